@@ -112,7 +112,7 @@ class Backend(ABC, Generic[OptionsType]):
 
     def _refusal(self, program: Program, use: Use) -> Diagnostic:
         feature, node = use
-        who = f"unit {node.id}" if node else "the document"
+        who = f"step {node.id}" if node else "the document"
         path, span = (node.origin.path, node.origin.span) if node else (program.sources[0].path, None)
         problem = f"the target {self.name} cannot express {who}, which has {IN_WORDS[feature]}"
         remedy = f"compile for a target that carries `{feature}`; `rdc targets` lists what each target carries"

@@ -1,4 +1,4 @@
-"""What whoever reads a generated file is told of its units: what stands above a command, what a placeholder means."""
+"""What whoever reads a generated file is told of its steps: what stands above a command, what a placeholder means."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PART = re.compile(r"(.+)/(if|else|elif(\d+)|prompt|elicit)(~\d+)?", re.DOTALL)
 
 
 def named(name: str, title: str) -> tuple[str, str]:
-    """What people call a unit, and its title: of `2/else Work on it` it is `2`, and `Work on it, else`.
+    """What people call a step, and its title: of `2/else Work on it` it is `2`, and `Work on it, else`.
 
     So is it for the branches of a step that have no name of their own, and for what belongs to a call of the step.
     """

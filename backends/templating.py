@@ -1,4 +1,4 @@
-"""The Jinja2 templates of a target: alike for all in how blanks, missing names and line ends are treated."""
+"""The Jinja2 templates of a target: alike for all in how spaces, missing names and line ends are treated."""
 
 from __future__ import annotations
 

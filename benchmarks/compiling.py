@@ -17,13 +17,13 @@ RDC = str(Path(sysconfig.get_path("scripts")) / "rdc")
 """The command as it is installed beside the interpreter that measures."""
 
 
-def compiling(units: int = 10_000, rounds: int = 5, limit: float = 3.0) -> list[Figure]:
+def compiling(steps: int = 10_000, rounds: int = 5, limit: float = 3.0) -> list[Figure]:
     """Parse, check, lower and emit against the block parse of the same file; the best of the rounds of each.
 
     The best, because both are work of one processor alone: whatever comes on top of it is not theirs.
     """
     with TemporaryDirectory() as folder:
-        source = write(Path(folder), units)
+        source = write(Path(folder), steps)
         blocks, work = Worker("blocks", source), Worker("compile", source)
         target = Path(folder, "out.py")
 
@@ -35,25 +35,25 @@ def compiling(units: int = 10_000, rounds: int = 5, limit: float = 3.0) -> list[
     best = {name: min(seconds) for name, seconds in times.items()}
     whole = "the whole process of that parse"
     return [
-        Figure(f"compile {units:,} units", "block parse of the file", best["work"], best["blocks"], limit),
-        Figure(f"`rdc compile` of {units:,} units", whole, best["command"], min(blocks.wholes)),
+        Figure(f"compile {steps:,} steps", "block parse of the file", best["work"], best["blocks"], limit),
+        Figure(f"`rdc compile` of {steps:,} steps", whole, best["command"], min(blocks.wholes)),
     ]
 
 
 def growing(sizes: tuple[int, ...] = (2_500, 10_000, 20_000), rounds: int = 3, limit: float = 1.5) -> list[Figure]:
-    """The time for a unit in larger and larger documents, against that in the smallest; the best of the rounds."""
+    """The time for a step in larger and larger documents, against that in the smallest; the best of the rounds."""
     with TemporaryDirectory() as folder:
         workers = {str(size): Worker("compile", write(Path(folder), size)) for size in sizes}
         times = alternate(workers, rounds)
     first, *others = ((size, min(times[str(size)]) / size) for size in sizes)
-    against = f"a unit of {first[0]:,}"
-    return [Figure(f"a unit of {size:,}", against, each, first[1], limit) for size, each in others]
+    against = f"a step of {first[0]:,}"
+    return [Figure(f"a step of {size:,}", against, each, first[1], limit) for size, each in others]
 
 
-def write(folder: Path, units: int) -> Path:
+def write(folder: Path, steps: int) -> Path:
     """Write a document of that size into a folder."""
-    path = folder / f"benchmark-{units}.runbook.md"
-    path.write_text(runbook(units), encoding="utf-8")
+    path = folder / f"benchmark-{steps}.runbook.md"
+    path.write_text(runbook(steps), encoding="utf-8")
     return path
 
 

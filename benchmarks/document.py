@@ -170,22 +170,22 @@ SHAPES: tuple[tuple[int, Callable[[int], str]], ...] = (
     (1, _checked),
     (1, _tidy),
 )
-"""The steps that follow each other, over and over, with the number of units that each has."""
+"""The steps that follow each other, over and over, with the number of steps that each has."""
 
 LAST = '## {n}. Say that it is done\n\n```bash\n./notify "moved"\n```\n\n- PASS: COMPLETE "All services are moved"\n'
 
 
-def runbook(units: int) -> str:
-    """A runbook with so many units: steps without children, and substeps.
+def runbook(steps: int) -> str:
+    """A runbook with so many steps: steps without children, and substeps.
 
     Args:
-        units: How many; at least 5, for the last two are an end and a way back to which one of the first three leads.
+        steps: How many; at least 5, for the last two are an end and a way back to which one of the first three leads.
 
     Returns:
         Its text. It has neither errors nor warnings.
     """
     sections = [HEAD]
-    left, step = units - 2, 0
+    left, step = steps - 2, 0
     while left > 0:
         count, shape = SHAPES[step % len(SHAPES)]
         step += 1

@@ -1,4 +1,4 @@
-"""What a unit of a generated Makefile costs, however many there are."""
+"""What a step of a generated Makefile costs, however many there are."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from benchmarks.figures import Figure
 
 
 def making(few: int = 100, many: int = 2000, limit: float = 1.5) -> list[Figure]:
-    """A unit among many against one among few: in a run, and as `status` tells of it.
+    """A step among many against one among few: in a run, and as `status` tells of it.
 
-    A unit's time is that of a whole run less that of one which ends after its first unit, by the number of the others.
+    A step's time is that of a whole run less that of one which ends after its first step, by the number of the others.
     """
     with TemporaryDirectory() as name:
         run_few, status_few = _each(Path(name, "few"), few)
         run_many, status_many = _each(Path(name, "many"), many)
     against = f"one among {few}"
     return [
-        Figure(f"a unit among {many} of a Makefile, run", against, run_many, run_few, limit),
-        Figure(f"a unit among {many} of a Makefile, in status", against, status_many, status_few, limit),
+        Figure(f"a step among {many} of a Makefile, run", against, run_many, run_few, limit),
+        Figure(f"a step among {many} of a Makefile, in status", against, status_many, status_few, limit),
     ]
 
 
-def _each(folder: Path, units: int) -> tuple[float, float]:
+def _each(folder: Path, steps: int) -> tuple[float, float]:
     folder.mkdir()
-    (folder / "main.runbook.md").write_text(commands(units), encoding="utf-8")
+    (folder / "main.runbook.md").write_text(commands(steps), encoding="utf-8")
     command = [RDC, "compile", "main.runbook.md", "--to", "make", "-o", "Makefile"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     first = _make(folder, "run", **{NOTHING: "yes"})
     whole = _make(folder, "run")
-    return (whole - first) / units, _make(folder, "status") / units
+    return (whole - first) / steps, _make(folder, "status") / steps
 
 
 def _make(folder: Path, target: str, **variables: str) -> float:

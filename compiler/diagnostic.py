@@ -63,7 +63,7 @@ def sort_key(diagnostic: Diagnostic) -> tuple[str, Span, str, str]:
 
 _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
-# Every code that rdc can show. A test walks this table: each has a page in `explanations/` whose example is run.
+# Every code that rdc can show. A test paths this table: each has a page in `explanations/` whose example is run.
 CODES: dict[str, Code] = {
     # The file
     "RD001": Code("unreadable-file", _E, "D1"),
@@ -131,7 +131,7 @@ CODES: dict[str, Code] = {
     "RD115": Code("conflicting-modifiers", _E, "V9"),
     "RD116": Code("modifier-without-children", _W, "V9"),
     "RD117": Code("unclear-renumbering", _E, "V2"),
-    "RD118": Code("empty-unit", _W, "M3"),
+    "RD118": Code("empty-step", _W, "M3"),
     "RD119": Code("unknown-section", _W, "D3"),
     # Targets of GOTO
     "RD201": Code("unknown-target", _E, "V10"),
@@ -148,17 +148,17 @@ CODES: dict[str, Code] = {
     "RD304": Code("program-too-large", _E, "V11"),
     "RD305": Code("input-never-given", _E, "E9"),
     "RD306": Code("input-declared-differently", _W, "E9"),
-    "RD307": Code("value-is-an-input", _E, "E9"),
+    "RD307": Code("output-is-an-input", _E, "E9"),
     # Flow
-    "RD401": Code("unreachable-unit", _W, "V12"),
-    "RD402": Code("no-way-out", _W, "V12"),
+    "RD401": Code("unreachable-step", _W, "V12"),
+    "RD402": Code("no-path-out", _W, "V12"),
     "RD403": Code("never-completes", _W, "V12"),
     "RD404": Code("transition-never-fires", _W, "V12"),
     "RD405": Code("tolerated-failure", _N, "M11"),
     "RD406": Code("failure-continues-to-stop", _N, "M11"),
     "RD407": Code("command-too-long", _E, "M2"),
-    "RD408": Code("value-read-too-early", _W, "E2"),
-    "RD409": Code("value-never-read", _W, "E2"),
+    "RD408": Code("output-read-too-early", _W, "E2"),
+    "RD409": Code("output-never-read", _W, "E2"),
     # Options and output
     "RD501": Code("invalid-configuration", _E, "V7"),
     "RD502": Code("not-expressible", _E, "architecture"),
@@ -242,7 +242,7 @@ CODES: dict[str, Code] = {
     "RD818": Code("unfit-keyword", _E, "W4"),
     # Agent workflows: their meaning
     "RD830": Code("next-beside-end", _W, "W5"),
-    "RD831": Code("no-way-on", _W, "W5"),
+    "RD831": Code("no-transition", _W, "W5"),
     "RD832": Code("keyword-never-valid", _W, "W5"),
     "RD833": Code("unlisted-agent", _W, "W4"),
     "RD834": Code("keyword-of-rdc", _W, "W9"),

@@ -72,7 +72,7 @@ def _broken(text: str, error: json.JSONDecodeError) -> BrokenJsonError:
     elif here in ("//", "/*") or here[:1] == "#":
         message, remedy = "JSON has no comments", "remove it; titles and prompts can say what is meant"
     elif here[:1] == "'":
-        message, remedy = "a text stands in single quotes", "write double quotes"
+        message, remedy = "a string stands in single quotes", "write double quotes"
     return BrokenJsonError(message, remedy, position)
 
 

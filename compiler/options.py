@@ -9,11 +9,12 @@ from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from compiler.diagnostic import Diagnostic
 from compiler.source import KeyPath, Span, Spans, nearest
+from compiler.suggestions import nearest_name
 
 Value = TypeVar("Value")
 Word = TypeVar("Word", bound=str)
 
-# For the code of a mistake in options, which says where they stand: how its message begins.
+# For the code of an error in options, which says where they stand: how its message begins.
 _BEGIN = {"RD013": "", "RD501": "the configuration is not valid: "}
 
 
@@ -25,7 +26,7 @@ class Place(NamedTuple):
     span: Span | None
 
     def finding(self, problem: str, remedy: str) -> Diagnostic:
-        """The diagnostic for a mistake in this option, with what to do."""
+        """The diagnostic for an error in this option, with what to do."""
         return Diagnostic(self.code, self.path, self.span, _BEGIN[self.code] + problem, remedy)
 
 
@@ -77,7 +78,7 @@ class Wrong(NamedTuple):
     path: KeyPath = ()
 
 
-class Mistakes(tuple[Wrong, ...]):
+class Problems(tuple[Wrong, ...]):
     """All that is wrong within one value."""
 
     __slots__ = ()
@@ -94,7 +95,7 @@ class Option(Generic[Value]):
 
     name: str
     help: str
-    read: Callable[[object, Places], Value | Wrong | Mistakes]
+    read: Callable[[object, Places], Value | Wrong | Problems]
     choices: tuple[str, ...] = ()
     levels: tuple[Level, ...] = tuple(Level)
     as_written: bool = False
@@ -164,14 +165,14 @@ def read_options(value: object, place: Place, spans: Spans, known: Known) -> tup
         own = places[()]
         if name in options:
             read = _value(options[name], content, places, known.level)
-            if isinstance(read, Wrong | Mistakes):
+            if isinstance(read, Wrong | Problems):
                 found += placed([read] if isinstance(read, Wrong) else read, places)
             else:
                 values[name] = read
         elif isinstance(content, Mapping):
             targets[name] = Table({str(option): inner for option, inner in content.items()}, places)
         else:
-            found.append(own.finding(_unknown(name, known.names), known.remedy))
+            found.append(_unknown(name, own, known))
     return Options(values, targets), found
 
 
@@ -184,21 +185,20 @@ def places_within(place: Place, spans: Spans) -> dict[str, dict[KeyPath, Place]]
     return inner
 
 
-def placed(mistakes: Iterable[Wrong], places: Places) -> list[Diagnostic]:
+def placed(problems: Iterable[Wrong], places: Places) -> list[Diagnostic]:
     """The diagnostics for what is wrong within an option, each at its place."""
-    found = ((nearest(places, item.path), item) for item in mistakes)
+    found = ((nearest(places, item.path), item) for item in problems)
     return [place.finding(item.problem, item.remedy) for place, item in found if place]
 
 
-def _value(option: Option[Value], content: object, places: Places, level: Level) -> Value | Wrong | Mistakes:
+def _value(option: Option[Value], content: object, places: Places, level: Level) -> Value | Wrong | Problems:
     if level not in option.levels:
         return Wrong(f"`{option.name}` cannot be set {level}", f"set it {' or '.join(option.levels)}")
     return option.read(content, places)
 
 
-def _unknown(name: str, known: Sequence[str]) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415 (only for a mistake)
-
-    if close := get_close_matches(name, known, 1):
-        return f"there is no option `{name}`; did you mean `{close[0]}`?"
-    return f"there is no option `{name}`; the options of a target are a mapping under its name"
+def _unknown(name: str, place: Place, known: Known) -> Diagnostic:
+    if close := nearest_name(name, known.names):
+        return place.finding(f"there is no option `{name}`; did you mean `{close}`?", f"replace `{name}` by `{close}`")
+    problem = f"there is no option `{name}`; the options of a target are a mapping under its name"
+    return place.finding(problem, known.remedy)

@@ -17,12 +17,12 @@ _COMMON = ("result", "description")
 
 
 class Reply(NamedTuple):
-    """The word or the text that answers a unit: that one, or None for whichever asks next.
+    """The word or the text that answers a step: that one, or None for whichever asks next.
 
     `values` are those that come with it where a command was not run (E2).
     """
 
-    unit: str | None
+    step: str | None
     text: str
     values: tuple[tuple[str, str], ...] = ()
     span: Span | None = None
@@ -30,13 +30,13 @@ class Reply(NamedTuple):
     @property
     def line(self) -> str:
         """The reply as a line of a file of answers."""
-        return self.text if self.unit is None else f"{self.unit} {self.text}"
+        return self.text if self.step is None else f"{self.step} {self.text}"
 
 
 class Goto(NamedTuple):
-    """The operator's own jump: the run goes on at that unit. `spelled` is what the format calls it."""
+    """The operator's own jump: the run goes on at that step. `spelled` is what the format calls it."""
 
-    unit: str
+    step: str
     span: Span | None
     spelled: str
 
@@ -50,9 +50,9 @@ class Unclear(NamedTuple):
 
 
 class Said(NamedTuple):
-    """What the agent or the tool of a unit says when it is called; no text where the call fails."""
+    """What the agent or the tool of a step says when it is called; no text where the call fails."""
 
-    unit: str
+    step: str
     text: str | None
     span: Span | None = None
 
@@ -63,8 +63,8 @@ Event = Reply | Said | Goto | Unclear
 class Script(NamedTuple):
     """What happens in a run, in order, with the values of the inputs that it is started with.
 
-    With `prompted` no command is executed: each reply decides the unit that is next, whatever it is. `outputs` are the
-    texts that must have come of it at the end, by name or by unit.
+    With `prompted` no command is executed: each reply decides the step that is next, whatever it is. `outputs` are the
+    texts that must have come of it at the end, by name or by step.
     """
 
     replies: tuple[Event, ...]
@@ -113,15 +113,15 @@ class Keys(NamedTuple):
     read: Callable[[Mapping[str, object], Locate], Script | list[Flaw]]
 
 
-class Mistake(NamedTuple):
+class Problem(NamedTuple):
     """What is wrong in the form of the scenarios."""
 
     text: str
     span: Span | None
 
 
-def read_scenarios(value: object, spans: Spans, keys: Keys) -> tuple[tuple[Scenario, ...], list[Mistake]]:
-    """The scenarios in a plain value, and each mistake of form; a scenario with mistakes is left out.
+def read_scenarios(value: object, spans: Spans, keys: Keys) -> tuple[tuple[Scenario, ...], list[Problem]]:
+    """The scenarios in a plain value, and each error of form; a scenario with errors is left out.
 
     Args:
         value: What stands under `scenarios`.
@@ -131,9 +131,9 @@ def read_scenarios(value: object, spans: Spans, keys: Keys) -> tuple[tuple[Scena
     if value is None:
         return (), []
     if not isinstance(value, Mapping):
-        return (), [Mistake("the scenarios are not a mapping of names to scenarios", nearest(spans, ()))]
+        return (), [Problem("the scenarios are not a mapping of names to scenarios", nearest(spans, ()))]
     scenarios: list[Scenario] = []
-    found: list[Mistake] = []
+    found: list[Problem] = []
     for key, content in value.items():
         name = str(key)
 
@@ -144,7 +144,7 @@ def read_scenarios(value: object, spans: Spans, keys: Keys) -> tuple[tuple[Scena
         if isinstance(read, Scenario):
             scenarios.append(read)
         else:
-            found += [Mistake(f"scenario `{name}`: {flaw.text}", locate(flaw.path)) for flaw in read]
+            found += [Problem(f"scenario `{name}`: {flaw.text}", locate(flaw.path)) for flaw in read]
     return tuple(scenarios), found
 
 
@@ -170,4 +170,4 @@ def _common_flaws(content: Mapping[str, object]) -> Iterator[Flaw]:
     if content.get("result") not in get_args(Result):
         yield Flaw(("result",), f"`result` is {' or '.join(get_args(Result))}")
     if isinstance(content.get("description", ""), (list, Mapping)):
-        yield Flaw(("description",), "`description` is not a text")
+        yield Flaw(("description",), "`description` is not a string")

@@ -29,7 +29,7 @@ class Version:
     def called(self, name: str) -> str:
         """What people call a place of the flow."""
         node = self.nodes[name]
-        return _end(node.task) if isinstance(node.task, End) else _unit(node)
+        return _end(node.task) if isinstance(node.task, End) else _described(node)
 
     def place(self, name: str) -> dict[str, str]:
         """A place of the flow for tools."""
@@ -49,13 +49,15 @@ def as_text(found: Difference, old: Version, new: Version) -> str:
         return visible(f"{old.path} and {new.path} flow the same")
     lines = [f"--- {old.path}", f"+++ {new.path}"]
     lines += [f"- {line}" for line in found.notes[0]] + [f"+ {line}" for line in found.notes[1]]
-    lines += [f"+ {_unit(node)}" for node in found.added]
-    lines += [f"- {_unit(node)}" for node in found.removed]
+    lines += [f"+ {_described(node)}" for node in found.added]
+    lines += [f"- {_described(node)}" for node in found.removed]
     for change in found.changed:
-        lines += [f"~ {_unit(change.new)}: {', '.join(change.parts)}", *_texts(change)]
+        lines += [f"~ {_described(change.new)}: {', '.join(change.parts)}", *_texts(change)]
     if found.start:
         lines.append(f"> the start: {old.called(found.start[0])} -> {new.called(found.start[1])}")
-    lines += [f"> {_unit(move.unit)}: {old.says(move.before)} -> {new.says(move.after)}" for move in found.redirected]
+    lines += [
+        f"> {_described(move.node)}: {old.says(move.before)} -> {new.says(move.after)}" for move in found.redirected
+    ]
     if found.renumbered:
         lines.append("= " + ", ".join(f"{pair.old.id} is now {pair.new.id}" for pair in found.renumbered))
     lines += [f"! now reached: {_end(end)}" for end in found.opened]
@@ -82,7 +84,7 @@ def as_json(found: Difference, old: Version, new: Version, origin: str) -> str:
     return json.dumps(values, indent=2, ensure_ascii=False)
 
 
-def _unit(node: Node | Group) -> str:
+def _described(node: Node | Group) -> str:
     return " ".join(f"{node.id} {node.title}".split())
 
 
@@ -111,7 +113,7 @@ def _named(node: Node | Group) -> dict[str, Any]:
 
 def _moved(move: Redirection, old: Version, new: Version) -> dict[str, Any]:
     return {
-        "id": move.unit.id,
+        "id": move.node.id,
         "before": _arrow(move.before, old),
         "after": _arrow(move.after, new),
     }

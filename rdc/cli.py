@@ -47,7 +47,7 @@ class LazyGroup(click.Group):
         name = args[0]
         if name in COMMANDS or name.startswith("-") or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
-        from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the mistake)
+        from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the error)
 
         raise UnknownWordError("such command", name, COMMANDS, "rdc --help")
 
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as error:
-        from rdc.usage import usage_line  # noqa: PLC0415 (only for the mistake)
+        from rdc.usage import usage_line  # noqa: PLC0415 (only for the error)
 
         tell(f"{PROGRAM}: {usage_line(error)}")
         return error.exit_code

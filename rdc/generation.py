@@ -8,7 +8,7 @@ from typing import Any
 
 from backends.base import Backend, Emission, OptionFinding
 from backends.companions import Companion
-from backends.options.mistakes import OptionsError
+from backends.options.problems import OptionsError
 from compiler.diagnostic import Diagnostic
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.ir.program import Program
@@ -49,7 +49,7 @@ def generate(
         given: The options of the backend that outweigh those in the documents and in their project.
 
     Returns:
-        What they become, in their order. Mistakes in them are findings, never exceptions.
+        What they become, in their order. Errors in them are findings, never exceptions.
 
     Raises:
         OptionsError: Something is wrong with the options that stands in no document and no configuration.
@@ -68,7 +68,7 @@ def generate(
 def emitted(compilation: Compilation, backend: Backend[Any], given: Mapping[str, object], emit: Emit) -> Generation:
     """What a backend makes of one document by its method `emit`, or something else of it; raises as `generate` does."""
     table = table_of(backend, compilation.tables)
-    wrong = [*check_names(compilation.tables), *_mistakes(compilation, backend, table, given)]
+    wrong = [*check_names(compilation.tables), *_problems(compilation, backend, table, given)]
     found = (*compilation.diagnostics, *wrong)
     if compilation.program is None or wrong:
         return Generation((None,), found, compilation.sources)
@@ -85,7 +85,7 @@ def _placed(finding: Diagnostic, table: Table, given: Mapping[str, object]) -> D
     return finding.placed(table)
 
 
-def _mistakes(
+def _problems(
     compilation: Compilation, backend: Backend[Any], table: Table, given: Mapping[str, object]
 ) -> list[Diagnostic]:
     """What is wrong in a document's table for the backend; raises `OptionsError` as `generate` does."""

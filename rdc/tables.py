@@ -6,33 +6,34 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from backends.base import Backend
-from backends.options.mistakes import Mistake, OptionsError
+from backends.options.problems import OptionsError, Problem
 from backends.registry import load, names
 from compiler.diagnostic import Diagnostic
 from compiler.frontends import all_options
 from compiler.options import Table
+from compiler.suggestions import nearest_name
 
-UNITS = "units"
-"""What is said of single units stands beside the tables of targets (E3); targets that have an option for it take it."""
+STEPS = "steps"
+"""What is said of single steps stands beside the tables of targets (E3); targets that have an option for it take it."""
 
 
 def table_of(backend: Backend[Any], tables: Mapping[str, Table]) -> Table:
-    """The options of a target, with what is said of units if it can use that."""
-    table, units = tables.get(backend.name, Table()), tables.get(UNITS)
-    if units is None or UNITS not in backend.options.model_fields:
+    """The options of a target, with what is said of steps if it can use that."""
+    table, steps = tables.get(backend.name, Table()), tables.get(STEPS)
+    if steps is None or STEPS not in backend.options.model_fields:
         return table
-    places = {(UNITS, *path): place for path, place in units.places.items()}
-    return table.over(Table({UNITS: dict(units.values)}, places))
+    places = {(STEPS, *path): place for path, place in steps.places.items()}
+    return table.over(Table({STEPS: dict(steps.values)}, places))
 
 
 def check_tables(tables: Mapping[str, Table]) -> list[Diagnostic]:
     """What is wrong in the tables of all targets. An option that is missing may be given on the command line."""
     known = names()
     found = list(_unknown(tables, known))
-    for name in known if UNITS in tables else [name for name in tables if name in known]:
+    for name in known if STEPS in tables else [name for name in tables if name in known]:
         table = table_of(load(name), tables)
         if table.values:
-            wrong = _mistakes(load(name), table.values)
+            wrong = _problems(load(name), table.values)
             found += _placed(name, table, [item for item in wrong if not item.path or item.path[0] in table.values])
     return found
 
@@ -48,7 +49,7 @@ def check_options(backend: Backend[Any], table: Table, given: Mapping[str, objec
     Raises:
         OptionsError: Something is wrong that stands in no table.
     """
-    wrong = _mistakes(backend, {**table.values, **given})
+    wrong = _problems(backend, {**table.values, **given})
     elsewhere = [item for item in wrong if item.path[:1] in [(name,) for name in given] or not table.places]
     if elsewhere:
         raise OptionsError(elsewhere)
@@ -62,33 +63,32 @@ def check_words(backend: Backend[Any], words: Mapping[str, str]) -> Mapping[str,
         OptionsError: One of them is wrong, whatever else a table gives.
     """
     given = backend.read_words(words)
-    wrong = [item for item in _mistakes(backend, given) if item.path and item.path[0] in given]
+    wrong = [item for item in _problems(backend, given) if item.path and item.path[0] in given]
     if wrong:
         raise OptionsError(wrong)
     return given
 
 
-def _mistakes(backend: Backend[Any], options: Mapping[str, object]) -> tuple[Mistake, ...]:
+def _problems(backend: Backend[Any], options: Mapping[str, object]) -> tuple[Problem, ...]:
     try:
         backend.validate(options)
     except OptionsError as error:
-        return error.mistakes
+        return error.problems
     return ()
 
 
-def _placed(name: str, table: Table, mistakes: Collection[Mistake]) -> Iterator[Diagnostic]:
-    """Mistakes as diagnostics, each at its option."""
-    for mistake in mistakes:
-        if place := table.place(mistake.path):
-            yield place.finding(f"target {name}: {mistake.text}", f"`rdc targets {name}` lists what can be given here")
+def _placed(name: str, table: Table, problems: Collection[Problem]) -> Iterator[Diagnostic]:
+    """Errors as diagnostics, each at its option."""
+    for problem in problems:
+        if place := table.place(problem.path):
+            yield place.finding(f"target {name}: {problem.text}", f"`rdc targets {name}` lists what can be given here")
 
 
 def _unknown(tables: Mapping[str, Table], known: Collection[str]) -> Iterator[Diagnostic]:
     for name, table in tables.items():
         place = table.place(())
-        if place and name not in known and name != UNITS:
-            from difflib import get_close_matches  # noqa: PLC0415 (only for the mistake)
-
-            close = get_close_matches(name, [*known, *(option.name for option in all_options())], 1)
-            hint = f"did you mean `{close[0]}`?" if close else f"the targets are {', '.join(known)}"
-            yield place.finding(f"there is no target `{name}`; {hint}", "`rdc targets` lists the targets")
+        if place and name not in known and name != STEPS:
+            close = nearest_name(name, [*known, *(option.name for option in all_options())])
+            hint = f"did you mean `{close}`?" if close else f"the targets are {', '.join(known)}"
+            remedy = f"replace `{name}` by `{close}`" if close else "`rdc targets` lists the targets"
+            yield place.finding(f"there is no target `{name}`; {hint}", remedy)

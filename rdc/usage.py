@@ -27,7 +27,7 @@ class UnknownWordError(PointingError):
 
 
 def usage_line(error: click.ClickException) -> str:
-    """The line for a mistake, such as `no such option --foo (see 'rdc compile --help')`."""
+    """The line for an error, such as `no such option --foo (see 'rdc compile --help')`."""
     text = " ".join(_words(error).split()).rstrip(".")
     text = visible(text[:1].lower() + text[1:])
     if isinstance(error, PointingError):

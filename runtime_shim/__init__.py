@@ -23,7 +23,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("program", ""),
     ("late", ""),
     ("built", ""),
-    ("common", "inputs values"),
+    ("common", "inputs outputs"),
     ("walk", ""),
     ("journal", ""),
     ("leftover", ""),
@@ -53,10 +53,10 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("process", f"{CALLS} {BY_AGENT}"),
     ("interrupted", f"{CALLS} {BY_AGENT}"),
     ("constants", "env"),
-    ("values", "texts values contract"),
+    ("values", "texts outputs contract"),
     ("variables", "texts"),
     ("shell", "shell"),
-    ("outputs", "values"),
+    ("outputs", "outputs"),
     ("ask", f"ask {REPLIES} operator"),
     ("replies", REPLIES),
     ("questions", "confirm input select"),
@@ -95,7 +95,6 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("stage_execute", "stage-execute"),
     ("stage_guardrails", "stage-guardrails"),
     ("stage_validation", "stage-validation"),
-    ("newer", "parallel report"),
     ("report_files", "report folder contract"),
     ("reports", "report folder"),
     ("most_steps", "limit+agent limit+tool limit+parallel"),
@@ -112,7 +111,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("prompting", "operator+free"),
     ("signing", "operator contract"),
     ("moving", "operator+free"),
-    ("given_values", "operator+values"),
+    ("given_values", "operator+outputs"),
     ("logs", "operator+shell"),
     ("noticing", "operator"),
     ("several", "operator"),
@@ -183,21 +182,21 @@ BESIDE: tuple[str, ...] = ("json_lines", "helper", "fields", "limited", "ordered
 
 
 def features(program: dict[str, Any]) -> set[str]:
-    """Return what a program needs modules for: the kinds of its tasks, the keys of its units, its own keys."""
-    units = program["units"].values()
-    filled = [*units, *program.get("groups", {}).values(), program.get("artifact", {})]
+    """Return what a program needs modules for: the kinds of its tasks, the keys of its steps, its own keys."""
+    nodes = program["nodes"].values()
+    filled = [*nodes, *program.get("groups", {}).values(), program.get("artifact", {})]
     places = (place for item in filled for place in item.get("placeholders", {}).values())
     registers = program.get("registers", {}).values()
     is_slotted = any(not isinstance(value, int) for value in registers) or any(isinstance(p, list) for p in places)
     keys = (key for item in filled for key in item)
-    is_nested = any(unit["task"] == "end" and unit.get("edges") for unit in units)
-    tasks, named = {unit["task"] for unit in units}, set(keys)
+    is_nested = any(node["task"] == "end" and node.get("edges") for node in nodes)
+    tasks, named = {node["task"] for node in nodes}, set(keys)
     more = [*(["slots"] if is_slotted else []), *(["nested"] if is_nested else [])]
     more += ["asked"] if tasks.intersection(ASKED) else []
     more += ["answered"] if tasks.intersection((*ASKED, "stage", *SPEAKS.split())) else []
     more += ["talks"] if tasks.intersection(("stage", *SPEAKS.split())) else []
     more += ["tasked"] if any(declared["name"] == "task" for declared in program.get("inputs", ())) else []
-    more += sorted({f"stage-{unit['stage']}" for unit in units if unit["task"] == "stage"})
+    more += sorted({f"stage-{node['stage']}" for node in nodes if node["task"] == "stage"})
     more += ["timed"] if "timeout" in named or "talks" in more else []
     more += [] if program.get("contract") else ["free"]
     about = (key for key, value in program.items() if value)

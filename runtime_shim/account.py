@@ -21,7 +21,7 @@ AGENT, TOOL = "agent ", "tool "  # begin what is counted
 
 
 class Account:
-    """The calls of a run, in `calls/tally` of its state folder: a line for each, before it is made."""
+    """The calls of a run, in `calls/tally` of its state directory: a line for each, before it is made."""
 
     def __init__(self, folder: str) -> None:
         self._folder = Path(folder)
@@ -47,19 +47,19 @@ class Account:
         with (self._folder / "calls" / "tally").open("a", encoding="utf-8") as file:
             file.write("".join(f"\n{line}" for line in lines) + "\n")
 
-    def again(self, unit: str, tries: int, seconds: int) -> None:
-        """Note when the calls of a unit, which have failed so many times, are made again."""
-        note = {"unit": unit, "calls": sum(self.made().values()), "tries": tries, "until": time.time() + seconds}
+    def again(self, node: str, tries: int, seconds: int) -> None:
+        """Note when the calls of a step, which have failed so many times, are made again."""
+        note = {"node": node, "calls": sum(self.made().values()), "tries": tries, "until": time.time() + seconds}
         keep(str(self._folder / "calls" / "again"), json.dumps(note) + "\n")
 
-    def tried(self, unit: str) -> "tuple[int, float]":
-        """Return how many times the calls of a unit have failed, and how many seconds are left until the next ones.
+    def tried(self, node: str) -> "tuple[int, float]":
+        """Return how many times the calls of a step have failed, and how many seconds are left until the next ones.
 
-        If anything was called since that was noted, the unit is another one, or done anew.
+        If anything was called since that was noted, the step is another one, or done anew.
         """
         with suppress(OSError, ValueError, TypeError, KeyError):
             note = json.loads((self._folder / "calls" / "again").read_bytes())
-            if (note["unit"], note["calls"]) == (unit, sum(self.made().values())):
+            if (note["node"], note["calls"]) == (node, sum(self.made().values())):
                 left = max(float(note["until"]) - time.time(), 0.0)
                 return int(note["tries"]), min(left, FIRST_PAUSE * 2.0 ** (int(note["tries"]) - 1))
         return 0, 0.0
@@ -71,7 +71,7 @@ class Account:
         return not path.exists() or made + number <= int(path.read_text())
 
     def keep(self, folder: str, name: str, text: str, number: int = 0) -> int:
-        """Keep a text, as UNIT.K for the K-th call, and return K."""
+        """Keep a text, as STEP.K for the K-th call, and return K."""
         stem = self._folder / folder / quote(name, safe="{} ")[:LONGEST_NAME]
         while not number or (folder == PROMPTS and Path(f"{stem}.{number}").exists()):
             number += 1

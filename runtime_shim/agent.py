@@ -1,4 +1,4 @@
-"""Units that an agent answers (I11)."""
+"""Steps that an agent answers (I11)."""
 
 from runtime_shim.agents import Commanded
 from runtime_shim.contexts import above
@@ -11,28 +11,28 @@ from runtime_shim.session import PERFORMERS, Done, told
 class Agents(Commanded):
     """Gives prompts to agents."""
 
-    def perform(self, name: str, unit: Table) -> Done:
+    def perform(self, name: str, node: Table) -> Done:
         """Give the prompt to the command of the agent's type and read its answer."""
-        prompt = self.session.filled(unit, "prompt")
-        if "context" in unit:  # for: contexts
-            prompt = above(self.session.program, unit["context"], self.session.state.registers) + prompt
+        prompt = self.session.filled(node, "prompt")
+        if "context" in node:  # for: contexts
+            prompt = above(self.session.program, node["context"], self.session.state.registers) + prompt
         done = self.from_file(name)
         if done is not None:
             return done
-        command = self.command_of(unit["agent"])
+        command = self.command_of(node["agent"])
         if command is None:
             return self.by_hand(name, prompt)
-        (answered,) = self.converse(unit, [(name, unit, command, prompt)])
+        (answered,) = self.converse(node, [(name, node, command, prompt)])
         answer = answer_of(answered)
-        word, trouble = self.read(unit, answer)
+        word, trouble = self.read(node, answer)
         return told(Done(word, answered.trouble or trouble or ("" if answer else "an empty answer")), answer or "")
 
     def given(self, name: str, reply: str, how: str) -> Done:
         """Read an answer that a person gives."""
-        unit, answer = self.session.program["units"][name], self.answered(name, reply)
+        node, answer = self.session.program["nodes"][name], self.answered(name, reply)
         if len(answer.encode()) > LARGEST_ANSWER:
-            return Done(self.read(unit, None)[0], "the answer is too long")
-        word, trouble = self.read(unit, answer)
+            return Done(self.read(node, None)[0], "the answer is too long")
+        word, trouble = self.read(node, answer)
         return told(Done(word, trouble or how), answer)
 
 

@@ -59,9 +59,9 @@ class Commanded(Speaking):
         found = self._given.get(kind) or self._listed.get(kind) or self._common
         return found and named(self.session.options, found)
 
-    def call(self, unit: Table, calls: Calls) -> list[Answered]:
+    def call(self, node: Table, calls: Calls) -> list[Answered]:
         """Call agents, with the time limit of the operator if there is one."""
-        return super().call({**unit, "timeout": self._seconds} if self._seconds else unit, calls)
+        return super().call({**node, "timeout": self._seconds} if self._seconds else node, calls)
 
     def key(self, name: str, _what: Table) -> str:
         """Return what a call of an agent is counted as."""

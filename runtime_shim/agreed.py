@@ -29,7 +29,7 @@ def agreeing(options: types.SimpleNamespace, before: Table) -> Table:
 
 
 def carried(session: Session, record: Record) -> Record:
-    """Write what holds into the first record of a run, and into that of each unit that is done."""
+    """Write what holds into the first record of a run, and into that of each step that is done."""
     kind = record.get("kind")
     found = agreeing(session.options, {}) if kind == "begin" else agreed(session.state) if kind == "done" else {}
     return {**record, "agreed": found} if found else record

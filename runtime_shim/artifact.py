@@ -68,4 +68,4 @@ def out_of(options: types.SimpleNamespace, _before: Any) -> Any:  # noqa: ANN401
 ENDS.append(leave)
 CHECKS.append(prepare)
 AGREES["out"] = out_of
-OPTIONS.append(("run resume", "--out", "FILE", "where the last output is written, instead of the state folder"))
+OPTIONS.append(("run resume", "--out", "FILE", "where the last output is written, instead of the state directory"))

@@ -9,14 +9,14 @@ from runtime_shim.session import PERFORMERS, Done, Performer, Waiting, told
 
 
 class Asking(Performer):
-    """Does units that somebody answers."""
+    """Does steps that somebody answers."""
 
     keys: tuple[str, ...] = ("prompt", "block")
     recovers = False
-    asks = True  # whether it takes an answer that names no unit
+    asks = True  # whether it takes an answer that names no step
 
     def from_file(self, name: str) -> Optional[Done]:
-        """Take the answer of a unit from the file of answers, if that has one."""
+        """Take the answer of a step from the file of answers, if that has one."""
         answers = self.session.answers
         answer = answers.take(name, self.asks) if answers is not None else None
         if answers is None or answer is None:
@@ -30,10 +30,10 @@ class Asking(Performer):
             raise RefusedError(f"{where}: {error}") from None
         return done._replace(note=note) if done is not None else None
 
-    def wait(self, name: str, unit: Table) -> Waiting:
-        """Leave a unit to be answered later."""
+    def wait(self, name: str, node: Table) -> Waiting:
+        """Leave a step to be answered later."""
         session = self.session
-        first, *others = self.replies(unit)
+        first, *others = self.replies(node)
         return Waiting(
             f"to answer: {session.call('answer', name, first)}" + "".join(f"   (or {other})" for other in others),
             f"to go on:  {session.call('resume')}",
@@ -41,12 +41,12 @@ class Asking(Performer):
 
 
 class Prompts(Asking):
-    """Gets the answers of units that ask."""
+    """Gets the answers of steps that ask."""
 
-    def perform(self, name: str, unit: Table) -> Done:
+    def perform(self, name: str, node: Table) -> Done:
         """Show a prompt and get its answer."""
         session = self.session
-        for line in session.texts(unit, "prompt") + session.texts(unit, "block"):
+        for line in session.texts(node, "prompt") + session.texts(node, "block"):
             session.display.line(line)
         session.heed()
         done = self.from_file(name)
@@ -55,15 +55,15 @@ class Prompts(Asking):
         if session.is_interactive:
             text = session.label(name)
             if not text.endswith(("?", ".", ":")):
-                text = f"{text}:" if unit["question"] == "yes/no" else f"Did {text} pass?"
-            choice = session.ask(text, unit["question"])
+                text = f"{text}:" if node["question"] == "yes/no" else f"Did {text} pass?"
+            choice = session.ask(text, node["question"])
             if choice is not None:
                 return told(Done(choice, "answered here"), choice)
-        raise self.wait(name, unit)
+        raise self.wait(name, node)
 
-    def rehearse(self, name: str, unit: Table) -> Done:
+    def preview(self, name: str, node: Table) -> Done:
         """Take the answer of the file, or else the good one."""
-        return self.from_file(name) or super().rehearse(name, unit)
+        return self.from_file(name) or super().preview(name, node)
 
     def given(self, _name: str, reply: str, how: str) -> Done:
         """Read pass, fail, yes or no."""
@@ -73,9 +73,9 @@ class Prompts(Asking):
         return told(Done(outcome, how), reply)
 
     @staticmethod
-    def replies(unit: Table) -> list[str]:
+    def replies(node: Table) -> list[str]:
         """Return the two words of its question."""
-        words: list[str] = unit["question"].split("/")
+        words: list[str] = node["question"].split("/")
         return words
 
 

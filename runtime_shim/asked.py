@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from runtime_shim.cli import ASKS, COMMANDS, OPTIONS, Subcommands
 from runtime_shim.late import load
-from runtime_shim.state import FORMATS, KEPT
+from runtime_shim.state import KEPT, MODES
 
 LATER = ("answer", "goto", "history")
 WITH: tuple[str, ...] = ("--agent", "--agent-for", "--tool")  # what printed commands to go on repeat
@@ -20,8 +20,8 @@ def load_for(words: Sequence[str]) -> None:
 
 
 ASKS.append(load_for)
-COMMANDS.setdefault("answer", ("answer a unit of a run by hand", Subcommands.status))  # until it is loaded
-COMMANDS["goto"] = ("move the run to another unit", Subcommands.status)
+COMMANDS.setdefault("answer", ("answer a step of a run by hand", Subcommands.status))  # until it is loaded
+COMMANDS["goto"] = ("move the run to another step", Subcommands.status)
 COMMANDS["history"] = ("list and prune archived runs", Subcommands.status)
-FORMATS.append(3)
+MODES.append("prompted")  # a program without this part would execute the commands
 KEPT.extend(("logs", "prompts", "answers"))

@@ -1,4 +1,4 @@
-"""Breakpoints: a run waits after a unit, or after a step with all that is in it, until it is resumed."""
+"""Breakpoints: a run waits after a step, or after a step with all that is in it, until it is resumed."""
 
 import re
 import types
@@ -15,7 +15,7 @@ from runtime_shim.walk import Move
 
 
 def is_in(program: Table, name: str, place: str) -> bool:
-    """Tell whether a unit has a name, or stands in the step that has it: `2/elicit` and `2a` stand in `2`."""
+    """Tell whether a step has a name, or stands in the step that has it: `2/elicit` and `2a` stand in `2`."""
     told = program.get("steps", {})
     if name in told:
         return name == place or place in told[name]
@@ -24,10 +24,10 @@ def is_in(program: Table, name: str, place: str) -> bool:
 
 def check_breaks(program: Table, options: types.SimpleNamespace) -> None:
     """Refuse a breakpoint that no run can come to."""
-    doing = [name for name, unit in program["units"].items() if unit["task"] in PERFORMERS]
+    doing = [name for name, node in program["nodes"].items() if node["task"] in PERFORMERS]
     for place in getattr(options, "break", None) or ():
         if not any(is_in(program, name, place) for name in doing):
-            raise RefusedError(f"--break {one_line(place)!a}: there is no such unit; `steps` lists the units")
+            raise RefusedError(f"--break {one_line(place)!a}: there is no such step; `steps` lists the steps")
 
 
 def stop_behind(session: Session, record: Record) -> Record:
@@ -35,7 +35,7 @@ def stop_behind(session: Session, record: Record) -> Record:
     if record.get("kind") != "done" or record["condition"] in ENDED:
         return record
     places = agreed(session.state).get("breaks", ())
-    whole, left, entered = session.program, record["unit"], record["next"]
+    whole, left, entered = session.program, record["node"], record["next"]
     is_left = any(is_in(whole, left, place) and not is_in(whole, entered, place) for place in places)
     return {**record, "condition": "waiting", "paused": True} if is_left else record
 
@@ -56,4 +56,4 @@ CHECKS.append(check_breaks)
 RECORDS.append(stop_behind)
 PASSES.append(wait)
 AGREES["breaks"] = breaks_of
-OPTIONS.append(("run resume", "--break", "UNIT...", "wait after this unit; `resume` goes on"))
+OPTIONS.append(("run resume", "--break", "STEP...", "wait after this step; `resume` goes on"))

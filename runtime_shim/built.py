@@ -5,16 +5,16 @@ from typing import Any, Callable, Optional
 
 from runtime_shim.program import Table
 
-WAYS = {"on_pass": "pass", "on_fail": "fail", "on_yes": "pass", "on_no": "fail", "then": None, "otherwise": None}
+OUTCOMES = {"on_pass": "pass", "on_fail": "fail", "on_yes": "pass", "on_no": "fail", "then": None, "otherwise": None}
 Pairs = list[tuple[Optional[str], Table]]
 COMPLETES: list[Callable[[Table], None]] = []  # what adds to a table that all calls have been made for
 
 
 class Builder:
-    """The words of a runbook. Ways lead from a unit; of several, the first whose conditions hold is taken."""
+    """The words of a runbook. Of several transitions, the first whose conditions hold is taken."""
 
     def __init__(self) -> None:
-        self.table: Table = {"registers": {}, "units": {}}
+        self.table: Table = {"registers": {}, "nodes": {}}
 
     def about(self, title: str, counters: Optional[Table] = None, texts: Optional[Table] = None, **facts: str) -> None:
         """Say what the program is, and what it holds at first."""
@@ -24,30 +24,30 @@ class Builder:
         """Say what a run is told when it comes into a group."""
         self.table.setdefault("groups", {})[name] = {key: unframed(value) for key, value in facts.items()}
 
-    def unit(self, name: str, title: str = "", at: object = "", task: str = "shell", **settings: Any) -> None:  # noqa: ANN401
-        """Add a unit."""
+    def step(self, name: str, title: str = "", at: object = "", task: str = "shell", **settings: Any) -> None:  # noqa: ANN401
+        """Add a step."""
         self.table.setdefault("entry", name)
-        unit: Table = self.table["units"].setdefault(name, {"title": title, "task": task, "edges": []})
+        node: Table = self.table["nodes"].setdefault(name, {"title": title, "task": task, "edges": []})
         if at:
-            unit["at"] = f"{self.table['source']}:{at}" if isinstance(at, int) else at
-        ways: Pairs = []
+            node["at"] = f"{self.table['source']}:{at}" if isinstance(at, int) else at
+        pairs: Pairs = []
         for key, value in settings.items():
-            if key in WAYS:
-                ways += self._flat(WAYS[key], value)
+            if key in OUTCOMES:
+                pairs += self._flat(OUTCOMES[key], value)
             elif key == "on":  # for: on
                 for word, found in value.items() if isinstance(value, dict) else value:
-                    ways += self._flat(word, found)
+                    pairs += self._flat(word, found)
             elif key in ("bash", "sh"):
-                unit.update(shell=key, command=unframed(value))
+                node.update(shell=key, command=unframed(value))
             else:
-                unit[key] = unframed(value)
-        counter = f"{name} retries" if any("times" in way for _, way in ways) else ""
+                node[key] = unframed(value)
+        counter = f"{name} retries" if any("times" in one for _, one in pairs) else ""
         if counter:
-            unit["attempt"], self.table["registers"][counter] = counter, 0
-        unit["edges"] = [self._edge(name, counter, {"on": word, "go": name, **way}) for word, way in ways]
+            node["attempt"], self.table["registers"][counter] = counter, 0
+        node["edges"] = [self._edge(name, counter, {"on": word, "go": name, **one}) for word, one in pairs]
 
     def _edge(self, name: str, counter: str, edge: Table) -> Table:
-        """Write a way as an edge of a unit."""
+        """Write a transition as an edge of a step."""
         if "times" in edge:
             edge.update({"if": [[counter, "<", edge.pop("times")]], "do": [[counter, "+", 1]]})
         elif counter:  # who leaves and comes back has all attempts again
@@ -57,12 +57,12 @@ class Builder:
         return {key: value for key, value in edge.items() if value or key == "says"}
 
     def end(self, name: str, result: str, message: str = "", **settings: Any) -> None:  # noqa: ANN401
-        """Add an end to which several ways lead, or one that leads on."""
-        self.unit(name, task="end", result=result, **settings)
-        self.table["units"][name]["message"] = message
+        """Add an end that several steps share, or one that leads on."""
+        self.step(name, task="end", result=result, **settings)
+        self.table["nodes"][name]["message"] = message
 
     def go(self, go: str, says: str = "", when: Any = (), do: Any = ()) -> Table:  # noqa: ANN401
-        """Lead to a unit; `says` is what the document says."""
+        """Lead to a step; `says` is what the document says."""
         return {"go": go, "if": when, "do": do, "says": says}
 
     def complete(self, message: str = "", says: str = "COMPLETE", when: Any = (), do: Any = (), **more: Any) -> Table:  # noqa: ANN401
@@ -74,19 +74,19 @@ class Builder:
         return {**self.go("", says, when, do), "end": {"result": "stop", "message": message, **more}}
 
     def retry(self, times: int, says: str = "", then: Any = ()) -> list[Any]:  # noqa: ANN401
-        """Lead to the unit itself again, so many times, and then on."""
+        """Lead to the step itself again, so many times, and then on."""
         return [{"times": times, "says": says or f"RETRY {times}"}, then]
 
-    def _flat(self, word: Optional[str], ways: Any) -> Pairs:  # noqa: ANN401 (a way, or ways within ways)
-        """Return ways one after the other, each with its outcome."""
-        return [(word, ways)] if isinstance(ways, dict) else [pair for way in ways for pair in self._flat(word, way)]
+    def _flat(self, word: Optional[str], said: Any) -> Pairs:  # noqa: ANN401 (transitions, nested as they come)
+        """Return transitions one after the other, each with its outcome."""
+        return [(word, said)] if isinstance(said, dict) else [pair for one in said for pair in self._flat(word, one)]
 
     def _end(self, name: str, end: Table) -> str:
-        """Add an end that only one way leads to, and name it."""
-        units, name = self.table["units"], f"{name}/{end['result'].upper()}"
-        more = (f"{name}~{number}" for number in range(2, len(units) + 2))
-        name = next(free for free in (name, *more) if free not in units)
-        units[name] = {"title": "", "task": "end", **end, "edges": []}
+        """Add an end that only one transition leads to, and name it."""
+        nodes, name = self.table["nodes"], f"{name}/{end['result'].upper()}"
+        more = (f"{name}~{number}" for number in range(2, len(nodes) + 2))
+        name = next(free for free in (name, *more) if free not in nodes)
+        nodes[name] = {"title": "", "task": "end", **end, "edges": []}
         return name
 
 
@@ -99,7 +99,7 @@ def built(runbook: Callable[..., None]) -> Table:
     """Return the table of a runbook; a word that is not the builder's is the kind of a task."""
     builder, code = Builder(), runbook.__code__
     words = code.co_varnames[: code.co_argcount]
-    runbook(*(getattr(builder, word, None) or functools.partial(builder.unit, task=word) for word in words))
+    runbook(*(getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words))
     for complete in COMPLETES:
         complete(builder.table)
     return builder.table

@@ -20,7 +20,7 @@ from runtime_shim.program import RefusedError, Table
 from runtime_shim.reading import cleaned, decoded, in_json, joined_answer, joined_word
 from runtime_shim.search import searched_word
 
-ENTRIES = "entries"  # the folder of what the entries of the unit at work have answered
+ENTRIES = "entries"  # the folder of what the entries of the step at work have answered
 BY_HAND = "-"  # in place of a word: there is no command, and a person is to answer
 
 
@@ -43,21 +43,21 @@ def check(kinds: str) -> str:
 
 
 class Caller:
-    """Calls what a unit wants."""
+    """Calls what a step wants."""
 
     def __init__(self, driver: str, left: str, folder: str) -> None:
         self.orders, self.account = Orders(), Account(folder)
-        self._unit = os.environ.get("RDC_UNIT", "")
+        self._step = os.environ.get("RDC_STEP", "")
         self._driver, self._left = driver, left
         self._display = Display(sys.stderr)
-        self._entries: Optional[Path] = None  # where the answers of entries are kept, for a unit that has some
+        self._entries: Optional[Path] = None  # where the answers of entries are kept, for a step that has some
 
     def converse(self, seconds: int, calls: Sequence[One], retries: int = 0) -> list[Optional[str]]:
         """Return the answers of commands that run at the same time, None for one that gave none (I11)."""
         found: dict[int, Answered] = self.earlier(calls)
         due = [index for index in range(len(calls)) if index not in found]
         with running(self._driver, self._left, self._display) as processes:
-            before, left = self.account.tried(self._unit)
+            before, left = self.account.tried(self._step)
             if left:
                 self._sleep(processes, left)
             for tries in range(min(before, retries), retries + 1):
@@ -136,7 +136,7 @@ class Caller:
         """Wait before another attempt, in which a run that is ended can go on without a decision."""
         seconds = FIRST_PAUSE * 2**tries
         self._display.line(f"    {one_line(trouble)}; trying again in {duration(seconds)}")
-        self.account.again(self._unit, tries + 1, seconds)
+        self.account.again(self._step, tries + 1, seconds)
         self.account.rest()
         self._sleep(processes, seconds)
 
@@ -159,12 +159,12 @@ class Caller:
         return word
 
     def agents(self, call: Table, prompts: Sequence[str], folder: str) -> tuple[str, str]:
-        """Call the agents of a unit, and return its word and its text."""
+        """Call the agents of a step, and return its word and its text."""
         entries, is_parallel = call["entries"], "check" in call
         calls = []
         for index, entry in enumerate(entries):
-            name = entry["name"] if is_parallel else os.environ.get("RDC_UNIT", "")
-            own = {"RDC_ENTRY": str(index), "RDC_UNIT": name} if is_parallel else {}
+            name = entry["name"] if is_parallel else os.environ.get("RDC_STEP", "")
+            own = {"RDC_ENTRY": str(index), "RDC_STEP": name} if is_parallel else {}
             command = self.orders.agent(entry["agent"])
             if not command:
                 return BY_HAND, ""
@@ -178,7 +178,7 @@ class Caller:
         return joined_word(words, call["check"], call["failing"], call["unanimous"]), joined_answer(found)
 
     def tool(self, call: Table, values: Mapping[str, Optional[str]]) -> tuple[str, str]:
-        """Call the tool of a unit, and return its word and its result (I13)."""
+        """Call the tool of a step, and return its word and its result (I13)."""
         connection, tool, is_optional = call["connection"], call["tool"], bool(call.get("optional"))
         command = self.orders.tool(connection, tool, is_optional)
         if not command and is_optional:
@@ -186,7 +186,7 @@ class Caller:
             return "fail", ""
         if not command:
             return BY_HAND, ""
-        one = One(os.environ.get("RDC_UNIT", ""), f"{TOOL}{connection}/{tool}", command, request(call, values), {})
+        one = One(os.environ.get("RDC_STEP", ""), f"{TOOL}{connection}/{tool}", command, request(call, values), {})
         (result,) = self.converse(call["timeout"], [one])
         return ("fail", "") if result is None else ("pass", result)
 
@@ -258,7 +258,7 @@ def replied(driver: str, left: str, folder: str, answer: str, asked: str, reply:
     call, caller = json.loads(Path(folder, "call").read_bytes()), Caller(driver, left, folder)
     text = cleaned(text_in(reply))
     word = "pass" if "tool" in call else caller.word(call["entries"][0], text or None)
-    name = os.environ.get("RDC_UNIT", "")
+    name = os.environ.get("RDC_STEP", "")
     caller.account.keep(ANSWERS, name, text, caller.account.keep(PROMPTS, name, text_in(asked)))
     caller.account.rest()
     keep(answer, masked(text))

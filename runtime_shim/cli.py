@@ -20,7 +20,7 @@ from runtime_shim.program import (
     Table,
     naming,
 )
-from runtime_shim.report import describe, rehearse, status_lines, steps_lines
+from runtime_shim.report import describe, preview, status_lines, steps_lines
 from runtime_shim.session import Session
 from runtime_shim.signals import Interrupted
 from runtime_shim.state import ENDED
@@ -33,7 +33,7 @@ class Subcommands(Session):
         """Begin a run, unless one is under way."""
         if self.options.dry_run:
             self.take()
-            return self.display.say(rehearse(self))
+            return self.display.say(preview(self))
         self.alone()
         old = self.read(begins=True)
         self.take()
@@ -74,17 +74,17 @@ COMMANDS: dict[str, tuple[str, Callable[[Subcommands], int]]] = {
     "run": ("begin a run", Subcommands.run),
     "resume": ("go on with a run", Subcommands.resume),
     "status": ("say where the run stands", Subcommands.status),
-    "steps": ("list the units", lambda session: session.display.say(steps_lines(session.program))),
+    "steps": ("list the steps", lambda session: session.display.say(steps_lines(session.program))),
     "reset": ("archive the run, to begin anew", Subcommands.reset),
 }
 # The subcommands that have an option, its name, what it takes (`...`: several times), what it is for.
 OPTIONS: list[tuple[str, str, str, str]] = [
     ("run resume status steps reset answer", "--state-dir", "DIR", "where the state is kept"),
-    ("run resume", "--answers", "FILE", "RESULT or UNIT RESULT, a line each"),
+    ("run resume", "--answers", "FILE", "REPLY or STEP REPLY, a line each"),
     ("run resume", "--rerun-interrupted", "", "run the interrupted command again"),
     ("run resume", "--assume", "WORD", "the outcome of the interrupted command"),
     ("run resume answer", "--events", "FILE", "append what happens, as JSON lines"),
-    ("run", "--dry-run", "", "show the walk; do and record nothing"),
+    ("run", "--dry-run", "", "show the path; do and record nothing"),
     ("resume status", "--adopt", "", "accept the state of another version"),
     ("status", "--json", "", "for machines"),
 ]
@@ -140,7 +140,7 @@ def execute(program: Table, words: list[str], prog: str, display: Display) -> in
         wrong = f"no command {command!a}" if words else "no subcommand was given"
         raise RefusedError(f"{wrong}: there are {', '.join(COMMANDS)} (see: {prog} --help)")
     options = read_words(prog, command, words[1:])
-    outcomes = {word for unit in program["units"].values() for word in unit.get("words", BINARY)}
+    outcomes = {word for node in program["nodes"].values() for word in node.get("words", BINARY)}
     if options.assume and (options.rerun_interrupted or options.assume not in outcomes):
         raise RefusedError(f"--assume takes one of {', '.join(sorted(outcomes))}, and no --rerun-interrupted beside it")
     for check in CHECKS:

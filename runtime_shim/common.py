@@ -1,4 +1,4 @@
-"""What goes for every unit of a runbook with inputs and values, and so is not said in their calls (I6, I7, I9)."""
+"""What goes for every step of a runbook with inputs and values, and so is not said in their calls (I6, I7, I9)."""
 
 from collections.abc import Sequence
 
@@ -10,37 +10,37 @@ TEXTS = ("title", "prompt", "block", "command", "message", "reason", "arguments"
 
 
 def add_common(table: Table) -> None:
-    """Give units the inputs and values of the program as variables, as values and in texts, if they say nothing else.
+    """Give steps the inputs and values of the program as variables, as values and in texts, if they say nothing else.
 
-    An input that `about` lists among its texts is left to the units.
+    An input that `about` lists among its texts is left to the steps.
     """
-    values = table.pop("values", [])
+    values = table.pop("outputs", [])
     inputs = [item["name"] for item in table.get("inputs", [])]
     names = [name for name in (*inputs, *values) if name not in table["registers"]]
     table["registers"] = {**dict.fromkeys(names), **table["registers"]}
     written = [(f"{{{{{name}}}}}", name) for name in names]
-    for unit in (*table["units"].values(), *table.get("groups", {}).values()):
-        if unit.get("task") in CALLING:
-            unit.setdefault("texts", {name: name for name in names})
-        if unit.get("task") == "shell":
-            keep_values(unit, unit.get("values", values))
-        shown, said = str([unit.get(key) for key in TEXTS]), unit.get("placeholders", {})
+    for node in (*table["nodes"].values(), *table.get("groups", {}).values()):
+        if node.get("task") in CALLING:
+            node.setdefault("texts", {name: name for name in names})
+        if node.get("task") == "shell":
+            keep_values(node, node.get("outputs", values))
+        shown, said = str([node.get(key) for key in TEXTS]), node.get("placeholders", {})
         found = {mark: [name, "", "", mark] for mark, name in written if mark in shown}
         places = {**said, **found, **said}.items()  # what is said comes first, and counts
-        unit["placeholders"] = {mark: place for mark, place in places if place is not None}
-        for key in ("texts", "placeholders", "values"):
-            if key in unit and not unit[key]:
-                del unit[key]
+        node["placeholders"] = {mark: place for mark, place in places if place is not None}
+        for key in ("texts", "placeholders", "outputs"):
+            if key in node and not node[key]:
+                del node[key]
 
 
-def keep_values(unit: Table, values: Sequence[str]) -> None:
-    """Let each way of a unit keep its values; where the unit says what it `gives`, its ways say what they keep."""
-    if "gives" in unit:
-        unit["values"] = unit.pop("gives")
+def keep_values(node: Table, values: Sequence[str]) -> None:
+    """Let each transition of a step keep its values; of a step that says what it `gives`, they say it themselves."""
+    if "gives" in node:
+        node["outputs"] = node.pop("gives")
         return
-    unit["values"] = sorted(values)
-    keeps = [[unit["texts"].get(name, name), "keep", ["value", name]] for name in values]
-    for edge in unit["edges"] if keeps else ():
+    node["outputs"] = sorted(values)
+    keeps = [[node["texts"].get(name, name), "keep", ["output", name]] for name in values]
+    for edge in node["edges"] if keeps else ():
         edge["do"] = [*keeps, *edge.get("do", ())]
 
 

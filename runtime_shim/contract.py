@@ -59,31 +59,31 @@ def config_of(session: Session) -> Table:
     return config
 
 
-def paths_of(session: Session, unit: Table) -> list[str]:
+def paths_of(session: Session, node: Table) -> list[str]:
     """Return the paths of a stage with their placeholders filled in."""
-    return [filled(unit, path, session.state.registers) for path in unit.get("paths", ())]
+    return [filled(node, path, session.state.registers) for path in node.get("paths", ())]
 
 
-def _place(unit: Table) -> tuple[int, int]:
-    return KINDS_OF_STAGES.index(unit["stage"]), unit.get("place", 0)
+def _place(node: Table) -> tuple[int, int]:
+    return KINDS_OF_STAGES.index(node["stage"]), node.get("place", 0)
 
 
-def attempt_so_far(units: Table, state: State) -> list[Record]:
+def attempt_so_far(nodes: Table, state: State) -> list[Record]:
     """Return the records of the stages that the attempt under way has done: their places rise (I32)."""
-    unit = units[state.node]
+    node = nodes[state.node]
     found: list[Record] = []
     for record in reversed(state.finished):
-        earlier = units.get(record["unit"], {})
-        if earlier.get("step") != unit["step"] or "stage" not in earlier or _place(earlier) >= _place(unit):
+        earlier = nodes.get(record["node"], {})
+        if earlier.get("step") != node["step"] or "stage" not in earlier or _place(earlier) >= _place(node):
             break
         found.insert(0, record)
-        unit = earlier
+        node = earlier
     return found
 
 
 def found_so_far(session: Session, key: str) -> list[Any]:
     """Return what the stages of the attempt under way have found under a key."""
-    records = attempt_so_far(session.program["units"], session.state)
+    records = attempt_so_far(session.program["nodes"], session.state)
     return [record["found"][key] for record in records if key in record.get("found", {})]
 
 
@@ -95,17 +95,17 @@ class Stages(Prompts, Conversing):
     _attempt: tuple[str, int] = ("", 0)
     _ends = 0.0
 
-    def perform(self, name: str, unit: Table) -> Done:
+    def perform(self, name: str, node: Table) -> Done:
         """Do a stage, as far as the time limit of its attempt lets it."""
-        self._begin(unit)
+        self._begin(node)
         self.session.heed()
         try:
-            found = STAGES[unit["stage"]](self, name, unit) if self.seconds_left() > 0 else Found(self.late, {})
+            found = STAGES[node["stage"]](self, name, node) if self.seconds_left() > 0 else Found(self.late, {})
         except LateError:
             found = Found(self.late, {})
         if isinstance(found, Done):
             return found
-        if not found.error and unit["stage"] != "outputs" and self.seconds_left() <= 0:
+        if not found.error and node["stage"] != "outputs" and self.seconds_left() <= 0:
             found = found._replace(error=self.late)
         note = {"found": found.kept} if found.kept else None
         return Done("fail" if found.error else "pass", found.error or found.remark, note)
@@ -127,15 +127,15 @@ class Stages(Prompts, Conversing):
         """What is said of an attempt whose time is over."""
         return f"the attempt took longer than {duration(self.limit)}"
 
-    def _begin(self, unit: Table) -> None:
+    def _begin(self, node: Table) -> None:
         """Begin to count the seconds of an attempt; a call that resumes one begins anew."""
-        attempt = (unit["step"], attempt_of(unit, self.session.state.registers))
+        attempt = (node["step"], attempt_of(node, self.session.state.registers))
         if attempt != self._attempt:
-            self.begin_again(unit)
+            self.begin_again(node)
 
-    def begin_again(self, unit: Table) -> None:
+    def begin_again(self, node: Table) -> None:
         """Count the seconds of an attempt from here on."""
-        attempt = (unit["step"], attempt_of(unit, self.session.state.registers))
+        attempt = (node["step"], attempt_of(node, self.session.state.registers))
         self._attempt, self._ends = attempt, time.monotonic() + self.limit
 
     def seconds_left(self, most: float = math.inf) -> int:
@@ -149,15 +149,15 @@ class Stages(Prompts, Conversing):
             raise LateError
         return seconds
 
-    def said(self, name: str, unit: Table, command: str, given: str, most: float = math.inf) -> Answered:
+    def said(self, name: str, node: Table, command: str, given: str, most: float = math.inf) -> Answered:
         """Give a text to a command, and return its answer; raises LateError."""
         seconds = self.time_limit(most)
-        (answered,) = self.converse({**unit, "timeout": seconds}, [(name, unit, command, given)])
+        (answered,) = self.converse({**node, "timeout": seconds}, [(name, node, command, given)])
         if answered.trouble and self.seconds_left() <= 0:
             raise LateError
         return answered
 
-    def execute(self, name: str, unit: Table, command: str, request: str, folder: str) -> Code:
+    def execute(self, name: str, node: Table, command: str, request: str, folder: str) -> Code:
         """Run an executor, whose output is shown; it gets a file, since it may read it whenever it likes."""
         import tempfile  # slow to import, as is what it needs, and most calls of a program execute nothing
 
@@ -169,7 +169,7 @@ class Stages(Prompts, Conversing):
                 file.write(request.encode("utf-8", "replace"))
                 file.seek(0)
                 given = [(os.POSIX_SPAWN_DUP2, file.fileno(), 0)]
-                group = self.processes.spawn(SH, words, self.environment(unit, **handed), given)
+                group = self.processes.spawn(SH, words, self.environment(node, **handed), given)
         except OSError as error:
             raise self.not_begun(name, error) from None
         (code,) = self.processes.watch([group], limit)
@@ -182,30 +182,30 @@ class Stages(Prompts, Conversing):
         return False
 
     @staticmethod
-    def replies(_unit: Table) -> list[str]:
+    def replies(_node: Table) -> list[str]:
         """Return the words of a stage."""
         return list(BINARY)
 
     def recover(self, name: str) -> Optional[Done]:
         """Do a stage again that was interrupted; about a command, somebody decides (R2)."""
-        is_decided = self.session.options.assume or is_command(self.session, self.session.program["units"][name])
+        is_decided = self.session.options.assume or is_command(self.session, self.session.program["nodes"][name])
         return super().recover(name) if is_decided else None
 
-    def rehearse(self, name: str, unit: Table) -> Done:
+    def preview(self, name: str, node: Table) -> Done:
         """Say what a stage would do; a file of answers may say what comes of it."""
-        done = self.from_file(name) if unit["stage"] == "execute" else None
-        return done or Done("pass", f"would {REHEARSED[unit['stage']](self.session, unit)}")
+        done = self.from_file(name) if node["stage"] == "execute" else None
+        return done or Done("pass", f"would {PREVIEWS[node['stage']](self.session, node)}")
 
 
 Stage = Callable[[Stages, str, Table], Union[Found, Done]]
 STAGES: dict[str, Stage] = {}
-REHEARSED: dict[str, Callable[[Session, Table], str]] = {}  # what each kind would do, in words
+PREVIEWS: dict[str, Callable[[Session, Table], str]] = {}  # what each kind would do, in words
 COMMANDED: list[Callable[[Session, Table], bool]] = []  # what modules know of stages that run a command of somebody
 
 
-def is_command(session: Session, unit: Table) -> bool:
+def is_command(session: Session, node: Table) -> bool:
     """Tell whether a stage runs a command that may have changed something."""
-    return any(look(session, unit) for look in COMMANDED)
+    return any(look(session, node) for look in COMMANDED)
 
 
 PERFORMERS["stage"] = Stages

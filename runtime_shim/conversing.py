@@ -15,7 +15,7 @@ from runtime_shim.state import KEPT
 
 PROMPTS, ANSWERS = "prompts", "answers"
 LONGEST_NAME = 200  # characters of a file's name
-Calls = list[tuple[str, Table, str, str]]  # the name of a unit or entry, what it is, its command, what it is given
+Calls = list[tuple[str, Table, str, str]]  # the name of a step or entry, what it is, its command, what it is given
 
 
 NAMES: list[Callable[[types.SimpleNamespace, str], str]] = []  # what modules make of a command that is a name
@@ -28,9 +28,9 @@ class Conversing(Calling):
 
     def variables(self, name: str, _what: Table) -> dict[str, str]:
         """Return the variables that what is called finds besides the usual ones, or in their place."""
-        return {"RDC_UNIT": name}
+        return {"RDC_STEP": name}
 
-    def converse(self, unit: Table, calls: Calls) -> list[Answered]:
+    def converse(self, node: Table, calls: Calls) -> list[Answered]:
         """Call commands at the same time, and keep what they were given and answered."""
         session, is_one = self.session, len(calls) == 1
         heard: list[list[str]] = [[] for _ in calls]
@@ -38,7 +38,7 @@ class Conversing(Calling):
         session.heed()
         for (name, what, command, given), lines in zip(calls, heard):  # noqa: B905 - Python 3.9 has no `strict`
             numbers.append(self.keep(PROMPTS, name, given))
-            environment = self.environment(unit, **self.variables(name, what))
+            environment = self.environment(node, **self.variables(name, what))
             shown = self._show if is_one else lines.append
             made.append(Call(command, environment, given.encode("utf-8", "replace"), shown))
 
@@ -50,7 +50,7 @@ class Conversing(Calling):
             self.settled(calls[index][0], self.processes.said)  # for: parallel
 
         try:
-            answers = exchange(self.processes, made, unit.get("timeout", self.seconds), ended)
+            answers = exchange(self.processes, made, node.get("timeout", self.seconds), ended)
         except OSError as error:
             raise self.not_begun(session.state.node, error) from None
         for (name, *_), number, answered in zip(calls, numbers, answers):  # noqa: B905
@@ -66,7 +66,7 @@ class Conversing(Calling):
         display.line(display.paint("\n".join(shown), "dim"))
 
     def keep(self, folder: str, name: str, text: str, number: int = 0) -> int:
-        """Keep a text, whole or not at all, as UNIT.K for the K-th call, and return K."""
+        """Keep a text, whole or not at all, as STEP.K for the K-th call, and return K."""
         directory = Path(self.session.store.folder, folder)
         stem = quote(name, safe="{} ")[:LONGEST_NAME]
         while not number or (folder == PROMPTS and (directory / f"{stem}.{number}").exists()):

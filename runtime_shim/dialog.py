@@ -15,14 +15,14 @@ BINARY = ("pass", "fail")
 MEANINGS = {"pass": "pass", "yes": "pass", "fail": "fail", "no": "fail"}
 
 
-def words_of(unit: Table) -> tuple[str, ...]:
-    """Return the words that the outcome of a unit may have."""
-    return tuple(unit.get("words", BINARY))
+def words_of(node: Table) -> tuple[str, ...]:
+    """Return the words that the outcome of a step may have."""
+    return tuple(node.get("words", BINARY))
 
 
-def word_of(unit: Table, outcome: str) -> str:
+def word_of(node: Table, outcome: str) -> str:
     """Return an outcome as people read it: of a question that is put as yes/no it is YES or NO."""
-    if unit.get("question") == "yes/no":  # for: ask
+    if node.get("question") == "yes/no":  # for: ask
         outcome = {"pass": "yes", "fail": "no"}.get(outcome, outcome)
     return one_line(outcome).upper()
 

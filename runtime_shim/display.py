@@ -72,7 +72,7 @@ class Display:
         return EXIT_COMPLETE
 
     def started(self, place: str, name: str, details: list[str]) -> None:
-        """Say which unit begins."""
+        """Say which step begins."""
         self.line(f"[{place}] {self.paint(name, 'bold')}" + (f" {self._dash} {', '.join(details)}" if details else ""))
 
     def rule(self, text: str) -> None:

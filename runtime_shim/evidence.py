@@ -40,16 +40,16 @@ def _moment(text: str) -> Optional[datetime]:
 
 
 FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "id": (is_said, "a text"),
-    "claim": (is_said, "a text"),
+    "id": (is_said, "a string"),
+    "claim": (is_said, "a string"),
     "level": (LEVELS.__contains__, "L0, L1 or L2"),
-    "source": (is_said, "a text"),
+    "source": (is_said, "a string"),
     "date": (is_time, "a date and time such as 2026-01-31T12:00:00Z"),
     "valid_until": (is_time, "a date and time such as 2026-01-31T12:00:00Z"),
     "congruence": (lambda value: isinstance(value, str) and value in FACTORS, "CL1, CL2 or CL3"),
     "reliability": (is_fraction, "a number from 0 to 1"),
     "wlnk": (is_fraction, "a number from 0 to 1"),
-    "carrier_ref": (is_said, "a text"),
+    "carrier_ref": (is_said, "a string"),
 }
 
 

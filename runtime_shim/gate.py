@@ -9,15 +9,15 @@ DECIDED = ("approved", "rejected")
 
 
 class Gates(Asking):
-    """Waits at gates. A line of a file of answers that names no unit opens none."""
+    """Waits at gates. A line of a file of answers that names no step opens none."""
 
     keys = ("reason",)
     asks = False
 
-    def perform(self, name: str, unit: Table) -> Done:
+    def perform(self, name: str, node: Table) -> Done:
         """Say why the run waits, and get the decision."""
         session = self.session
-        for line in session.texts(unit, "reason"):
+        for line in session.texts(node, "reason"):
             session.display.line(line)
         session.heed()
         done = self.from_file(name)
@@ -27,10 +27,10 @@ class Gates(Asking):
         if session.is_interactive:
             choice = session.ask(f"{session.label(name)}: let the run through?", "/".join(DECIDED))
         if choice is None:
-            raise self.wait(name, unit)
+            raise self.wait(name, node)
         return Done(choice, "decided here")
 
-    def rehearse(self, name: str, _unit: Table) -> Done:
+    def preview(self, name: str, _node: Table) -> Done:
         """Take the decision of the file, or else let it through."""
         return self.from_file(name) or Done(DECIDED[0], "assumed")
 
@@ -41,7 +41,7 @@ class Gates(Asking):
         return Done(reply.strip().lower(), how)
 
     @staticmethod
-    def replies(_unit: Table) -> list[str]:
+    def replies(_node: Table) -> list[str]:
         """Return the two decisions."""
         return list(DECIDED)
 

@@ -26,16 +26,16 @@ def with_values(session: Session, done: Optional[Done]) -> Optional[Done]:
 
 def ask_values(session: Session, name: str) -> Optional[Perform]:
     """Have the values of a command that is done by hand asked for, once its outcome was given at the terminal."""
-    unit = session.program["units"][name]
-    named = [key for key in unit.get("values", ()) if re.search(rf"\b{key}\b", unit.get("block", ""))]
-    if unit["task"] != "ask" or not named:
+    node = session.program["nodes"][name]
+    named = [key for key in node.get("outputs", ()) if re.search(rf"\b{key}\b", node.get("block", ""))]
+    if node["task"] != "ask" or not named:
         return None
 
-    def perform(name: str, unit: Table) -> Done:
+    def perform(name: str, node: Table) -> Done:
         try:
-            done = session.performers[name].perform(name, unit)
+            done = session.performers[name].perform(name, node)
         except Waiting as waiting:
-            raise _with_hint(session, name, unit, waiting) from None
+            raise _with_hint(session, name, node, waiting) from None
         if done.how != "answered here":
             return done
         given = ((key, typed_value(session, key)) for key in named)
@@ -44,14 +44,14 @@ def ask_values(session: Session, name: str) -> Optional[Perform]:
     return perform
 
 
-def _with_hint(session: Session, name: str, unit: Table, waiting: Waiting) -> Waiting:
+def _with_hint(session: Session, name: str, node: Table, waiting: Waiting) -> Waiting:
     """Return what a person is told who answers later, with how to give the values that the command writes."""
-    written = [key for key in unit["values"] if re.search(rf"(?<![\w-]){re.escape(key)}(=|<<)", unit["block"])]
+    written = [key for key in node["outputs"] if re.search(rf"(?<![\w-]){re.escape(key)}(=|<<)", node["block"])]
     if not written:
         return waiting
     values = [word for key in written for word in ("--value", f"{key}=…")]
     first, *others = waiting.args
-    return Waiting(first, f"with values: {session.call('answer', name, 'pass', *values)}", *others)
+    return Waiting(first, f"with outputs: {session.call('answer', name, 'pass', *values)}", *others)
 
 
 def typed_value(session: Session, key: str) -> str:

@@ -17,11 +17,11 @@ def as_inputs(_program: Table, options: types.SimpleNamespace) -> None:
 
 def refuse_outside(session: Session) -> None:
     """Refuse to begin a run whose placeholders make a path that leads out of the project (B3)."""
-    units = session.program["units"].values() if session.options.command == "run" else ()
-    for unit in units:
-        for path in paths_of(session, unit):
+    nodes = session.program["nodes"].values() if session.options.command == "run" else ()
+    for node in nodes:
+        for path in paths_of(session, node):
             if os.path.isabs(path) or os.pardir in path.split(os.sep):
-                where = f"{one_line(path)} of step {unit['step']}"
+                where = f"{one_line(path)} of step {node['step']}"
                 raise RefusedError(f"the path {where} is not inside the project: give its placeholders other values")
 
 

@@ -6,14 +6,14 @@ from runtime_shim.session import ENTERS, Session
 
 
 class Groups:
-    """Shows the title and the prompt of a group before the first of its units."""
+    """Shows the title and the prompt of a group before the first of its steps."""
 
     def __init__(self) -> None:
         self._last = ""
 
-    def show(self, session: Session, unit: Table) -> None:
-        """Show a group where the unit before was in another one, or in none."""
-        group, display = unit.get("group", ""), session.display
+    def show(self, session: Session, node: Table) -> None:
+        """Show a group where the step before was in another one, or in none."""
+        group, display = node.get("group", ""), session.display
         if group and group != self._last:
             step = session.program["groups"][group]
             title = " ".join(session.texts(step, "title"))

@@ -19,7 +19,7 @@ def archived(session: Session) -> list[tuple[float, str]]:
     """Return when archived runs were written to for the last time and their journals, the newest first."""
     folder = os.path.join(session.store.directory, "history")
     if os.path.islink(folder):
-        raise RefusedError(f"{folder} is a link: name the state folder that it belongs to with --state-dir")
+        raise RefusedError(f"{folder} is a link: name the state directory that it belongs to with --state-dir")
     files = os.scandir(folder) if os.path.isdir(folder) else ()
     runs = [file for file in files if ARCHIVED.fullmatch(file.name) and file.is_file(follow_symlinks=False)]
     return sorted(((file.stat().st_mtime, file.path) for file in runs), reverse=True)

@@ -15,27 +15,27 @@ SIGNING_OPTIONS = ("--by", "--note")  # options of the subcommand `answer`
 
 def let_through(session: Session, name: str) -> Optional[Perform]:
     """Open the first gate that a run comes to in this call, and no further one."""
-    if session.program["units"][name]["task"] != "gate" or not session.options.human:
+    if session.program["nodes"][name]["task"] != "gate" or not session.options.human:
         return None
     session.options.human = False
     load()  # who lets it through is recorded
     return opened_by_flag
 
 
-def opened_by_flag(_name: str, _unit: Table) -> Done:
+def opened_by_flag(_name: str, _node: Table) -> Done:
     """Return the decision of whoever has made this call."""
     return Done(DECIDED[0], "answered here", {"flag": "--human"})
 
 
 def approve(session: Session) -> int:
     """Let a run through the gate that is named."""
-    options, units = session.options, session.program["units"]
+    options, nodes = session.options, session.program["nodes"]
     if not options.gate:
         raise RefusedError("approve needs the gate: --gate ID")
-    if units.get(options.gate, {}).get("task") != "gate":
-        known = ", ".join(name for name, unit in units.items() if unit["task"] == "gate")
+    if nodes.get(options.gate, {}).get("task") != "gate":
+        known = ", ".join(name for name, node in nodes.items() if node["task"] == "gate")
         raise RefusedError(f"{options.gate} is not a gate; there are {known}")
-    options.command, options.UNIT, options.RESULT = "answer", options.gate, DECIDED[0]
+    options.command, options.STEP, options.REPLY = "answer", options.gate, DECIDED[0]
     return answer(session)
 
 

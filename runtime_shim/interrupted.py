@@ -1,4 +1,4 @@
-"""Units that call processes: what is left to decide where one was interrupted half done (R2)."""
+"""Steps that call processes: what is left to decide where one was interrupted half done (R2)."""
 
 import errno
 import os
@@ -18,7 +18,7 @@ VARIABLES: list[Callable[[Table, Registers], dict[str, str]]] = []  # what other
 
 
 class Calling(Performer):
-    """Does units by calling processes."""
+    """Does steps by calling processes."""
 
     noun = "command"
 
@@ -31,18 +31,18 @@ class Calling(Performer):
         with suppress(RefusedError):  # a full disk is no reason to end a command half-way; its outcome will tell
             self.session.record({"kind": "process", "pid": group, "since": started_at(group)}, sync=False)
 
-    def environment(self, unit: Table, **more: str) -> dict[bytes, bytes]:
-        """Return the environment of what a unit calls (M4, I7)."""
-        title, now = self.session.filled(unit, "title").replace("\0", "\ufffd"), self.session.state.registers
-        own = {"RDC_UNIT": self.session.state.node, "RDC_TITLE": title[:16_384]}  # a variable has 128 KiB at most
-        found: Table = {**own, "RDC_ATTEMPT": attempt_of(unit, now), **more}
-        found.update(instances_of(unit, now))  # for: variables
+    def environment(self, node: Table, **more: str) -> dict[bytes, bytes]:
+        """Return the environment of what a step calls (M4, I7)."""
+        title, now = self.session.filled(node, "title").replace("\0", "\ufffd"), self.session.state.registers
+        own = {"RDC_STEP": self.session.state.node, "RDC_TITLE": title[:16_384]}  # a variable has 128 KiB at most
+        found: Table = {**own, "RDC_ATTEMPT": attempt_of(node, now), **more}
+        found.update(instances_of(node, now))  # for: variables
         for look in VARIABLES:
-            found = {**look(unit, now), **found}
+            found = {**look(node, now), **found}
         return {**self._environment, **{key.encode(): str(value).encode() for key, value in found.items()}}
 
     def not_begun(self, name: str, error: OSError) -> RefusedError:
-        """Leave a unit whose process could not be started: it has no outcome (M2)."""
+        """Leave a step whose process could not be started: it has no outcome (M2)."""
         self.session.rest()
         size = sum(len(key) + len(value) + 2 for key, value in self._environment.items())
         large = f"the environment has {size:,} bytes; unset what is large in it"
@@ -51,7 +51,7 @@ class Calling(Performer):
         return RefusedError(f"{hint}, then: {self.session.call('resume')}", reason)
 
     def recover(self, name: str) -> Optional[Done]:
-        """Decide about a unit that was interrupted, as options or the operator say (R2)."""
+        """Decide about a step that was interrupted, as options or the operator say (R2)."""
         session, options, label = self.session, self.session.options, self.session.label(name)
         again, running = session.call("resume", "--rerun-interrupted"), session.state.left_behind()
         if running:  # then nothing can be decided, unless the options say that it is to be ended
@@ -64,18 +64,18 @@ class Calling(Performer):
             end_groups(running)
         if options.rerun_interrupted or options.assume:  # of which there is only one
             return self.assumed(name, options.assume) if options.assume else None
-        unit, unknown = session.program["units"][name], "rdc cannot tell whether it finished."
-        if session.is_interactive and "words" not in unit:
-            session.display.line(f"{label} ({one_line(unit['at'])}) was interrupted; {unknown}")
+        node, unknown = session.program["nodes"][name], "rdc cannot tell whether it finished."
+        if session.is_interactive and "words" not in node:
+            session.display.line(f"{label} ({one_line(node['at'])}) was interrupted; {unknown}")
             choice = session.ask("Did it pass, did it fail, or run it again?", "pass/fail/again")
             if choice is not None:
                 return None if choice == "again" else Done(choice, "as the operator says")
-        words = unit.get("words", BINARY)
-        ways = [f"  {MEANT.get(word, word) + ':':15} {session.call('resume', '--assume', word)}" for word in words]
-        raise Waiting(f"{label} was interrupted; {unknown} To decide:", f"  run it again:   {again}", *ways)
+        words = node.get("words", BINARY)
+        choices = [f"  {MEANT.get(word, word) + ':':15} {session.call('resume', '--assume', word)}" for word in words]
+        raise Waiting(f"{label} was interrupted; {unknown} To decide:", f"  run it again:   {again}", *choices)
 
     def assumed(self, name: str, word: str) -> Done:
-        """Take the word of the operator for what came of a unit (I16)."""
-        if word not in self.session.program["units"][name].get("words", BINARY):
+        """Take the word of the operator for what came of a step (I16)."""
+        if word not in self.session.program["nodes"][name].get("words", BINARY):
             raise RefusedError(f"{name} cannot have the outcome {word}")
         return Done(word, "as assumed")

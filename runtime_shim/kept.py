@@ -1,4 +1,4 @@
-"""Texts that a run keeps, tests and shows: what slots add to the walk (I5, I6, I17, I19)."""
+"""Texts that a run keeps, tests and shows: what slots add to the path (I5, I6, I17, I19)."""
 
 from collections.abc import Mapping
 from typing import Optional
@@ -13,7 +13,7 @@ def keeping(text: str, values: Mapping[str, str]) -> Verbs:
     """Return the effects of an edge after an outcome with this text and these values (I19)."""
 
     def keep(before: Slot, what: list[str]) -> Slot:
-        if what[0] == "value":
+        if what[0] == "output":
             return values.get(what[1], before)
         return extracted(text, what[1]) if what[0] == "field" else text
 

@@ -10,7 +10,6 @@ from typing import Optional
 from runtime_shim.program import Table
 
 GRACE = 5.0  # seconds from SIGTERM to SIGKILL
-TOLERANCE = 5  # ticks: journals of older programs say when a process was recorded, which is a little later
 
 
 def started_at(pid: int) -> Optional[int]:
@@ -25,7 +24,7 @@ def is_alive(process: Table) -> bool:
     """Tell whether a recorded process still lives; another one may have its number by now."""
     pid, since = process["pid"], process["since"]
     began = started_at(pid) if (type(pid), type(since)) == (int, int) and pid > 1 else None  # no command is 0 or 1
-    return began is not None and abs(began - since) <= TOLERANCE
+    return began is not None and began == since
 
 
 def signal_groups(groups: Iterable[int], *numbers: int) -> None:

@@ -12,20 +12,20 @@ LIMITS: list[Callable[[State], Optional[int]]] = []  # what modules know of anot
 
 
 def counts(program: Table, name: str) -> bool:
-    """Tell whether doing a unit counts; waiting at a gate does not."""
-    return bool(program["units"].get(name, {}).get("task") != "gate")
+    """Tell whether doing a step counts; waiting at a gate does not."""
+    return bool(program["nodes"].get(name, {}).get("task") != "gate")
 
 
 def within_limit(program: Table, move: Move, before: Optional[State], stand: Record) -> Record:
     """End a run by STOP where one task more would be done than may be."""
     if before is None or not counts(program, move.node):
         return stand
-    done = [*(record["unit"] for record in before.finished if record["outcome"] != "goto"), before.node]
+    done = [*(record["node"] for record in before.finished if record["outcome"] != "goto"), before.node]
     others = [found for found in (look(before) for look in LIMITS) if found is not None]
     limit = others[-1] if others else program["limit"]
     if not limit or sum(counts(program, name) for name in done) < limit:
         return stand
-    message = f"{move.node}: the limit of {limit} units was reached"
+    message = f"{move.node}: the limit of {limit} steps was reached"
     return {"condition": "stop", "message": message, "limited": limit}
 
 

@@ -31,11 +31,11 @@ def limit_of(given: str) -> int:
     return int(size[1]) * SIZES[size[2]]
 
 
-def log_of(folder: str, number: int, unit: str) -> str:
-    """Return the file for the unit that ends as the N-th; no character of its name means anything in a path."""
+def log_of(folder: str, number: int, node: str) -> str:
+    """Return the file for the step that ends as the N-th; no character of its name means anything in a path."""
     import urllib.parse
 
-    return os.path.join(folder, LOGS, f"{number:03}-{urllib.parse.quote(unit, safe='{} ')[:150]}.log")
+    return os.path.join(folder, LOGS, f"{number:03}-{urllib.parse.quote(node, safe='{} ')[:150]}.log")
 
 
 class Log(threading.Thread):
@@ -150,11 +150,11 @@ def log_commands(session: Session) -> None:
 
 
 def last_lines(session: Session, facts: Table, record: Optional[Table]) -> list[str]:
-    """Return the last lines of what the unit that ended last has said, if it failed."""
+    """Return the last lines of what the step that ended last has said, if it failed."""
     done = facts["finished"]
     if record is None or record is not done[-1] or record["outcome"] != "fail":
         return []
-    path = log_of(session.store.directory, len(done), record["unit"])
+    path = log_of(session.store.directory, len(done), record["step"])
     try:
         with open(path, "rb") as file:
             file.seek(max(os.path.getsize(path) - SHOWN_BYTES, 0))

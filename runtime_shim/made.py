@@ -21,8 +21,8 @@ def by_make(_session: Session, words: tuple[str, ...]) -> str:
     if not MAKE or verb not in MAKE_VERBS:
         return ""
     if verb == "answer" and len(rest) == 2:
-        unit, reply = map(shlex.quote, rest)
-        return f"{MAKE}answer UNIT={unit} RESULT={reply}"
+        node, reply = map(shlex.quote, rest)
+        return f"{MAKE}answer STEP={node} REPLY={reply}"
     given, more = [verb], iter(rest)
     for word in more:
         if word not in MAKE_FLAGS and word not in MAKE_WORDS:

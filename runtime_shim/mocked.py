@@ -1,4 +1,4 @@
-"""Rehearsals: agents and tools answer from a file, and no process is called (`--mock`)."""
+"""Mock runs: agents and tools answer from a file, and no process is called (`--mock`)."""
 
 from typing import Optional
 
@@ -24,8 +24,8 @@ class Mocked(Trying):
 
     def command_of(self, name: str) -> Optional[str]:
         """Return a command, which nobody calls; an optional tool that the file does not know has none."""
-        unit = self.session.program["units"][self.session.state.node]
-        is_unknown = unit.get("optional") and f"{name}/{unit['tool']}" not in self.mocks["tools"]
+        node = self.session.program["nodes"][self.session.state.node]
+        is_unknown = node.get("optional") and f"{name}/{node['tool']}" not in self.mocks["tools"]
         return None if is_unknown else "mock"
 
     def count(self, calls: Calls, due: list[int]) -> None:
@@ -42,7 +42,7 @@ class Mocked(Trying):
                 )
         super().count(calls, due)
 
-    def call(self, _unit: Table, calls: Calls) -> list[Answered]:
+    def call(self, _node: Table, calls: Calls) -> list[Answered]:
         """Answer in the order of the calls, and keep what was asked and answered as for any other call."""
         answers = [self._answer(name, self.key(name, what), given) for name, what, _, given in calls]
         for (name, *_), answered in zip(calls, answers):  # noqa: B905 - Python 3.9 has no `strict`
@@ -67,7 +67,7 @@ class Mocked(Trying):
             self._show(text.rstrip("\n"))
 
 
-def rehearse_with(session: Session, _state: Optional[State]) -> None:
+def mock_with(session: Session, _state: Optional[State]) -> None:
     """Have the file answer what agents and tools would."""
     path = getattr(session.options, "mock", None)
     if not path or session.options.command not in ("run", "resume"):
@@ -77,5 +77,5 @@ def rehearse_with(session: Session, _state: Optional[State]) -> None:
         PERFORMERS[task] = type("Mocked", (Mocked, PERFORMERS[task]), {"mocks": mocks})
 
 
-TAKES.append(rehearse_with)
-OPTIONS.append(("run resume", "--mock", "FILE", "a rehearsal: agents and tools answer from this file"))
+TAKES.append(mock_with)
+OPTIONS.append(("run resume", "--mock", "FILE", "a mock run: agents and tools answer from this file"))

@@ -1,4 +1,4 @@
-"""Files of mocks: what agents, tools and executors do in a rehearsal, by unit and by tool, in order."""
+"""Files of mocks: what agents, tools and executors do in a mock run, by step and by tool, in order."""
 
 import json
 from typing import Any, Callable, NamedTuple, Optional
@@ -56,7 +56,7 @@ def _reply(place: str, found: Any) -> Reply:  # noqa: ANN401
         return Reply(found)
     if isinstance(found, (bool, int, float)):
         return Reply(json.dumps(found))
-    raise RefusedError(f"{place}: expected a text, or {{fail: why}}")
+    raise RefusedError(f"{place}: expected a string, or {{fail: why}}")
 
 
 def reply_to(mocks: Mocks, kind: str, name: str, number: int) -> Optional[Any]:  # noqa: ANN401

@@ -1,4 +1,4 @@
-"""The operator's jump: a run that waits, was interrupted or has ended by STOP goes on at another unit (I27)."""
+"""The operator's jump: a run that waits, was interrupted or has ended by STOP goes on at another step (I27)."""
 
 from typing import Any
 
@@ -11,16 +11,16 @@ from runtime_shim.walk import Move, follow
 
 
 def is_within(jumps: Table, name: str, group: str) -> bool:
-    """Tell whether a unit stands in a group; most groups have just the units whose names begin with theirs."""
+    """Tell whether a step stands in a group; most groups have just the steps whose names begin with theirs."""
     told = jumps.get("within", {})
     return name in told[group] if group in told else name.startswith((f"{group}.", f"{group}/"))
 
 
 def target_of(program: Table, name: str) -> Table:
-    """Return what a jump to a unit or group does."""
+    """Return what a jump to a step or group does."""
     jumps: Table = program.get("jumps", {})
     known: Table = jumps.get("to", {})
-    doing = [each for each, unit in program["units"].items() if unit["task"] in PERFORMERS]
+    doing = [each for each, node in program["nodes"].items() if node["task"] in PERFORMERS]
     inside = [each for each in doing if name and each.startswith((f"{name}.", f"{name}/"))]
     if name in known:
         found: Table = known[name]
@@ -33,15 +33,15 @@ def target_of(program: Table, name: str) -> Table:
     import difflib
 
     near = difflib.get_close_matches(name, [*doing, *known], 1)
-    hint = f"did you mean {near[0]}?" if near else "`steps` lists the units"
-    raise RefusedError(f"there is no unit {one_line(name)!a}; {hint}")
+    hint = f"did you mean {near[0]}?" if near else "`steps` lists the steps"
+    raise RefusedError(f"there is no step {one_line(name)!a}; {hint}")
 
 
 def moved(program: Table, state: State, name: str) -> Move:
-    """Return where a jump leads and what it changes; the unit that is left has all its attempts again (M9)."""
+    """Return where a jump leads and what it changes; the step that is left has all its attempts again (M9)."""
     jumps, jump = program.get("jumps", {}), target_of(program, name)
-    unit = program["units"].get(state.node, {})
-    do: list[Any] = [[unit["attempt"], "=", 0]] if "attempt" in unit else []
+    node = program["nodes"].get(state.node, {})
+    do: list[Any] = [[node["attempt"], "=", 0]] if "attempt" in node else []
     for group, effects in jump.get("entering", ()):  # the outermost first
         if not is_within(jumps, state.node, group):
             do += effects
@@ -56,7 +56,7 @@ def check_movable(session: Session, state: State) -> None:
         raise RefusedError(f"the run is complete; {anew}")
     if not session.is_same(state):
         raise RefusedError("this run belongs to a different version of this program; goto needs the same one")
-    if state.condition == "stop" and session.program["units"][state.node]["task"] != "end":  # at the limit of units
+    if state.condition == "stop" and session.program["nodes"][state.node]["task"] != "end":  # at the limit of steps
         raise RefusedError(f"{state.message}; {anew}")
     if pids := ", ".join(str(one["pid"]) for one in state.left_behind()):
         raise RefusedError(f"{session.label(state.node)}: its command still runs (pid {pids}); wait for it, or end it")
@@ -68,24 +68,24 @@ def goto(session: Session) -> int:
     session.take(session.read())
     state, before = session.state, session.state.node
     check_movable(session, state)
-    move = moved(session.program, state, session.options.UNIT)
+    move = moved(session.program, state, session.options.STEP)
     stand = session._stand(move, begins=False)  # noqa: SLF001 (no limit and no pause that was due apply)
-    title = session.filled(session.program["units"][before], "title")
+    title = session.filled(session.program["nodes"][before], "title")
     session.store.open()
-    about = {"unit": before, "title": title, "attempt": 1, "instances": {}, "outcome": "goto", "seconds": 0.0}
+    about = {"node": before, "title": title, "attempt": 1, "instances": {}, "outcome": "goto", "seconds": 0.0}
     about.update(how=f"moved to {one_line(move.node)}", says="", next=move.node, time=utc_now())
     session.record({"kind": "done", **about, "changed": move.changed, **stand})
     last = state.finished[-1]
-    session.emit("goto", **{key: last[key] for key in ("unit", "next", "by", "note") if key in last})
+    session.emit("goto", **{key: last[key] for key in ("node", "next", "by", "note") if key in last})
     session.display.rule(f"moved from {before} to {session.label(move.node)}")
     if state.condition not in ENDED:
         session.display.rule(f"to go on: {session.call('resume')}")
     return EXIT_COMPLETE
 
 
-COMMANDS["goto"] = ("move the run to another unit", goto)
+COMMANDS["goto"] = ("move the run to another step", goto)
 OPTIONS += [
-    ("goto", "UNIT", "", "the unit, or the group that begins with it"),
+    ("goto", "STEP", "", "the step, or the group that begins with it"),
     ("goto", "--events", "FILE", "append what happens, as JSON lines"),
     ("goto", "--state-dir", "DIR", "where the state is kept"),
 ]

@@ -8,9 +8,9 @@ from runtime_shim.walk import Move, filled
 def show_ends(session: Session, move: Move) -> None:
     """Show the ends that a run has passed."""
     for name in move.passed:
-        unit = session.program["units"][name]
-        if unit["task"] == "end":
-            message = filled(unit, unit.get("message", ""), move.registers)
+        node = session.program["nodes"][name]
+        if node["task"] == "end":
+            message = filled(node, node.get("message", ""), move.registers)
             session.display.line("    " + one_line(f"{name} {message}"))
 
 

@@ -1,4 +1,4 @@
-"""What make was given for agents and tools: their commands, limits, and answers for a rehearsal."""
+"""What make was given for agents and tools: their commands, limits, and answers for a mock run."""
 
 import os
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ class Orders:
 
     @cached_property
     def mocks(self) -> Optional[Mocks]:
-        """The answers of a rehearsal, in which nothing is called."""
+        """The answers of a mock run, in which nothing is called."""
         path = given("MOCK")
         try:
             return mocks_in(path, read_text(path)) if path else None
@@ -83,7 +83,7 @@ class Orders:
         return "" if is_optional and f"{connection}/{tool}" not in self.mocks["tools"] else "mock"
 
     def mocked(self, key: str, number: int) -> Optional[Reply]:
-        """Return the answer of a rehearsal to a call, by its number from 0."""
+        """Return the answer of a mock run to a call, by its number from 0."""
         kind, _, name = key.partition(" ")
         return reply_to(self.mocks, KIND_OF[kind], name, number) if self.mocks is not None else None
 

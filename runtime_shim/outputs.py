@@ -13,12 +13,12 @@ from runtime_shim.values import check_value, read_output, read_regular
 
 
 class ValuedCommands(Commands):
-    """Runs shell units, some of which give values."""
+    """Runs shell steps, some of which give values."""
 
-    def perform(self, name: str, unit: Table) -> Done:
-        """Run the command of a unit and read its values; where they are malformed it fails, and has none."""
-        if "values" not in unit:
-            return super().perform(name, unit)
+    def perform(self, name: str, node: Table) -> Done:
+        """Run the command of a step and read its values; where they are malformed it fails, and has none."""
+        if "outputs" not in node:
+            return super().perform(name, node)
         self.session.heed()
         try:
             with suppress(FileNotFoundError):
@@ -28,8 +28,8 @@ class ValuedCommands(Commands):
             self.session.rest()
             raise RefusedError(f"{self._file()}: {error.strerror}") from None
         try:
-            done = super().perform(name, unit)
-            values = read_output(read_regular(self._file()), unit["values"])
+            done = super().perform(name, node)
+            values = read_output(read_regular(self._file()), node["outputs"])
         except (ValueError, OSError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             return Done("fail", f"the file of RDC_OUTPUT is refused: {reason}")
@@ -38,12 +38,12 @@ class ValuedCommands(Commands):
                 self._file().unlink()
         return done._replace(verbs=keeping("", values))
 
-    def environment(self, unit: Table, **more: str) -> dict[bytes, bytes]:
+    def environment(self, node: Table, **more: str) -> dict[bytes, bytes]:
         """Add RDC_OUTPUT where values are kept."""
-        return super().environment(unit, **more, **({"RDC_OUTPUT": str(self._file())} if "values" in unit else {}))
+        return super().environment(node, **more, **({"RDC_OUTPUT": str(self._file())} if "outputs" in node else {}))
 
     def assumed(self, name: str, word: str) -> Done:
-        """Take the word and the values that were given for what came of a unit (I16)."""
+        """Take the word and the values that were given for what came of a step (I16)."""
         return super().assumed(name, word)._replace(verbs=keeping("", values_given(self.session, name)))
 
     def _file(self) -> Path:
@@ -51,11 +51,11 @@ class ValuedCommands(Commands):
 
 
 def values_given(session: Session, name: str) -> dict[str, str]:
-    """Return the values of a unit that the options give."""
+    """Return the values of a step that the options give."""
     values: dict[str, str] = {}
     for given in session.options.value:
         key, equals, value = given.partition("=")
-        if not equals or key not in session.program["units"][name].get("values", ()):
+        if not equals or key not in session.program["nodes"][name].get("outputs", ()):
             raise RefusedError(f"--value {given}: expected NAME=VALUE with a name that {name} keeps")
         try:
             value.encode()

@@ -1,4 +1,4 @@
-"""Pauses before further attempts at a unit (I22): interrupted by signals, and resumed for what is left of them."""
+"""Pauses before further attempts at a step (I22): interrupted by signals, and resumed for what is left of them."""
 
 import time
 from typing import Optional
@@ -13,18 +13,18 @@ from runtime_shim.walk import Move, Registers, attempt_of
 LONGEST_PAUSE = 10**8  # seconds: as good as for ever, and no overflow
 
 
-def pause_of(unit: Table, registers: Registers) -> int:
-    """Return how many seconds a run waits before the attempt at a unit that is due."""
-    further = attempt_of(unit, registers) - 2
-    delay, backoff = unit.get("delay", 0), unit.get("backoff", 1)
+def pause_of(node: Table, registers: Registers) -> int:
+    """Return how many seconds a run waits before the attempt at a step that is due."""
+    further = attempt_of(node, registers) - 2
+    delay, backoff = node.get("delay", 0), node.get("backoff", 1)
     if further < 0 or not delay:
         return 0
     return int(min(delay * backoff ** min(further, 64), LONGEST_PAUSE))
 
 
 def due_after(program: Table, move: Move, _before: Optional[State], stand: Record) -> Record:
-    """Record until when a run waits; the unit has not begun before."""
-    seconds = pause_of(program["units"][move.node], move.registers)
+    """Record until when a run waits; the step has not begun before."""
+    seconds = pause_of(program["nodes"][move.node], move.registers)
     if not seconds:
         return stand
     condition = "ready" if stand["condition"] == "running" else stand["condition"]
@@ -34,8 +34,8 @@ def due_after(program: Table, move: Move, _before: Optional[State], stand: Recor
 def pause(session: Session, name: str) -> Optional[Perform]:
     """Wait for what is left of a pause."""
     last = session.state.finished[-1] if session.state.finished else {}
-    unit = session.program["units"][name]
-    whole = pause_of(unit, session.state.registers)
+    node = session.program["nodes"][name]
+    whole = pause_of(node, session.state.registers)
     left = min(last.get("due", 0.0) - time.time(), whole)  # the clock may have been set back
     if left > 0 and session.state.condition in ("ready", "waiting"):
         session.display.line(f"    waiting {duration(left)} before this attempt")

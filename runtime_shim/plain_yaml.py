@@ -35,7 +35,7 @@ class Source:
             line = self.lines[self.at]
             said = line.lstrip(" ")
             if said.startswith("\t"):
-                raise self.wrong("a tab indents this line: use blanks")
+                raise self.wrong("a tab indents this line: use spaces")
             if said and not said.startswith("#") and not (said.rstrip() in ("---", "...") and said == line):
                 return len(line) - len(said), said.rstrip()
             self.at += 1
@@ -128,7 +128,7 @@ def _plain(lines: Source, said: str) -> str:
     elif not re.match(r"[&*!%@`|>\[\]{},]|[?:-](\s|$)", said) and not re.search(r":\s|:$", COMMENT.sub("", said)):
         return COMMENT.sub("", said).rstrip()
     lines.at -= 1
-    raise lines.wrong("expected a text: put quotes around it, or write it as a block after `|`")
+    raise lines.wrong("expected a string: put quotes around it, or write it as a block after `|`")
 
 
 def _block(lines: Source, ends: str, indent: int) -> str:

@@ -1,4 +1,4 @@
-"""What executors do in a rehearsal, as a file of mocks says it."""
+"""What executors do in a mock run, as a file of mocks says it."""
 
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ PLAYED = {"exit", "write", "evidence", "drr"}
 
 
 class Play(NamedTuple):
-    """What an executor does in a rehearsal: its exit code, the files that it writes, what it hands over."""
+    """What an executor does in a mock run: its exit code, the files that it writes, what it hands over."""
 
     code: int
     files: dict[str, str]
@@ -27,7 +27,7 @@ def play_in(place: str, found: Any) -> Play:  # noqa: ANN401 (any value of a fil
     if not code.isdecimal() or int(code) > 255:
         raise RefusedError(f"{place}: exit: expected a number from 0 to 255")
     if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
-        raise RefusedError(f"{place}: write: expected a text for each path")
+        raise RefusedError(f"{place}: write: expected a string for each path")
     handed = {key: _numbered(found[name]) for key, name in (("evidence", "evidence"), ("drrs", "drr")) if name in found}
     return Play(int(code), files, handed)
 

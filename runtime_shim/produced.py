@@ -1,4 +1,4 @@
-"""What a run has put out so far, as its status tells it: the texts that are kept, by unit and name, with sizes."""
+"""What a run has put out so far, as its status tells it: the texts that are kept, by step and name, with sizes."""
 
 from collections.abc import Iterator
 from typing import Optional
@@ -14,21 +14,21 @@ UNTOLD = ("last output", "prompt ", "__elicit_step_")  # slots that repeat other
 
 
 def kept_slots(program: Table) -> Iterator[tuple[str, str]]:
-    """Return each slot that the answer of a unit is kept in, with the unit, in order."""
-    for name, unit in program["units"].items():
-        for edge in unit.get("edges", ()):
+    """Return each slot that the answer of a step is kept in, with the step, in order."""
+    for name, node in program["nodes"].items():
+        for edge in node.get("edges", ()):
             yield from ((name, effect[0]) for effect in edge.get("do", ()) if effect[1:2] == ["keep"])
 
 
 def outputs_of(program: Table, state: State) -> Table:
     """Return the outputs that there are."""
     rows: dict[str, Table] = {}
-    for unit, slot in dict.fromkeys(kept_slots(program)):
+    for node, slot in dict.fromkeys(kept_slots(program)):
         text = state.registers.get(slot)
         if text is None or slot.startswith(UNTOLD):
             continue
         is_label = slot.startswith(OUTPUT)
-        row = rows.setdefault(unit, {"unit": unit, "label": unit, "names": {}})
+        row = rows.setdefault(node, {"step": node, "label": node, "names": {}})
         if is_label:
             row["label"] = slot[len(OUTPUT) :]
             row["bytes"] = len(text.encode("utf-8", "replace"))
@@ -38,7 +38,7 @@ def outputs_of(program: Table, state: State) -> Table:
 
 
 def told_outputs(_session: Session, facts: Table, record: Optional[Table]) -> list[str]:
-    """Return a line for each output, above the units."""
+    """Return a line for each output, above the steps."""
     if record is not None or not facts.get("outputs"):
         return []
     lines = ["  outputs:"]

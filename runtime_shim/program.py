@@ -33,41 +33,41 @@ def digest(value: object) -> str:
 
 
 def identified(program: Table) -> Table:
-    """Return what tells a program: its name and source, its hash, short digests of its units (R4)."""
-    units = {name: {key: unit[key] for key in unit if key != "at"} for name, unit in program["units"].items()}
-    units = with_contexts(program, units)  # for: contexts
-    units = with_contract(program, units)  # for: contract
+    """Return what tells a program: its name and source, its hash, short digests of its steps (R4)."""
+    nodes = {name: {key: node[key] for key in node if key != "at"} for name, node in program["nodes"].items()}
+    nodes = with_contexts(program, nodes)  # for: contexts
+    nodes = with_contract(program, nodes)  # for: contract
     whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
-    hashes = {"program": digest({**whole, "units": units}), "units": {name: digest(units[name])[:12] for name in units}}
+    hashes = {"program": digest({**whole, "nodes": nodes}), "nodes": {name: digest(nodes[name])[:12] for name in nodes}}
     return {"name": program["name"], "source": program["source"], **hashes}
 
 
-def with_contexts(program: Table, units: Table) -> Table:
-    """Add to units a digest of what stands above their prompts (I31)."""
+def with_contexts(program: Table, nodes: Table) -> Table:
+    """Add to steps a digest of what stands above their prompts (I31)."""
     known = {"": ""}
     for name, context in program.get("contexts", {}).items():
         known[name] = digest([context["parts"], known[context.get("after", "")]])
     above = {
-        name: [known[one.get("context", "")] for one in (unit, *unit.get("entries", ()))]
-        for name, unit in units.items()
+        name: [known[one.get("context", "")] for one in (node, *node.get("entries", ()))]
+        for name, node in nodes.items()
     }
-    return {name: {**unit, "above": above[name]} if any(above[name]) else unit for name, unit in units.items()}
+    return {name: {**node, "above": above[name]} if any(above[name]) else node for name, node in nodes.items()}
 
 
-def with_contract(program: Table, units: Table) -> Table:
-    """Add to units what the contract says of their steps, and of all (I32)."""
+def with_contract(program: Table, nodes: Table) -> Table:
+    """Add to steps what the contract says of their steps, and of all (I32)."""
     contract: Table = program.get("contract", {})
     common, steps = {key: contract[key] for key in contract if key != "steps"}, contract.get("steps", {})
     if not contract:
-        return units
-    return {name: {**unit, "contract": [common, steps.get(unit.get("step"))]} for name, unit in units.items()}
+        return nodes
+    return {name: {**node, "contract": [common, steps.get(node.get("step"))]} for name, node in nodes.items()}
 
 
 def differences(recorded: dict[str, str], now: dict[str, str]) -> list[str]:
-    """Say which units were added, removed and changed since."""
+    """Say which steps were added, removed and changed since."""
     found: dict[str, list[str]] = {"added": [], "removed": [], "changed": []}
     for name in {**now, **recorded}:
         if now.get(name) != recorded.get(name):
             found["added" if name not in recorded else "changed" if name in now else "removed"].append(name)
     lines = [f"{how}: {', '.join(names)}" for how, names in found.items() if names]
-    return lines or ["no unit differs, only where the program begins or what it counts"]
+    return lines or ["no step differs, only where the program begins or what it counts"]

@@ -26,7 +26,7 @@ class Replying(Conversing):
 
 
 class AgentPrompts(Prompts):
-    """Gets the answers of units that ask from the agent that was named for it, or like any other prompt."""
+    """Gets the answers of steps that ask from the agent that was named for it, or like any other prompt."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -35,16 +35,16 @@ class AgentPrompts(Prompts):
             self._command = look(session.options, self._command)
         self._agent = Replying(session) if self._command else None
 
-    def perform(self, name: str, unit: Table) -> Done:
+    def perform(self, name: str, node: Table) -> Done:
         """Ask the agent: the last line of what it says decides, and anything else than a word is fail."""
         done = self.from_file(name) if self._agent is not None else None
         if self._agent is None or done is not None:
-            return done or super().perform(name, unit)
+            return done or super().perform(name, node)
         session = self.session
-        closing = CLOSING.format(unit["question"].upper().replace("/", " or "))
-        parts = (session.label(name), *(session.filled(unit, key) for key in ("prompt", "block")), closing)
+        closing = CLOSING.format(node["question"].upper().replace("/", " or "))
+        parts = (session.label(name), *(session.filled(node, key) for key in ("prompt", "block")), closing)
         prompt = "\n\n".join(filter(None, parts)) + "\n"
-        (answered,) = self._agent.converse(unit, [(name, {}, self._command, prompt)])
+        (answered,) = self._agent.converse(node, [(name, {}, self._command, prompt)])
         answer = answer_of(answered) or ""
         outcome = verdict(answer)
         how = answered.trouble or ("answered by the agent" if outcome else "the agent did not say pass or fail")

@@ -13,23 +13,23 @@ CALLED = ("shell", "command", "texts", "timeout", "delay", "backoff")  # what ma
 
 def is_prompted(session: Session, state: Optional[State]) -> bool:
     """Tell whether a run executes nothing; that belongs to the run."""
-    return bool(state.begin.get("prompted") if state is not None else getattr(session.options, "prompted", False))
+    return bool("mode" in state.begin if state is not None else getattr(session.options, "prompted", False))
 
 
-def as_prompt(unit: Table) -> Table:
+def as_prompt(node: Table) -> Table:
     """Return a command as a question that shows it."""
-    if unit["task"] != "shell":
-        return unit
-    kept = {key: value for key, value in unit.items() if key not in CALLED}
-    return {**kept, "task": "ask", "question": "pass/fail", "block": unit["command"]}
+    if node["task"] != "shell":
+        return node
+    kept = {key: value for key, value in node.items() if key not in CALLED}
+    return {**kept, "task": "ask", "question": "pass/fail", "block": node["command"]}
 
 
 def prompt(session: Session, state: Optional[State]) -> None:
     """Put commands as questions; what agents and tools do is done by hand."""
     if not is_prompted(session, state):
         return
-    units = {name: as_prompt(unit) for name, unit in session.program["units"].items()}
-    session.program = {**session.program, "units": units}
+    nodes = {name: as_prompt(node) for name, node in session.program["nodes"].items()}
+    session.program = {**session.program, "nodes": nodes}
     session.options.tool = []  # for: tool
     for task in {"agent", "parallel"} & {*PERFORMERS}:  # for: agent parallel
         PERFORMERS[task] = type("ByHand", (PERFORMERS[task],), {"command_of": lambda _self, _kind: None})
@@ -38,7 +38,7 @@ def prompt(session: Session, state: Optional[State]) -> None:
 def mark(session: Session, record: Record) -> Record:
     """Say in the journal that a run executes nothing; programs that do not know such runs refuse its format."""
     is_beginning = record.get("kind") == "begin" and getattr(session.options, "prompted", False)
-    return {**record, "prompted": True, "format": 3} if is_beginning else record
+    return {**record, "mode": "prompted"} if is_beginning else record
 
 
 TAKES.append(prompt)

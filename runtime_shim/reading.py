@@ -8,19 +8,19 @@ from typing import Any, Callable, Optional
 LARGEST_ANSWER = 1 << 20  # bytes
 AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the time limits where a program says nothing (I21)
 MOST_OBJECTS = 10_000  # places where a JSON object may begin: more are not tried, so that no answer takes for ever
-BLANKS = " \t\n\r\v\f"
+SPACES = " \t\n\r\v\f"
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 COLOURS = re.compile("\x1b\\[[0-?]*[ -/]*[@-~]")  # what tells a terminal how to show the words beside it
 
 
 def decoded(answer: bytes) -> str:
-    """Return the text of an answer: what is not UTF-8, and NUL, is U+FFFD; no blanks around (I11)."""
+    """Return the text of an answer: what is not UTF-8, and NUL, is U+FFFD; no spaces around (I11)."""
     return cleaned(answer.decode("utf-8", errors="replace"))
 
 
 def cleaned(text: str) -> str:
-    """Return a text without what no target could keep, and without blanks at both ends."""
-    return NO_TEXT.sub("\ufffd", text).strip(BLANKS)
+    """Return a text without what no target could keep, and without spaces at both ends."""
+    return NO_TEXT.sub("\ufffd", text).strip(SPACES)
 
 
 def keywords_in(answer: str, keywords: Iterable[str]) -> set[str]:

@@ -11,18 +11,18 @@ from runtime_shim.session import PERFORMERS, TAKES, Session
 from runtime_shim.state import ENDED, State
 from runtime_shim.walk import advance
 
-ROUNDS = 10  # how often a unit is shown in a dry run
-RECENT = 12  # units that are told, if there are more
-KNOWN = ("unit", "title", "instances", "attempt", "outcome", "how", "says", "seconds")
-WAITS: list[Callable[[Session, Table, str], list[str]]] = []  # what other modules know of units that wait
-TAILS: list[Callable[[Session, Table, Optional[Table]], list[str]]] = []  # what they say below a unit that is told
+ROUNDS = 10  # how often a step is shown in a dry run
+RECENT = 12  # steps that are told, if there are more
+KNOWN = ("title", "instances", "attempt", "outcome", "how", "says", "seconds")
+WAITS: list[Callable[[Session, Table, str], list[str]]] = []  # what other modules know of steps that wait
+TAILS: list[Callable[[Session, Table, Optional[Table]], list[str]]] = []  # what they say below a step that is told
 FACTS: list[Callable[[Table, State], Table]] = []  # what they tell of a run
 
 
 def describe(session: Session, state: Optional[State], is_busy: bool) -> Table:
     """Return the state of a program as plain data."""
     if state is not None:  # for: operator
-        is_plain = not state.decided and "prompted" not in state.begin and all(map(_is_plain, state.finished))
+        is_plain = not state.decided and "mode" not in state.begin and all(map(_is_plain, state.finished))
         if session.options.json or not is_plain:
             load()
         for take in TAKES:
@@ -31,25 +31,25 @@ def describe(session: Session, state: Optional[State], is_busy: bool) -> Table:
     about = {key: program[key] for key in ("name", "title", "source")}
     if state is None:
         return {**about, "state": "none", "next": [session.call("run")]}
-    unit = program["units"].get(state.node, {"title": "", "task": ""})
+    node = program["nodes"].get(state.node, {"title": "", "task": ""})
     word = "running" if is_busy and state.condition not in ENDED else state.condition.replace("running", "interrupted")
-    facts = {**about, "state": word, "run": state.begin["run"], "began": state.begin["time"], "unit": state.node}
-    facts["unit_title"] = session.filled(unit, "title", {**program["registers"], **state.registers})
+    facts = {**about, "state": word, "run": state.begin["run"], "began": state.begin["time"], "step": state.node}
+    facts["step_title"] = session.filled(node, "title", {**program["registers"], **state.registers})
     facts.update(message=state.message, same_program=session.is_same(state), pid=None)
     for left in state.left_behind():  # for: shell agent tool parallel contract
         facts["pid"] = left["pid"]
-    facts["finished"] = [{key: record[key] for key in KNOWN} for record in state.finished]
+    facts["finished"] = [{"step": one["node"], **{key: one[key] for key in KNOWN}} for one in state.finished]
     for look in FACTS:
         facts.update(look(program, state))
-    return {**facts, "next": _next(session, unit, facts)}
+    return {**facts, "next": _next(session, node, facts)}
 
 
 def _is_plain(record: Table) -> bool:
-    """Tell whether nothing but its line is to be told of a unit."""
+    """Tell whether nothing but its line is to be told of a step."""
     return record["outcome"] not in ("fail", "failed", "goto") and "by" not in record
 
 
-def _next(session: Session, unit: Table, facts: Table) -> list[str]:
+def _next(session: Session, node: Table, facts: Table) -> list[str]:
     """Return the commands that make sense now."""
     if facts.get("expired"):  # for: agent tool parallel artifact
         return [session.call("run")]
@@ -60,15 +60,15 @@ def _next(session: Session, unit: Table, facts: Table) -> list[str]:
         return []
     if word == "stop" and "steps" in facts:  # for: contract
         return [session.call("resume", *adopt), session.call("run")]
-    if word in ENDED or (adopt and unit["task"] not in PERFORMERS):
+    if word in ENDED or (adopt and node["task"] not in PERFORMERS):
         return [session.call("run" if word in ENDED else "reset")]
-    ways: list[list[str]] = [[]]
+    choices: list[list[str]] = [[]]
     if word == "interrupted":
-        outcomes = unit.get("words", BINARY) if facts["pid"] is None else ()  # what goes on has no outcome yet
-        ways = [["--rerun-interrupted"], *(["--assume", outcome] for outcome in outcomes)]
-    commands = [session.call("resume", *adopt, *way) for way in ways]
+        outcomes = node.get("words", BINARY) if facts["pid"] is None else ()  # what goes on has no outcome yet
+        choices = [["--rerun-interrupted"], *(["--assume", outcome] for outcome in outcomes)]
+    commands = [session.call("resume", *adopt, *choice) for choice in choices]
     for look in WAITS:
-        commands = [*(look(session, unit, facts["unit"]) if word == "waiting" and not adopt else ()), *commands]
+        commands = [*(look(session, node, facts["step"]) if word == "waiting" and not adopt else ()), *commands]
     return commands
 
 
@@ -79,7 +79,7 @@ def status_lines(session: Session, facts: Table) -> list[str]:
         lines.append("No run has begun here.")
     else:
         is_ended, done = facts["state"] in ENDED, facts["finished"]
-        where = facts["message"] if is_ended else f"at {facts['unit']} {facts['unit_title']}"
+        where = facts["message"] if is_ended else f"at {facts['step']} {facts['step_title']}"
         lines += [f"run {facts['run']}", one_line(f"{facts['state'].upper()} {where}")]
         if facts["pid"] is not None:  # for: shell agent tool parallel contract
             lines.append(f"Its command still runs (pid {facts['pid']}): wait for its end, or end it and run it again.")
@@ -90,12 +90,12 @@ def status_lines(session: Session, facts: Table) -> list[str]:
         for look in TAILS:
             lines += look(session, facts, None)
         if len(done) > RECENT:
-            lines.append(f"  ... {len(done) - RECENT} units before these")
+            lines.append(f"  ... {len(done) - RECENT} steps before these")
         for record in done[-RECENT:]:
             attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
-            unit = one_line(f"{record['unit']} {record['title']}")
-            word = word_of(session.program["units"].get(record["unit"], {}), record["outcome"])
-            lines.append(f"  {word:4}  {unit}{attempt}, {duration(record['seconds'])}")
+            step = one_line(f"{record['step']} {record['title']}")
+            word = word_of(session.program["nodes"].get(record["step"], {}), record["outcome"])
+            lines.append(f"  {word:4}  {step}{attempt}, {duration(record['seconds'])}")
             for look in TAILS:
                 lines += look(session, facts, record)
     if facts["next"]:
@@ -104,29 +104,29 @@ def status_lines(session: Session, facts: Table) -> list[str]:
 
 
 def steps_lines(program: Table) -> list[str]:
-    """Return the units of a program as a table."""
-    doing = {name: unit for name, unit in program["units"].items() if unit["task"] in PERFORMERS}
-    rows = [(name, unit["task"], one_line(unit["title"]), one_line(unit["at"])) for name, unit in doing.items()]
-    rows.insert(0, ("UNIT", "KIND", "TITLE", "SOURCE"))
+    """Return the steps of a program as a table."""
+    doing = {name: node for name, node in program["nodes"].items() if node["task"] in PERFORMERS}
+    rows = [(name, node["task"], one_line(node["title"]), one_line(node["at"])) for name, node in doing.items()]
+    rows.insert(0, ("STEP", "KIND", "TITLE", "SOURCE"))
     widths = [max(map(len, column)) for column in zip(*rows)]  # noqa: B905 - Python 3.9 has no `strict`
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
 
-def rehearse(session: Session) -> list[str]:
+def preview(session: Session) -> list[str]:
     """Walk without doing anything and return the lines that tell of it."""
-    units, state = session.program["units"], session.state
+    nodes, state = session.program["nodes"], session.state
     visits: collections.Counter[str]
     lines: list[str]
     visits, lines = collections.Counter(), []
-    while units[state.node]["task"] != "end":
-        name, unit, performer = state.node, units[state.node], session.performers[state.node]
+    while nodes[state.node]["task"] != "end":
+        name, node, performer = state.node, nodes[state.node], session.performers[state.node]
         visits[name] += 1
         if visits[name] > ROUNDS:
-            return [*lines, f"It would go round from {session.label(name)} again: the walk ends here."]
-        done = performer.rehearse(name, unit)
+            return [*lines, f"It would go round from {session.label(name)} again: the path ends here."]
+        done = performer.preview(name, node)
         move = advance(session.program, name, state.registers, done.outcome, done.verbs)
-        lines += [session.label(name), *(line for key in performer.keys for line in session.texts(unit, key))]
-        lines.append(f"  {word_of(unit, done.outcome)} ({done.how}): {one_line(move.says)}".rstrip(": "))
+        lines += [session.label(name), *(line for key in performer.keys for line in session.texts(node, key))]
+        lines.append(f"  {word_of(node, done.outcome)} ({done.how}): {one_line(move.says)}".rstrip(": "))
         state.node, state.registers = move.node, dict(move.registers)
-    message = one_line(session.filled(units[state.node], "message"))
-    return [*lines, f"The run would end: {units[state.node]['result'].upper()} {message}".rstrip()]
+    message = one_line(session.filled(nodes[state.node], "message"))
+    return [*lines, f"The run would end: {nodes[state.node]['result'].upper()} {message}".rstrip()]

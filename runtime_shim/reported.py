@@ -1,4 +1,4 @@
-"""Reports of a run of a Makefile: what a unit has said is added to them once, however often the run goes on (I29)."""
+"""Reports of a run of a Makefile: what a step has said is added to them once, however often the run goes on (I29)."""
 
 import json
 from contextlib import suppress

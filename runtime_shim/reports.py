@@ -24,27 +24,27 @@ def remember_answer(done: Done, text: str) -> Done:
 
 
 def texts_of_reports(session: Session, name: str) -> dict[str, str]:
-    """Return what is added to which report after a unit: of a parallel step, to those of its entries too."""
-    unit, text = session.program["units"].get(name, {}), "".join(SAID)
+    """Return what is added to which report after a step: of a parallel step, to those of its entries too."""
+    node, text = session.program["nodes"].get(name, {}), "".join(SAID)
     SAID.clear()
-    if "report" not in unit:
+    if "report" not in node:
         return {}
     notes = [note for note in session.state.notes if note["kind"] == "entry"]
     found = {f"{name}_{note['entry']}": note["answer"] or "" for note in sorted(notes, key=lambda note: note["entry"])}
-    return {**found, unit["report"]: text}
+    return {**found, node["report"]: text}
 
 
 def with_reports(session: Session, record: Record) -> Record:
-    """Write into the record of a unit what is added where, so that it is added once, whatever happens then."""
+    """Write into the record of a step what is added where, so that it is added once, whatever happens then."""
     if record.get("kind") != "done":
         return record
-    texts = {report: masked(text) for report, text in texts_of_reports(session, record["unit"]).items()}
+    texts = {report: masked(text) for report, text in texts_of_reports(session, record["node"]).items()}
     added = report_blocks(reports_folder(session), texts)
     return {**record, "reports": added} if added else record
 
 
 def write_reports(session: Session) -> None:
-    """Add what the last unit that is done has answered, as far as it is not there."""
+    """Add what the last step that is done has answered, as far as it is not there."""
     finished = session.state.finished
     for report, (place, text) in (finished[-1] if finished else {}).get("reports", {}).items():
         try:
@@ -68,11 +68,11 @@ def resume_reports(session: Session) -> None:
 
 
 def keep_up_reports(session: Session, event: str, _fields: Table) -> None:
-    """Make the folder where a run begins or goes on, and write where a unit is done."""
+    """Make the folder where a run begins or goes on, and write where a step is done."""
     if event == "run_started":
         place_reports_folder(session)
         os.makedirs(reports_folder(session), exist_ok=True)
-    if event == "unit_finished":
+    if event == "step_finished":
         write_reports(session)
 
 

@@ -129,7 +129,7 @@ def begin_files(session: Session, event: str, fields: Record) -> None:
 
 
 def write_or_rest(session: Session, is_new: bool) -> None:
-    """Write the files; where they cannot be written, a unit that the run has just come to has not begun."""
+    """Write the files; where they cannot be written, a step that the run has just come to has not begun."""
     try:
         RUNS[0].write()
     except OSError:

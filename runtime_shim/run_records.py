@@ -18,13 +18,13 @@ class RunRecords:
     def __init__(self, program: Table, begin: Record) -> None:
         contract = program["contract"]
         specs = filled_values(contract, list(contract["steps"].values()), begin["registers"])
-        self._units, self._workflow = program["units"], contract["workflow"]
+        self._nodes, self._workflow = program["nodes"], contract["workflow"]
         self._now, self._run, self._registers = begin["time"], begin["run"], begin["registers"]
         self._phases = {spec["id"]: spec.get("phase") for spec in specs}
         self._first: dict[str, str] = {}
-        for name, unit in self._units.items():
-            if unit["task"] == "stage":
-                self._first.setdefault(unit["step"], name)
+        for name, node in self._nodes.items():
+            if node["task"] == "stage":
+                self._first.setdefault(node["step"], name)
         self._is_open = False  # whether an attempt has begun and not ended
         self.steps = {spec["id"]: run_step(spec) for spec in specs}
         self.events: list[Table] = []
@@ -64,13 +64,13 @@ class RunRecords:
         self._now = record.get("time", self._now)
         if is_done:
             self._leave(record)
-            self._come(record["next"], record["condition"], self._units.get(record["unit"], {}).get("step"))
+            self._come(record["next"], record["condition"], self._nodes.get(record["node"], {}).get("step"))
         else:
             self._go_on(self._node)
         return True
 
     def _step_of(self, name: str) -> Optional[str]:
-        step: Optional[str] = self._units.get(name, {}).get("step")
+        step: Optional[str] = self._nodes.get(name, {}).get("step")
         return step if step in self.steps else None
 
     def _tell(self, kind: str, step: Optional[str] = None, **payload: Any) -> None:  # noqa: ANN401 (any JSON value)
@@ -82,14 +82,14 @@ class RunRecords:
     # --- Where the run comes to ------------------------------------------------------------------------------------
 
     def _come(self, name: str, condition: str, before: Optional[str] = None) -> None:
-        """Come to a unit from one of the step `before`; a step that is left for another one is completed (I32)."""
+        """Come to a step from one of the step `before`; a step that is left for another one is completed (I32)."""
         self._node, step = name, self._step_of(name)
-        unit = self._units.get(name, {})
+        node = self._nodes.get(name, {})
         if before is not None and step != before and condition != "stop":
             self._complete(before)
-        if unit.get("task") == "end" or condition in STATES:
+        if node.get("task") == "end" or condition in STATES:
             self._end(condition, before)
-        elif step is not None and unit["task"] == "gate":
+        elif step is not None and node["task"] == "gate":
             self._block(step, name)
         elif step is not None:
             self.manifest["current_step"] = step
@@ -97,9 +97,9 @@ class RunRecords:
                 self._attempt(step)
 
     def _go_on(self, name: str) -> None:
-        """Go on at a unit in another call of the program."""
+        """Go on at a step in another call of the program."""
         step = self._step_of(name)
-        if step is None or self._units[name]["task"] != "stage":
+        if step is None or self._nodes[name]["task"] != "stage":
             return
         if self._is_open:
             self._tell("WorkflowResumed", step)
@@ -119,11 +119,11 @@ class RunRecords:
 
     def _block(self, step: str, name: str) -> None:
         """Wait at a gate: the step is created or updated first (B5)."""
-        gate, about = self._units[name]["gate"], self.steps[step]
+        gate, about = self._nodes[name]["gate"], self.steps[step]
         start(about, self._now)
         change(about, BLOCKED)
         self.manifest.update(status=BLOCKED, current_step=step)
-        reason = filled_values(self._units[name], self._units[name].get("reason", ""), self._registers)
+        reason = filled_values(self._nodes[name], self._nodes[name].get("reason", ""), self._registers)
         rejected = self.gates.get(gate)  # what was decided before stays on record
         earlier = [*rejected.pop("earlier", []), rejected] if rejected else []
         self.gates[gate] = {
@@ -158,20 +158,20 @@ class RunRecords:
         else:
             self._tell("WorkflowCompleted")
 
-    # --- What a unit leaves ----------------------------------------------------------------------------------------
+    # --- What a step leaves ----------------------------------------------------------------------------------------
 
     def _leave(self, record: Record) -> None:
-        unit = self._units.get(record["unit"], {"task": ""})
+        node = self._nodes.get(record["node"], {"task": ""})
         if record["outcome"] == RESUMED:
             return
-        if unit["task"] == "gate":
-            self._decide(unit, record)
-        elif unit["task"] == "stage":
-            self._keep(unit, record)
+        if node["task"] == "gate":
+            self._decide(node, record)
+        elif node["task"] == "stage":
+            self._keep(node, record)
 
-    def _decide(self, unit: Table, record: Record) -> None:
+    def _decide(self, node: Table, record: Record) -> None:
         """Record who let the run through a gate, or did not."""
-        gate, step, is_approved = unit["gate"], unit["step"], record["outcome"] == "approved"
+        gate, step, is_approved = node["gate"], node["step"], record["outcome"] == "approved"
         decided = {"by": record.get("by"), "at": self._now, "note": record.get("note", "")}
         self.gates[gate]["status"] = record["outcome"]
         if not is_approved:
@@ -183,9 +183,9 @@ class RunRecords:
         self.approvals.append({**approval, "note": decided["note"], "how": record["how"]})
         self._tell("HumanGateApproved", step, gate_id=gate, approved_by=decided["by"])
 
-    def _keep(self, unit: Table, record: Record) -> None:
+    def _keep(self, node: Table, record: Record) -> None:
         """Take over what came of a stage."""
-        step, found, has_failed = unit["step"], record.get("found", {}), record["outcome"] == "fail"
+        step, found, has_failed = node["step"], record.get("found", {}), record["outcome"] == "fail"
         about = self.steps[step]
         if "guardrails" in found:
             about["guardrails"][found["guardrails"]["stage"]] = found["guardrails"]
@@ -195,17 +195,17 @@ class RunRecords:
             about["tools"] = [*about["tools"], found["tool"]]
             self.found["tool_results"].append({**found["tool"], "step_id": step, "attempt": about["attempts"]})
         self.found["drrs"] += [{**one, "step_id": step, "recorded_at": self._now} for one in found.get("drrs", ())]
-        if unit["stage"] == "validation":
+        if node["stage"] == "validation":
             what = {"checks": found.get("validation", {}).get("checks", [])}
             self._tell("ValidationFailed" if has_failed else "ValidationPassed", step, **what)
-        if unit["stage"] == "outputs" and not has_failed:
+        if node["stage"] == "outputs" and not has_failed:
             self._index(step, found)
-        if has_failed and self._is_over(unit, record["next"]):
-            self._is_open, about["error"] = False, record["how"] or f"{unit['stage']} failed"
+        if has_failed and self._is_over(node, record["next"]):
+            self._is_open, about["error"] = False, record["how"] or f"{node['stage']} failed"
 
-    def _is_over(self, unit: Table, following: str) -> bool:
+    def _is_over(self, node: Table, following: str) -> bool:
         """Tell whether a failure ends its attempt: that of an optional tool does not."""
-        return following == self._first[unit["step"]] or self._units.get(following, {}).get("task") == "end"
+        return following == self._first[node["step"]] or self._nodes.get(following, {}).get("task") == "end"
 
     def _index(self, step: str, found: Table) -> None:
         """Index the outputs and the evidence of a step (B13)."""

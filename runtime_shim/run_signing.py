@@ -7,7 +7,7 @@ from runtime_shim.signing import user
 
 def signed_gate(session: Session, record: Record) -> Record:
     """Return a record of a gate with who decided: whoever has made this call, where nobody else is named."""
-    is_gate = record.get("kind") == "done" and session.program["units"].get(record["unit"], {}).get("task") == "gate"
+    is_gate = record.get("kind") == "done" and session.program["nodes"].get(record["node"], {}).get("task") == "gate"
     return {**record, "by": record.get("by") or user()} if is_gate else record
 
 

@@ -13,7 +13,7 @@ ALLOWED = {
 
 
 class IllegalTransitionError(Exception):
-    """A status that a step cannot change to: a mistake in rdc, or a journal that rdc has not written."""
+    """A status that a step cannot change to: an error in rdc, or a journal that rdc has not written."""
 
 
 def run_step(spec: Table) -> Table:

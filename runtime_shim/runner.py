@@ -1,4 +1,4 @@
-"""What the steps of a workflow call: `begin`, `unit` and `loop`, `ask` before an approval, and `result`."""
+"""What the steps of a workflow call: `begin`, `step` and `loop`, `ask` before an approval, and `result`."""
 
 import os
 import time
@@ -91,9 +91,9 @@ class Runner:
         return text.rstrip("\n")
 
     def _decide(self, run: Run) -> None:
-        """Take what people have decided about the unit where the run stands, if it is behind an environment.
+        """Take what people have decided about the step where the run stands, if it is behind an environment.
 
-        They are asked only about that unit: if the run stands elsewhere afterwards, somebody has changed it.
+        They are asked only about that step: if the run stands elsewhere afterwards, somebody has changed it.
         """
         for token in os.environ.get("RDC_ASKED", "").split():
             if os.environ[f"RDC_DECISION_{token}"] != "skipped" and token != run.token:
@@ -106,17 +106,17 @@ class Runner:
         words = ("approved", "rejected") if run.unit["task"] == "gate" else ("pass", "fail")
         run.go_on(Outcome(words[DECISIONS.index(said)]), 0)
 
-    # --- The step of a unit, or of a loop ----------------------------------------------------------------------------
+    # --- The step of a step, or of a loop ----------------------------------------------------------------------------
 
     def walk(self, place: str, script: Optional[str] = None) -> int:
-        """Do the unit of a step, or those of a loop until it is left; one that is done already is only told again."""
+        """Do the step of a step, or those of a loop until it is left; one that is done already is only told again."""
         run = read_state(self.program, self.path)
         units = self.program["places"][place]
         if place in run.left:
             print("This was done before the run had to wait.")
             return self._leave(run, place)
         if run.end or run.node not in units:
-            raise RefusedError(f"the run stands at {run.node}, which is none of the units of this step")
+            raise RefusedError(f"the run stands at {run.node}, which is none of the steps of this step")
         with held_back() as signals:
             processes = processes_of(signals)
             while run.node in units and not run.end:
@@ -144,7 +144,7 @@ class Runner:
         try:
             return DOING[caller.run.unit["task"]](caller, script)
         except UnfitError as error:
-            annotate("error", "Unit", f"{caller.run.token} failed: {error}")
+            annotate("error", "Step", f"{caller.run.token} failed: {error}")
             return Outcome(failed(caller.run.unit))
 
     def _leave(self, run: Run, place: str) -> int:
@@ -171,7 +171,7 @@ class Runner:
         for name, value in run.registers.items():
             if isinstance(value, str) and masked(value) != value:
                 raise RefusedError(
-                    f"the text {name} holds a secret, so the run is not saved. Fetch it anew in a later unit"
+                    f"the text {name} holds a secret, so the run is not saved. Fetch it anew in a later step"
                 )
         if any(masked(reply) != reply for _, reply in run.replies):
             raise RefusedError("an answer holds a secret, so the run is not saved")
@@ -216,14 +216,14 @@ class Runner:
             tell("GITHUB_STEP_SUMMARY", masked(as_block(waiting.read_text(encoding="utf-8").split("\n", 2)[2])))
         if not self.program["summary"]:
             return
-        rows = ["| Unit | Attempt | Outcome | Time |", "| --- | ---: | --- | ---: |"]
+        rows = ["| Step | Attempt | Outcome | Time |", "| --- | ---: | --- | ---: |"]
         rows += [self._row(*entry) for entry in run.journal[:MOST_ROWS]]
         rows += ["| and more | | | |"] if run.journal[MOST_ROWS:] else []
         tell("GITHUB_STEP_SUMMARY", "\n".join(rows))
         self._picture(run)
 
     def _row(self, name: str, attempt: int, word: str, seconds: int, instance: str) -> str:
-        unit = self.program["units"][name]
+        unit = self.program["nodes"][name]
         shown = {"yes/no": {"pass": "YES", "fail": "NO"}}.get(unit.get("question", ""), {}).get(word, word)
         shown = shown.upper() if shown in ("pass", "fail") else one_line(shown).translate(SPECIAL)
         title = unit["called"].translate(SPECIAL) + (f", instance {instance}" if instance else "")
@@ -245,7 +245,7 @@ def run_step(program: Table, words: Iterable[str]) -> int:
     runner = Runner(program, Path(os.environ["RUNNER_TEMP"], "rdc"))
     verbs: dict[str, Any] = {
         "begin": runner.begin,
-        "unit": runner.walk,
+        "step": runner.walk,
         "loop": runner.walk,
         "ask": runner.ask,
         "save": runner.save,

@@ -1,4 +1,4 @@
-"""Agents and tools that the units of a run on GitHub call (I11 to I14)."""
+"""Agents and tools that the steps of a run on GitHub call (I11 to I14)."""
 
 import os
 from typing import Any, Callable, Optional
@@ -26,7 +26,7 @@ def call_commands(caller: Caller, _keys: list[str], calls: list[Call], seconds: 
 
 Made = Callable[[Caller, list[str], list[Call], int], list[Answered]]
 CALLING: list[Made] = [call_commands]  # how calls are made
-REPORTING: list[Callable[[Caller, list[Optional[str]], str], None]] = []  # who is told what a unit has said
+REPORTING: list[Callable[[Caller, list[Optional[str]], str], None]] = []  # who is told what a step has said
 KNOWING: list[Callable[[Table, str], bool]] = []  # who tells whether a tool is there, by connection and name
 
 
@@ -91,7 +91,7 @@ def _entry(caller: Caller, index: int, shown: Callable[[str], Any]) -> Call:
     name = f"RDC_PROMPT_{index}{caller.suffix}"
     prompt = caller.run.text(os.environ[name] if name in os.environ else entry["prompt"])
     prompt = _below(caller, entry, prompt)
-    own = {"RDC_ENTRY": str(index), "RDC_UNIT": f"{caller.run.node}_{index}"}
+    own = {"RDC_ENTRY": str(index), "RDC_STEP": f"{caller.run.node}_{index}"}
     return _agent(caller, entry, prompt, shown, **own)
 
 
@@ -144,7 +144,7 @@ def _tried(caller: Caller, calls: list[Call], tries: int) -> list[Answered]:
     run, folder = caller.run, caller.folder
     limits = run.program.get("calling", {})
     is_tool = run.unit["task"] == "tool"
-    names = [os.fsdecode(call.environment[b"RDC_UNIT"]) for call in calls]
+    names = [os.fsdecode(call.environment[b"RDC_STEP"]) for call in calls]
     keys = [f"tool {run.unit['connection']}/{run.unit['tool']}" if is_tool else f"{OF_AGENTS}{name}" for name in names]
     if "most" in limits and not is_tool and noted_calls(folder, OF_AGENTS) + len(calls) > limits["most"]:
         raise UnfitError(f"the budget of {limits['most']} calls of agents is spent")

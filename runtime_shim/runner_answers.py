@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Callable, Optional
 
 from runtime_shim.program import RefusedError, Table
-from runtime_shim.reading import BLANKS
+from runtime_shim.reading import SPACES
 from runtime_shim.runner_calls import ANSWERING, BEGINNING, DOING, Caller, Waiting
 from runtime_shim.runner_says import annotate, one_line
 from runtime_shim.runner_state import Outcome, Run
@@ -16,23 +16,23 @@ from runtime_shim.walk import filled
 ASKING = ("ask", "confirm", "input", "select", "gate")
 MEANINGS = {"pass": "pass", "yes": "pass", "fail": "fail", "no": "fail"}
 WORDS = {"ask": tuple(MEANINGS), "confirm": ("yes", "no"), "gate": ("approved", "rejected")}
-OBJECT = re.compile(r'\s*\{\s*["}]')  # how JSON begins; the name of a unit may begin with a brace too
+OBJECT = re.compile(r'\s*\{\s*["}]')  # how JSON begins; the name of a step may begin with a brace too
 SHOWN_REPLY = 200  # characters of one that does not fit
 OPENING = re.compile(r"(.*\S)<<(\S+)")
 
 
 def asking(program: Table) -> list[str]:
-    """Return the units that people answer."""
-    return [name for name, unit in program["units"].items() if unit["task"] in ASKING]
+    """Return the steps that people answer."""
+    return [name for name, unit in program["nodes"].items() if unit["task"] in ASKING]
 
 
 def takes_words(program: Table) -> bool:
     """Tell whether every question is answered with a word that is known before, so that no text is a reply."""
-    return all(program["units"][name]["task"] in WORDS for name in asking(program))
+    return all(program["nodes"][name]["task"] in WORDS for name in asking(program))
 
 
 def read_replies(program: Table, text: str) -> list[list[str]]:
-    """Return the replies of a text, each with the unit that it is for, "" for whichever asks next."""
+    """Return the replies of a text, each with the step that it is for, "" for whichever asks next."""
     found = _from_json(text) if OBJECT.match(text) else list(_from_lines(program, text))
     wrong = list(filter(None, (_problem(program, name, reply) for name, reply in found)))
     if wrong:
@@ -43,8 +43,8 @@ def read_replies(program: Table, text: str) -> list[list[str]]:
 def _problem(program: Table, name: str, reply: str) -> str:
     """Return what is wrong with a reply as far as that is known before it is asked for, "" if nothing is."""
     if name and name not in asking(program):
-        return f"no unit of this name asks anything: {name}"
-    unit = program["units"].get(name, {"task": ""})
+        return f"no step of this name asks anything: {name}"
+    unit = program["nodes"].get(name, {"task": ""})
     known: Iterable[str] = WORDS.get(unit["task"], ())
     if not name and takes_words(program):
         known = WORDS["ask"]
@@ -63,7 +63,7 @@ def _from_json(text: str) -> list[list[str]]:
     for name, value in values.items():
         replies = value if isinstance(value, list) else [value]
         if not all(isinstance(reply, str) for reply in replies):
-            raise RefusedError(f"the answers of {name} are neither a text nor a list of texts")
+            raise RefusedError(f"the answers of {name} are neither a string nor a list of strings")
         found += [[name, reply] for reply in replies]
     return found
 
@@ -87,7 +87,7 @@ def _from_lines(program: Table, text: str) -> Iterator[list[str]]:
 
 
 def _of_one_line(names: list[str], text: str) -> list[str]:
-    """Take one line apart at semicolons, if an answer to a named unit stands behind each."""
+    """Take one line apart at semicolons, if an answer to a named step stands behind each."""
     pieces = [piece.strip() for piece in text.split(";")]
     are_named = all(any(piece.startswith(f"{name} ") for name in names) for piece in pieces)
     return pieces if len(pieces) > 1 and are_named and not re.search(r"[\r\n]", text) else []
@@ -102,9 +102,9 @@ def _until(word: str, lines: Iterator[str]) -> Iterator[str]:
 
 
 def take_reply(run: Run) -> Optional[str]:
-    """Take the next reply to the unit where the run stands, its own before a common one, and use it up.
+    """Take the next reply to the step where the run stands, its own before a common one, and use it up.
 
-    A reply that names no unit opens no gate.
+    A reply that names no step opens no gate.
     """
     for owner in (run.node,) if run.unit["task"] == "gate" else (run.node, ""):
         for index, (name, reply) in enumerate(run.replies):
@@ -129,7 +129,7 @@ def outcome_of_reply(run: Run, reply: str) -> Optional[Outcome]:
         kept = "" if task == "gate" else word if task == "confirm" else reply
         return Outcome(MEANINGS[word] if task == "ask" else word, kept) if word in WORDS[task] else None
     if task == "input":
-        return Outcome("pass", reply.strip(BLANKS))
+        return Outcome("pass", reply.strip(SPACES))
     options = options_of(run)
     return Outcome(run.unit["words"][options.index(reply)], reply) if reply in options else None
 

@@ -1,4 +1,4 @@
-"""What the units of a run on GitHub call: commands, agents and tools, none of which may tell the runner anything."""
+"""What the steps of a run on GitHub call: commands, agents and tools, none of which may tell the runner anything."""
 
 import os
 import re
@@ -28,7 +28,7 @@ KEPT_BACK = re.compile(r"GITHUB_(TOKEN|OUTPUT|ENV|PATH|STEP_SUMMARY|STATE)|ACTIO
 
 
 def failed(unit: Table) -> str:
-    """Return the word of a unit that could not be done."""
+    """Return the word of a step that could not be done."""
     return "failed" if "failed" in unit.get("words", ()) else "fail"
 
 
@@ -72,7 +72,7 @@ def say(lines: str) -> None:
 
 
 class Caller:
-    """Does the units of a run that call something."""
+    """Does the steps of a run that call something."""
 
     def __init__(self, run: Run, processes: Processes, folder: Path, place: str) -> None:
         self.run = run
@@ -81,16 +81,16 @@ class Caller:
         self.suffix = "" if len(run.program["places"].get(place, ())) < 2 else "_" + run.token
 
     def written(self, field: str) -> str:
-        """Return a text of the unit as its author wrote it: from the environment of the step, or the program."""
+        """Return a text of the step as its author wrote it: from the environment of the step, or the program."""
         name = f"RDC_{field.upper()}{self.suffix}"
         return os.environ[name] if name in os.environ else str(self.run.unit.get(field, ""))
 
     def text(self, field: str) -> str:
-        """Return a text of the unit, filled in."""
+        """Return a text of the step, filled in."""
         return self.run.text(self.written(field))
 
     def environment(self, names: Optional[list[str]], **more: str) -> dict[bytes, bytes]:
-        """Return what a called process finds; of the secrets those with these names, and those of the unit.
+        """Return what a called process finds; of the secrets those with these names, and those of the step.
 
         Without names for either it finds all.
 
@@ -103,7 +103,7 @@ class Caller:
             name: value for name, value in os.environ.items() if not KEPT_BACK.fullmatch(name) and name not in hidden
         }
         found |= {
-            "RDC_UNIT": run.node,
+            "RDC_STEP": run.node,
             "RDC_TITLE": run.text(unit["title"]).replace("\0", "\ufffd")[:LONGEST_TITLE],
             "RDC_RUN_ID": run.number,
             "RDC_ATTEMPT": str(attempt_of(unit, run.registers)),
@@ -123,7 +123,7 @@ class Caller:
             raise UnfitError(f"there is no {unit['shell']} here")
         written = Path(script).read_text(encoding="utf-8") if script else self.written("command")
         path = self.folder / "output"
-        given = {"RDC_OUTPUT": str(path)} if "values" in unit else {}
+        given = {"RDC_OUTPUT": str(path)} if "outputs" in unit else {}
         environment = self.environment(None, **given)
         summary = os.environ.get("GITHUB_STEP_SUMMARY")
         if summary:
@@ -135,10 +135,10 @@ class Caller:
             group = self.processes.spawn(shell, words, environment)
             (code,) = self.processes.watch([group], unit.get("timeout", 0))
         if code is None:
-            print(f"The unit {self.run.token} ended: timeout after {unit['timeout']} s", flush=True)
+            print(f"The step {self.run.token} ended: timeout after {unit['timeout']} s", flush=True)
         elif in_words(code):
-            print(f"The unit {self.run.token} ended: {in_words(code)}", flush=True)
-        found = read_output(read_regular(path), unit["values"]) if given else {}
+            print(f"The step {self.run.token} ended: {in_words(code)}", flush=True)
+        found = read_output(read_regular(path), unit["outputs"]) if given else {}
         values = {name: masked(value, run.program.get("secrets", ())) for name, value in found.items()}
         return Outcome("pass" if code == 0 else "fail", "", values)
 

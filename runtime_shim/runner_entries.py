@@ -23,7 +23,7 @@ from runtime_shim.values import UnfitError
 
 ENTRY_FILE = "entry"  # in the artifact of an entry
 LARGEST_ENTRY = 8 * LARGEST_ANSWER  # bytes: JSON writes a byte of an answer with up to six
-ENTRY_FIELDS = {"run", "unit", "entry", "attempt", "seconds", "answer"}
+ENTRY_FIELDS = {"run", "node", "entry", "attempt", "seconds", "answer"}
 
 
 class KeptEntry(NamedTuple):
@@ -39,7 +39,7 @@ def do_entry(program: Table, folder: Path, words: list[str]) -> int:
     place, index = words[0], int(words[1])
     run = read_state(program, folder / "state")
     if place not in program["matrices"] or run.end or run.node not in program["places"][place]:
-        raise RefusedError(f"the run stands at {run.node}, which is not the unit of this job")
+        raise RefusedError(f"the run stands at {run.node}, which is not the step of this job")
     place_reports(run)  # for: folder
     path = folder.with_name("rdc-entry") / ENTRY_FILE
     if _read_entry(run, index, path, _first_attempt(folder)) is not None:
@@ -49,7 +49,7 @@ def do_entry(program: Table, folder: Path, words: list[str]) -> int:
     answer = _answer(run, folder, place, index)
     kept = {
         "run": run.number,
-        "unit": run.node,
+        "node": run.node,
         "entry": index,
         "attempt": _this_attempt(),
         "seconds": round(time.monotonic() - begun),
@@ -68,7 +68,7 @@ def _answer(run: Run, folder: Path, place: str, index: int) -> Optional[str]:
         try:
             answer = entry_alone(caller, index)
         except UnfitError as error:
-            annotate("error", "Unit", f"{run.token} {index} failed: {error}")
+            annotate("error", "Step", f"{run.token} {index} failed: {error}")
             answer = None
         if signals.has_come():
             raise Interrupted
@@ -76,7 +76,7 @@ def _answer(run: Run, folder: Path, place: str, index: int) -> Optional[str]:
 
 
 def join_entries(run: Run) -> None:
-    """Go on from a unit whose agents were jobs of their own, if the run stands there."""
+    """Go on from a step whose agents were jobs of their own, if the run stands there."""
     folder = Path(os.environ["RUNNER_TEMP"], "rdc")
     for place in os.environ.get("RDC_JOINED", "").split():
         was_done = os.environ[f"RDC_ENTRIES_{place}"] != "skipped"
@@ -131,7 +131,7 @@ def _read_entry(run: Run, index: int, path: Path, since: int) -> Optional[KeptEn
         return None
     if not isinstance(found, dict) or set(found) != ENTRY_FIELDS:
         return None
-    is_its = [found["run"], found["unit"]] == [run.number, run.node] and _is(found["entry"], index)
+    is_its = [found["run"], found["node"]] == [run.number, run.node] and _is(found["entry"], index)
     is_timely = is_count(found["attempt"]) and since <= found["attempt"] <= _this_attempt()
     if is_its and is_timely and is_count(found["seconds"]) and _is_answer(found["answer"]):
         return KeptEntry(found["attempt"], found["seconds"], found["answer"])
@@ -148,7 +148,7 @@ def _is_answer(value: object) -> bool:
 
 
 def _first_attempt(folder: Path) -> int:
-    """Return the attempt by which the run came to the unit."""
+    """Return the attempt by which the run came to the step."""
     return _number((folder / "attempt").read_text(encoding="ascii", errors="replace"))
 
 

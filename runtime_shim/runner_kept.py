@@ -28,12 +28,12 @@ def noted_calls(folder: Path, beginning: str) -> int:
 
 
 def stem_of(name: str) -> str:
-    """Return what the names of the files of a unit begin with; none of them leaves its folder."""
+    """Return what the names of the files of a step begin with; none of them leaves its folder."""
     return quote(name, safe="{} ")[:LONGEST_FILE_NAME]
 
 
 def keep_text(folder: Path, kind: str, name: str, text: str, number: int = 0) -> int:
-    """Keep a text, whole or not at all, as UNIT.K for the K-th call, and return K."""
+    """Keep a text, whole or not at all, as STEP.K for the K-th call, and return K."""
     directory, stem = Path(folder, kind), stem_of(name)
     directory.mkdir(exist_ok=True)
     while not number or (kind == PROMPTS and (directory / f"{stem}.{number}").exists()):
@@ -45,7 +45,7 @@ def keep_text(folder: Path, kind: str, name: str, text: str, number: int = 0) ->
 
 
 def kept_texts(folder: Path, kind: str, name: str) -> list[Path]:
-    """Return the files of a unit in the order of its calls."""
+    """Return the files of a step in the order of its calls."""
     stem = stem_of(name)
     found = {path.suffix[1:]: path for path in Path(folder, kind).glob("*") if path.name.rpartition(".")[0] == stem}
     return [found[number] for number in sorted(filter(str.isdecimal, found), key=int)]

@@ -15,7 +15,7 @@ from runtime_shim.runner_reports import keep_reports
 from runtime_shim.runner_says import output, tell
 from runtime_shim.runner_state import Run, read_state
 
-FOLDER = "rdc-run"  # what is uploaded, beside the folder of the state
+FOLDER = "rdc-run"  # what is uploaded, beside the state directory
 SPOKEN = ("agent", "tool", "parallel", "confirm", "input", "select")
 
 
@@ -36,7 +36,7 @@ def _table(run: Run, folder: Path) -> None:
     """Write which steps have answered what, in bytes; texts of answers are not in it."""
     last = {name: word for name, _, word, _, _ in run.journal}
     rows = ["| Step | Status | Bytes |", "| --- | --- | ---: |"]
-    for name, unit in run.program["units"].items():
+    for name, unit in run.program["nodes"].items():
         if unit["task"] not in SPOKEN:
             continue
         status = _status(run, name, last)
@@ -66,7 +66,7 @@ def _keep(run: Run, folder: Path) -> None:
     keep_reports(run, folder, kept)  # for: report
     with suppress(FileNotFoundError):
         shutil.copy(folder / LEDGER, kept / LEDGER)
-    names = ("unit", "attempt", "outcome", "seconds", "instance")
+    names = ("node", "attempt", "outcome", "seconds", "instance")
     rows: list[dict[str, Any]] = [dict(zip(names, row)) for row in run.journal]  # noqa: B905 - Python 3.9
     lines = [json.dumps(row) for row in rows]
     (kept / "journal").write_text(masked("".join(f"{line}\n" for line in lines)), encoding="ascii")

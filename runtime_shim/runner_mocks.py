@@ -1,4 +1,4 @@
-"""Rehearsals on GitHub: a file of the repository answers for agents and tools, and nothing is called (`mock`)."""
+"""Mock runs on GitHub: a file of the repository answers for agents and tools, and nothing is called (`mock`)."""
 
 import os
 from pathlib import Path

@@ -12,7 +12,7 @@ from runtime_shim.runner_state import Run
 
 
 def add_reports(caller: Caller, answers: list[Optional[str]], text: str) -> None:
-    """Add what a unit has said to its report, and the answers of entries to theirs."""
+    """Add what a step has said to its report, and the answers of entries to theirs."""
     unit, folder = caller.run.unit, str(caller.folder / REPORTS)
     if "report" not in unit:
         return
@@ -24,7 +24,7 @@ def add_reports(caller: Caller, answers: list[Optional[str]], text: str) -> None
 def keep_reports(run: Run, folder: Path, kept: Path) -> None:
     """Put the reports among what is uploaded, and name them on the page of the run."""
     found = []
-    for name, unit in run.program["units"].items():
+    for name, unit in run.program["nodes"].items():
         entries = [f"{name}_{index}" for index in range(len(unit.get("entries", ())))]
         for report in [*entries, unit["report"]] if "report" in unit else ():
             text = read_report(str(folder / REPORTS / f"{report}.md"))

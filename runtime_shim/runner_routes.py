@@ -21,7 +21,7 @@ def say_branch(run: Run, place: str) -> None:
     """Say by a label that rdc has made where the run has gone on, for the conditions of later steps."""
     token = run.left[place]
     for name in run.program["places"].get(place, ())[:1]:  # what begins a job is no place
-        unit = run.program["units"][name]
+        unit = run.program["nodes"][name]
         if unit["task"] == "route":
             output("branch", unit["labels"].get(token, token))
 

@@ -15,7 +15,7 @@ TOKEN = re.compile(r"[A-Za-z0-9_.-]{1,200}")
 
 
 class Outcome(NamedTuple):
-    """What came of a unit: its word, the text that was answered, and values by their names."""
+    """What came of a step: its word, the text that was answered, and values by their names."""
 
     word: str
     text: str = ""
@@ -25,8 +25,8 @@ class Outcome(NamedTuple):
 class Run:
     """Where a run stands, and what it remembers.
 
-    `left` has for each step that is done what it said of the way on; `journal` a line for each attempt: unit, number,
-    word, seconds and instance; `replies` those that are not used yet, each with the unit that it is for, if any.
+    `left` has for each step that is done where the run continues; `journal` a line for each attempt: step, word,
+    seconds and instance; `replies` those that are not used yet, each with the step that it is for, if any.
     """
 
     def __init__(self, program: Table) -> None:
@@ -41,15 +41,15 @@ class Run:
         self.replies: list[list[str]] = []
 
     def begin(self, number: str, inputs: dict[str, Optional[str]]) -> None:
-        """Go from the start to the first unit."""
+        """Go from the start to the first step."""
         self.number = number
         self.registers.update((name, value) for name, value in inputs.items() if name in self.registers)
         self._stand(follow(self.program, {"go": self.program["entry"]}, self.registers))
 
     @property
     def unit(self) -> Table:
-        """The unit that the run stands at."""
-        unit: Table = self.program["units"][self.node]
+        """The step that the run stands at."""
+        unit: Table = self.program["nodes"][self.node]
         return unit
 
     @property
@@ -63,7 +63,7 @@ class Run:
     def message(self) -> str:
         """The message of the end that was reached."""
         if self.limited:
-            return f"{self.node}: the limit of {self.program['limit']} units was reached"
+            return f"{self.node}: the limit of {self.program['limit']} steps was reached"
         return " ".join(self.text(self.unit["message"]).split())
 
     @property
@@ -73,11 +73,11 @@ class Run:
         return token
 
     def text(self, written: str) -> str:
-        """A text of the unit, filled in (I6)."""
+        """A text of the step, filled in (I6)."""
         return filled(self.unit, written, self.registers)
 
     def go_on(self, outcome: Outcome, seconds: int) -> None:
-        """Leave a unit with its outcome (I1, I24)."""
+        """Leave a step with its outcome (I1, I24)."""
         unit = self.unit
         if unit["task"] != "route":  # a branch is no task (I1)
             instance = ".".join(str(self.registers[name]) for name in unit.get("variables", {}).values())
@@ -128,7 +128,7 @@ def _are_registers(program: Table, found: object) -> bool:
 
 
 def _fits(program: Table, found: dict[str, Any]) -> bool:
-    units, left, journal, replies = program["units"], found["left"], found["journal"], found["replies"]
+    units, left, journal, replies = program["nodes"], found["left"], found["journal"], found["replies"]
     return (
         re.fullmatch(r"[0-9]{1,19}", found["number"]) is not None
         and found["node"] in units

@@ -1,4 +1,4 @@
-"""A run: the loop that does one unit after the other and records each before it goes on."""
+"""A run: the loop that does one step after the other and records each before it goes on."""
 
 import functools
 import json
@@ -24,12 +24,12 @@ from runtime_shim.program import (
     identified,
 )
 from runtime_shim.signals import Interrupted, Signals
-from runtime_shim.state import ENDED, OURS, State, Store, utc_now
+from runtime_shim.state import ENDED, FORMAT, OURS, State, Store, utc_now
 from runtime_shim.walk import VERBS, Move, Registers, Verbs, advance, attempt_of, filled, follow, instances_of
 
 
 class Done(NamedTuple):
-    """What came of a unit."""
+    """What came of a step."""
 
     outcome: str
     how: str
@@ -45,38 +45,38 @@ class Waiting(BaseException):
 
 
 class Performer:
-    """Does the units of one kind of task. A module that knows a kind adds its class to PERFORMERS."""
+    """Does the steps of one kind of task. A module that knows a kind adds its class to PERFORMERS."""
 
-    keys: tuple[str, ...]  # the texts that say what a unit does
-    recovers = True  # whether a unit can be interrupted half done, so that somebody must decide (R2)
+    keys: tuple[str, ...]  # the texts that say what a step does
+    recovers = True  # whether a step can be interrupted half done, so that somebody must decide (R2)
 
     def __init__(self, session: "Session") -> None:
         self.session = session
 
-    def perform(self, name: str, unit: Table) -> Done:
-        """Do a unit."""
+    def perform(self, name: str, node: Table) -> Done:
+        """Do a step."""
         raise NotImplementedError
 
-    def rehearse(self, _name: str, _unit: Table) -> Done:
-        """Say what would come of a unit, without doing it."""
+    def preview(self, _name: str, _node: Table) -> Done:
+        """Say what would come of a step, without doing it."""
         return Done("pass", "assumed")
 
     def recover(self, name: str) -> Optional[Done]:
-        """Decide about a unit that was interrupted; None to run it again."""
+        """Decide about a step that was interrupted; None to run it again."""
         raise NotImplementedError
 
     @staticmethod
-    def replies(_unit: Table) -> list[str]:
-        """Return the replies with which a unit that waits is answered."""
+    def replies(_node: Table) -> list[str]:
+        """Return the replies with which a step that waits is answered."""
         return []
 
     @staticmethod
-    def names(name: str, _unit: Table) -> list[str]:
-        """Return the names under which a unit that waits is answered."""
+    def names(name: str, _node: Table) -> list[str]:
+        """Return the names under which a step that waits is answered."""
         return [name]
 
     def given(self, name: str, reply: str, _how: str) -> Optional[Done]:
-        """Read the reply to a unit; None if the unit needs further ones."""
+        """Read the reply to a step; None if the step needs further ones."""
         raise RefusedError(f"{name} takes no answer such as {one_line(reply)}")
 
 
@@ -84,9 +84,9 @@ PERFORMERS: dict[str, type[Performer]] = {}
 BEGINNINGS: list[Callable[[Table, types.SimpleNamespace], Registers]] = []  # what registers a run begins with
 OPENS: list[Callable[["Session"], None]] = []  # what modules read when a run is taken up
 STANDS: list[Callable[[Table, Move, Optional[State], Record], Record]] = []  # what they know of where a run stands
-ENTERS: list[Callable[["Session", Table], None]] = []  # what they show before a unit is named
-BEFORE: list[Callable[["Session", str], Optional[Perform]]] = []  # what they do before a unit, or in its place
-PASSES: list[Callable[["Session", Move], None]] = []  # what they show of the way from a unit to the next
+ENTERS: list[Callable[["Session", Table], None]] = []  # what they show before a step is named
+BEFORE: list[Callable[["Session", str], Optional[Perform]]] = []  # what they do before a step, or in its place
+PASSES: list[Callable[["Session", Move], None]] = []  # what they show of the transition from a step to the next
 TAKES: list[Callable[["Session", Optional[State]], None]] = []  # what they do before a run is taken up
 RECORDS: list[Callable[["Session", Record], Record]] = []  # what they make of what is written down
 EVENTS: list[Callable[["Session", str, Record], None]] = []  # what they do where something happens
@@ -124,7 +124,7 @@ class Session:
         self.program, self.options, self.display = program, options, display
         self.store = Store((options.state_dir or os.path.join(OURS, program["name"])).rstrip("/") or "/")
         self.is_interactive = display.is_terminal and sys.stdin.isatty()
-        doing = [name for name, unit in program["units"].items() if unit["task"] in PERFORMERS]
+        doing = [name for name, node in program["nodes"].items() if node["task"] in PERFORMERS]
         self._places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
         self._began, self._done, self.identity = time.monotonic(), 0, functools.cache(lambda: identified(program))
 
@@ -164,24 +164,24 @@ class Session:
             raise RefusedError(reset, f"{whose}, this is {ours}: use --state-dir, or archive it with reset")
         if begins:
             version = "" if is_same else ", of a different version of this program"
-            ways = [f"to resume it:   {again}"] if old.node in self._places else []
-            raise RefusedError(*ways, reset, f"an unfinished run stands at {old.node}{version}")
+            choices = [f"to resume it:   {again}"] if old.node in self._places else []
+            raise RefusedError(*choices, reset, f"an unfinished run stands at {old.node}{version}")
         if old.condition not in ENDED:
-            found = differences(old.units, self.identity()["units"])
+            found = differences(old.nodes, self.identity()["nodes"])
             how = f"to resume with this version all the same: {again}"
             raise RefusedError(*found, how, "this run belongs to a different version of this program")
         return old
 
     def take(self, state: Optional[State] = None) -> None:
         """Be about a run, a new one if none is given; signals are held back from here on."""
-        is_resumed = state is not None and (state.condition == "running" or "prompted" in state.begin)  # for: operator
+        is_resumed = state is not None and (state.condition == "running" or "mode" in state.begin)  # for: operator
         if is_resumed or self.is_interactive:  # for: operator
             load()
         for take in TAKES:
             take(self, state)
         self.state, self.signals = state or State(self._first_record()), Signals()
         self.display.gives_up = self.signals.has_come
-        tasks = {name: self.program["units"][name]["task"] for name in self._places}
+        tasks = {name: self.program["nodes"][name]["task"] for name in self._places}
         performers = {task: PERFORMERS[task](self) for task in sorted(set(tasks.values()))}
         self.performers = {name: performers[task] for name, task in tasks.items()}
         self.ask = functools.partial(question, self.display, self.signals)
@@ -198,18 +198,18 @@ class Session:
         move = follow(self.program, {"go": self.program["entry"]}, registers)
         run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
         where = {"time": utc_now(), "cwd": os.getcwd(), "registers": dict(move.registers), "node": move.node}
-        record = {"kind": "begin", "format": 2, "run": run, **self.identity(), **where, **self._stand(move)}
+        record = {"kind": "begin", "format": FORMAT, "run": run, **self.identity(), **where, **self._stand(move)}
         for write in RECORDS:
             record = write(self, record)
         return record
 
     def _stand(self, move: Move, before: Optional[State] = None, begins: bool = True) -> Record:
         """Say what a run does where it moved."""
-        unit = self.program["units"][move.node]
-        if unit["task"] == "end":
-            return {"condition": unit["result"], "message": self.filled(unit, "message", move.registers)}
+        node = self.program["nodes"][move.node]
+        if node["task"] == "end":
+            return {"condition": node["result"], "message": self.filled(node, "message", move.registers)}
         stand: Record = {"condition": "running" if begins else "ready"}
-        if not PERFORMERS[unit["task"]].recovers:  # for: asked operator
+        if not PERFORMERS[node["task"]].recovers:  # for: asked operator
             stand["condition"] = "waiting"
         for look in STANDS:
             stand = look(self.program, move, before, stand)
@@ -226,20 +226,20 @@ class Session:
         stand = {"time": utc_now(), "condition": condition, "registers": {**new, **kept}}
         self.record({"kind": "adopt", **self.identity(), **stand})
 
-    def filled(self, unit: Table, key: str, registers: Optional[Registers] = None) -> str:
-        """Return a text of a unit, whole."""
-        text: str = unit.get(key, "")
-        if "placeholders" in unit:  # for: placeholders
-            text = filled(unit, text, self.state.registers if registers is None else registers)
+    def filled(self, node: Table, key: str, registers: Optional[Registers] = None) -> str:
+        """Return a text of a step, whole."""
+        text: str = node.get(key, "")
+        if "placeholders" in node:  # for: placeholders
+            text = filled(node, text, self.state.registers if registers is None else registers)
         return text
 
     def label(self, name: str) -> str:
-        """Return a unit's name and title as people read them."""
-        return one_line(f"{name} {self.filled(self.program['units'][name], 'title')}")
+        """Return a step's name and title as people read them."""
+        return one_line(f"{name} {self.filled(self.program['nodes'][name], 'title')}")
 
-    def texts(self, unit: Table, key: str) -> list[str]:
-        """Return a text of a unit as the lines in which it is shown."""
-        return [f"    {line}".rstrip() for line in clean(self.filled(unit, key)).strip("\n").splitlines()]
+    def texts(self, node: Table, key: str) -> list[str]:
+        """Return a text of a step as the lines in which it is shown."""
+        return [f"    {line}".rstrip() for line in clean(self.filled(node, key)).strip("\n").splitlines()]
 
     def record(self, record: Record, sync: bool = True) -> None:
         """Write a record to the journal and take it into account."""
@@ -252,6 +252,7 @@ class Session:
 
     def emit(self, event: str, is_between: bool = False, **fields: object) -> None:
         """Append an event for machines."""
+        fields = {"step" if key == "node" else key: value for key, value in fields.items()}
         for tell in EVENTS:
             tell(self, event, fields)
         if self.options.events is None:
@@ -287,18 +288,18 @@ class Session:
             look(self)
         self.emit("run_finished", result=state.condition, message=state.message)
         if done := self._done:
-            self.display.line(f"{done} unit{'s' * (done > 1)} run in {duration(time.monotonic() - self._began)}")
+            self.display.line(f"{done} step{'s' * (done > 1)} run in {duration(time.monotonic() - self._began)}")
         self.display.rule(f"{state.condition.upper()} {one_line(state.message)}".rstrip())
         return EXIT_COMPLETE if state.condition == "complete" else EXIT_STOP
 
     def _leave(self, how: str, code: int, *hints: str) -> int:
-        self.emit(f"run_{how}", unit=self.state.node)
+        self.emit(f"run_{how}", node=self.state.node)
         for line in (*hints, f"{how.upper()} {self.label(self.state.node)}"):
             self.display.rule(line)
         return code
 
     def _take_up(self, name: str) -> None:
-        """Go on at a unit that was interrupted, as somebody decides."""
+        """Go on at a step that was interrupted, as somebody decides."""
         done = self.performers[name].recover(name)
         if done is None:
             self._do_next(name, again=True)
@@ -308,20 +309,20 @@ class Session:
 
     def _do_next(self, name: str, again: bool = False) -> None:
         self.heed()
-        unit, about, begun = self.program["units"][name], self._about(name), time.monotonic()
+        node, about, begun = self.program["nodes"][name], self._about(name), time.monotonic()
         details = [f"attempt {about['attempt']}"] if about["attempt"] > 1 else []
         if about["instances"]:  # for: variables
             details.insert(0, f"instance {'.'.join(map(str, about['instances'].values()))}")
         for enter in ENTERS:
-            enter(self, unit)
+            enter(self, node)
         self.display.started(self._places[name], self.label(name), details)
-        self.emit("unit_started", True, **about)
+        self.emit("step_started", True, **about)
         perform: Perform = self.performers[name].perform
         for look in BEFORE:
             perform = look(self, name) or perform
         if again or (self.state.condition != "running" and self.performers[name].recovers):
             self.record({"kind": "resume", "condition": "running", "time": utc_now()})
-        done = perform(name, unit)
+        done = perform(name, node)
         self._done += 1
         self.settle(name, done, time.monotonic() - begun)
 
@@ -331,7 +332,7 @@ class Session:
         result = {**self._about(name), "outcome": done.outcome, "how": done.how, "says": move.says}
         result.update(seconds=round(seconds, 3), next=move.node)
         stand = self._stand(move, self.state, begins and self.store.is_there())
-        word = word_of(self.program["units"][name], done.outcome)
+        word = word_of(self.program["nodes"][name], done.outcome)
         ended = f"{self.label(name)} ended with {word}"
         try:
             self.record({"kind": "done", **result, "changed": move.changed, **stand, **(done.note or {})})
@@ -344,12 +345,12 @@ class Session:
             raise RefusedError(f"{ended}, but this could not be recorded ({error}); make room, then: {again}") from None
         details = ", ".join(filter(None, [done.how, duration(seconds), one_line(move.says)]))
         self.display.line(f"    {self.display.paint(word, done.outcome)}  {self.display.paint(details, 'dim')}")
-        self.emit("unit_finished", True, **result)
+        self.emit("step_finished", True, **result)
         for look in PASSES:
             look(self, move)
 
     def heed(self) -> None:
-        """Begin no unit when the run was told to end, or when its state has vanished."""
+        """Begin no step when the run was told to end, or when its state has vanished."""
         if self.signals.has_come():
             self.rest()
             raise Interrupted
@@ -357,7 +358,7 @@ class Session:
             raise self._vanished(f"{self.store.loss}; {self.label(self.state.node)} was not begun")
 
     def rest(self) -> None:
-        """Record that the unit at which the run stands has not begun: nobody need decide about it."""
+        """Record that the step at which the run stands has not begun: nobody need decide about it."""
         if self.state.condition == "running" and not self.options.dry_run:
             self.record({"kind": "rest", "condition": "ready"})
 
@@ -371,7 +372,7 @@ class Session:
         )
 
     def _about(self, name: str) -> Record:
-        unit, now = self.program["units"][name], self.state.registers
-        about = {"unit": name, "title": self.filled(unit, "title"), "attempt": attempt_of(unit, now), "instances": {}}
-        about["instances"] = instances_of(unit, now)  # for: variables
+        node, now = self.program["nodes"][name], self.state.registers
+        about = {"node": name, "title": self.filled(node, "title"), "attempt": attempt_of(node, now), "instances": {}}
+        about["instances"] = instances_of(node, now)  # for: variables
         return about

@@ -60,7 +60,7 @@ def decisions(_program: Table, state: State) -> Table:
     """Return who decided what, for the status."""
     keys, again = (*KNOWN, "by", "note"), ("after", "by", "note", "time")
     return {
-        "finished": [{key: record[key] for key in keys if key in record} for record in state.finished],
+        "finished": [{"step": one["node"], **{key: one[key] for key in keys if key in one}} for one in state.finished],
         "decisions": [{key: one[key] for key in again if key in one} for one in state.decided if "by" in one],
     }
 
@@ -71,7 +71,7 @@ def told_by(record: Table) -> str:
 
 
 def decided_lines(_session: Session, facts: Table, record: Optional[Table]) -> list[str]:
-    """Return what stands below a unit: why it failed, where the run was moved, and who decided."""
+    """Return what stands below a step: why it failed, where the run was moved, and who decided."""
     place = next((number for number, each in enumerate(facts["finished"], 1) if each is record), 0)
     about = [record["how"] if record["outcome"] in TOLD_HOW else "", told_by(record)] if record else []
     again = (f"the next one was run again, {told_by(one)}" for one in facts["decisions"] if one["after"] == place)

@@ -1,4 +1,4 @@
-"""Units that give a text to a process and take its answer, or to a person where there is no process to call (I11)."""
+"""Steps that give a text to a process and take its answer, or to a person where there is no process to call (I11)."""
 
 from typing import Optional
 
@@ -11,7 +11,7 @@ from runtime_shim.trying import Trying
 
 
 class Speaking(Asking, Trying):
-    """Does units that are answered by what they call, or by a person."""
+    """Does steps that are answered by what they call, or by a person."""
 
     recovers = True
     asks = False
@@ -37,27 +37,27 @@ class Speaking(Asking, Trying):
                 self.session.display.line(f"    {error}")
 
     def not_called(self, name: str) -> Waiting:
-        """Say how a unit is answered, or what would answer it."""
-        call, unit = self.session.call, self.session.program["units"][self.session.state.node]
+        """Say how a step is answered, or what would answer it."""
+        call, node = self.session.call, self.session.program["nodes"][self.session.state.node]
         return Waiting(
             f"to answer: {call('answer', name, '-')} < FILE",
-            f"to go on:  {call('resume')}   (or {call('resume')} {self.option(unit)})",
+            f"to go on:  {call('resume')}   (or {call('resume')} {self.option(node)})",
         )
 
-    def option(self, _unit: Table) -> str:
-        """Return the option that names a command for a unit."""
+    def option(self, _node: Table) -> str:
+        """Return the option that names a command for a step."""
         return "--agent COMMAND"
 
-    def rehearse(self, name: str, _unit: Table) -> Done:
+    def preview(self, name: str, _node: Table) -> Done:
         """Assume that it passes, or says its first keyword that is not special."""
         return self.from_file(name) or Done(self._first(name), "assumed")
 
     def _first(self, name: str) -> str:
-        unit: Table = self.session.program["units"][name]
-        words: list[str] = unit.get("words", ["pass"])
-        return next(word for word in words if word not in (unit.get("excused") or unit.get("unanimous") or ()))
+        node: Table = self.session.program["nodes"][name]
+        words: list[str] = node.get("words", ["pass"])
+        return next(word for word in words if word not in (node.get("excused") or node.get("unanimous") or ()))
 
     @staticmethod
-    def replies(_unit: Table) -> list[str]:
+    def replies(_node: Table) -> list[str]:
         """Return `-`: an answer comes on standard input, or as a word of its own."""
         return ["-"]

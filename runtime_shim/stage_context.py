@@ -2,20 +2,20 @@
 
 import json
 
-from runtime_shim.contract import COMMANDED, REHEARSED, STAGES, Found, Stages, config_of, spec_of
+from runtime_shim.contract import COMMANDED, PREVIEWS, STAGES, Found, Stages, config_of, spec_of
 from runtime_shim.conversing import answer_of
 from runtime_shim.program import Table
 from runtime_shim.strict_json import json_or_text
 
 
-def look_up_context(stages: Stages, name: str, unit: Table) -> Found:
+def look_up_context(stages: Stages, name: str, node: Table) -> Found:
     """Give the specification and its `telis_*` keys to the command, and keep its answer."""
     session = stages.session
-    spec = spec_of(session, unit["step"])
+    spec = spec_of(session, node["step"])
     keys = {key: value for key, value in (spec.get("inputs") or {}).items() if key.startswith("telis_")}
     about = {"run_id": session.state.begin["run"], "workflow": session.program["contract"]["workflow"]}
     given = json.dumps({**about, "step": spec, "telis": keys}, sort_keys=True) + "\n"
-    answered = stages.said(name, unit, config_of(session)["context"], given)
+    answered = stages.said(name, node, config_of(session)["context"], given)
     answer = answer_of(answered)
     if answer is None:
         return Found(f"the context command gave no answer: {answered.trouble}", {})
@@ -23,5 +23,5 @@ def look_up_context(stages: Stages, name: str, unit: Table) -> Found:
 
 
 STAGES["context"] = look_up_context
-REHEARSED["context"] = lambda session, _unit: f"look up the context: {config_of(session)['context']}"
-COMMANDED.append(lambda _session, unit: unit["stage"] == "context")
+PREVIEWS["context"] = lambda session, _node: f"look up the context: {config_of(session)['context']}"
+COMMANDED.append(lambda _session, node: node["stage"] == "context")

@@ -9,7 +9,7 @@ from runtime_shim.cli import OPTIONS
 from runtime_shim.contract import (
     COMMANDED,
     HANDED,
-    REHEARSED,
+    PREVIEWS,
     STAGES,
     Found,
     Stages,
@@ -37,17 +37,17 @@ def executor_of(session: Session) -> Optional[str]:
     return command
 
 
-def execute_step(stages: Stages, name: str, unit: Table) -> Union[Found, Done]:
+def execute_step(stages: Stages, name: str, node: Table) -> Union[Found, Done]:
     """Call the executor and take what it hands over, or put the step to a person."""
     import shutil
     import tempfile
 
-    request = json.dumps(request_of(stages.session, unit), sort_keys=True) + "\n"
+    request = json.dumps(request_of(stages.session, node), sort_keys=True) + "\n"
     command = executor_of(stages.session)
     if command is None and not stages.is_mocked("executors", name):
-        return by_person(stages, name, unit)
+        return by_person(stages, name, node)
     try:
-        for path in spec_of(stages.session, unit["step"]).get("outputs") or ():
+        for path in spec_of(stages.session, node["step"]).get("outputs") or ():
             inside(stages.root, path)  # a link may lead out of the project: nothing is written there (B3)
     except UnsafeError as error:
         return Found(f"output {error}", {})
@@ -56,28 +56,28 @@ def execute_step(stages: Stages, name: str, unit: Table) -> Union[Found, Done]:
     except OSError as error:
         raise stages.not_begun(name, error) from None
     try:
-        code = stages.execute(name, unit, command or "", request, folder)
+        code = stages.execute(name, node, command or "", request, folder)
         kept["exit_code"] = code
         if code != 0:
             return Found(f"executor: {in_words(code)}", kept)
         kept.update(handed_over(stages.session, folder))
-        return Found("", kept, unrecorded(stages.session, unit, kept))
+        return Found("", kept, unrecorded(stages.session, node, kept))
     except ValueError as error:
         return Found(str(error), kept)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def request_of(session: Session, unit: Table) -> Table:
+def request_of(session: Session, node: Table) -> Table:
     """Return what an executor gets: the step, and what the attempt has found so far."""
     context = found_so_far(session, "telis_context")
     return {
         "run_id": session.state.begin["run"],
         "workflow": session.program["contract"]["workflow"],
-        "step": spec_of(session, unit["step"]),
+        "step": spec_of(session, node["step"]),
         "tools": found_so_far(session, "tool"),
         "telis_context": context[-1] if context else None,
-        "attempt": attempt_of(unit, session.state.registers),
+        "attempt": attempt_of(node, session.state.registers),
     }
 
 
@@ -105,10 +105,10 @@ def why_refused(error: Exception) -> object:
     return "it is not a regular file" if isinstance(error, OSError) else error
 
 
-def unrecorded(session: Session, unit: Table, kept: Table) -> str:
+def unrecorded(session: Session, node: Table, kept: Table) -> str:
     """Say that evidence which was handed over is not recorded: that of a step without outputs and level (B13)."""
-    units = session.program["units"].values()
-    is_recorded = any(each.get("stage") == "outputs" and each["step"] == unit["step"] for each in units)
+    nodes = session.program["nodes"].values()
+    is_recorded = any(each.get("stage") == "outputs" and each["step"] == node["step"] for each in nodes)
     return "" if is_recorded or not kept.get("evidence") else "its evidence is not recorded: the step has no level"
 
 
@@ -120,31 +120,31 @@ def value_in(path: Path) -> Any:  # noqa: ANN401 (any JSON value)
     return read_json(content.decode("utf-8-sig")) if content.strip() else None
 
 
-def by_person(stages: Stages, name: str, unit: Table) -> Done:
+def by_person(stages: Stages, name: str, node: Table) -> Done:
     """Put a step to a person; the time that this takes does not count."""
     done, session = stages.from_file(name), stages.session
     if done is not None:
         return done
     session.record({"kind": "wait", "condition": "waiting"})
-    spec = spec_of(session, unit["step"])
+    spec = spec_of(session, node["step"])
     for line in session.texts({"description": spec.get("description") or ""}, "description"):
         session.display.line(line)
     choice = session.ask(f"Did {session.label(name)} pass?", "pass/fail") if session.is_interactive else None
     if choice is None:
         again = session.call("resume")
-        ways = [session.call("answer", name, word) for word in BINARY]
-        raise Waiting(f"to answer: {ways[0]}   (or {ways[1]})", f"to go on:  {again}   (or {again} --executor COMMAND)")
-    stages.begin_again(unit)
+        yes, no = (session.call("answer", name, word) for word in BINARY)
+        raise Waiting(f"to answer: {yes}   (or {no})", f"to go on:  {again}   (or {again} --executor COMMAND)")
+    stages.begin_again(node)
     return stages.given(name, choice, "answered here")
 
 
-def execution_rehearsed(session: Session, _unit: Table) -> str:
+def execution_previewed(session: Session, _node: Table) -> str:
     """Say who would do the work."""
     command = executor_of(session)
     return f"call the executor: {command}" if command else "put the step to a person: no executor is configured"
 
 
 STAGES["execute"] = execute_step
-REHEARSED["execute"] = execution_rehearsed
-COMMANDED.append(lambda _session, unit: unit["stage"] == "execute")  # where a person is asked, the run waits
+PREVIEWS["execute"] = execution_previewed
+COMMANDED.append(lambda _session, node: node["stage"] == "execute")  # where a person is asked, the run waits
 OPTIONS.append(("run resume", "--executor", "COMMAND", "does the work of steps: the step as JSON on standard input"))

@@ -1,17 +1,17 @@
 """The stage in which the outputs of a step must pass their guardrails (B10)."""
 
-from runtime_shim.contract import REHEARSED, STAGES, Found, Stages, spec_of
+from runtime_shim.contract import PREVIEWS, STAGES, Found, Stages, spec_of
 from runtime_shim.guarding import contents, guarded
 from runtime_shim.program import Table
 from runtime_shim.safe_paths import is_missing
 
 
-def look_at_outputs(stages: Stages, _name: str, unit: Table) -> Found:
+def look_at_outputs(stages: Stages, _name: str, node: Table) -> Found:
     """Check what the outputs say that are there; the validation finds those that are not."""
-    paths, root = spec_of(stages.session, unit["step"]).get("outputs") or (), stages.root
+    paths, root = spec_of(stages.session, node["step"]).get("outputs") or (), stages.root
     there = (path for path in paths if not is_missing(root, path))
     return guarded(stages, "output", lambda: contents(root, there))
 
 
 STAGES["guardrails"] = look_at_outputs
-REHEARSED["guardrails"] = lambda _session, _unit: "check the outputs by their guardrails"
+PREVIEWS["guardrails"] = lambda _session, _node: "check the outputs by their guardrails"

@@ -1,4 +1,4 @@
-"""Rehearsals of specifications: executors and tools answer from a file, and no process is called (`--mock`)."""
+"""Mock runs of specifications: executors and tools answer from a file, and no process is called (`--mock`)."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ from runtime_shim.session import PERFORMERS, TAKES, Session
 from runtime_shim.state import State
 
 
-class RehearsedStages(Stages):
+class MockedStages(Stages):
     """Does what the file says in place of what would be called."""
 
     mocks: Mocks
@@ -26,11 +26,11 @@ class RehearsedStages(Stages):
         """Tell whether the file answers: for every executor, and for the tools that it knows."""
         return kind == "executors" or name in self.mocks[kind]
 
-    def converse(self, unit: Table, calls: Calls) -> list[Answered]:
+    def converse(self, node: Table, calls: Calls) -> list[Answered]:
         """Answer a call of a tool; a context is not looked up."""
-        if unit["stage"] == "context":
+        if node["stage"] == "context":
             return [Answered(b"null", "")]
-        tool, finished = unit["subject"], self.session.state.finished
+        tool, finished = node["subject"], self.session.state.finished
         made = [one["found"]["tool"] for one in finished if "tool" in one.get("found", {})]
         number = sum(one["name"] == tool and one["status"] != "skipped" for one in made)
         reply = self._next("tools", tool, number)
@@ -39,9 +39,9 @@ class RehearsedStages(Stages):
         self.keep(PROMPTS, calls[0][0], calls[0][3])
         return [Answered(b"" if reply.trouble else reply.text.encode("utf-8", "replace"), reply.trouble)]
 
-    def execute(self, name: str, _unit: Table, _command: str, request: str, folder: str) -> int:
+    def execute(self, name: str, _node: Table, _command: str, request: str, folder: str) -> int:
         """Write and hand over what the executor would."""
-        done = [one for one in self.session.state.finished if one["unit"] == name]
+        done = [one for one in self.session.state.finished if one["node"] == name]
         play = self._next("executors", name, sum("exit_code" in one.get("found", {}) for one in done))
         self.keep(PROMPTS, name, request)
         for path, text in play.files.items():
@@ -58,18 +58,18 @@ class RehearsedStages(Stages):
         found = reply_to(self.mocks, kind, name, number)
         if found is None:
             self.session.rest()
-            unit, where = self.session.state.node, one_line(f"{kind}: {name}")
-            raise RefusedError(f"{unit}: {self.session.options.mock} has no answer number {number + 1} under {where}")
+            node, where = self.session.state.node, one_line(f"{kind}: {name}")
+            raise RefusedError(f"{node}: {self.session.options.mock} has no answer number {number + 1} under {where}")
         return found
 
 
-def rehearse_stages(session: Session, _state: Optional[State]) -> None:
+def mock_stages(session: Session, _state: Optional[State]) -> None:
     """Have the file answer what executors and tools would."""
     path = getattr(session.options, "mock", None)
     if path and session.options.command in ("run", "resume"):
         mocks = mocks_in(path, read_text(path))
-        PERFORMERS["stage"] = type("RehearsedStages", (RehearsedStages, PERFORMERS["stage"]), {"mocks": mocks})
+        PERFORMERS["stage"] = type("MockedStages", (MockedStages, PERFORMERS["stage"]), {"mocks": mocks})
 
 
-TAKES.append(rehearse_stages)
-OPTIONS.append(("run resume", "--mock", "FILE", "a rehearsal: executors and tools answer from this file"))
+TAKES.append(mock_stages)
+OPTIONS.append(("run resume", "--mock", "FILE", "a mock run: executors and tools answer from this file"))

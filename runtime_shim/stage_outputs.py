@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from runtime_shim.contract import REHEARSED, STAGES, Found, Stages, found_so_far, paths_of, spec_of
+from runtime_shim.contract import PREVIEWS, STAGES, Found, Stages, found_so_far, paths_of, spec_of
 from runtime_shim.evidence import evidence_of, whole_evidence
 from runtime_shim.program import Table
 from runtime_shim.safe_paths import UnsafeError, opened
@@ -11,16 +11,16 @@ from runtime_shim.session import Session
 from runtime_shim.state import State, utc_now
 
 
-def index_outputs(stages: Stages, _name: str, unit: Table) -> Found:
+def index_outputs(stages: Stages, _name: str, node: Table) -> Found:
     """Hash the outputs, and say what they are evidence of."""
-    session, paths = stages.session, list(dict.fromkeys(paths_of(stages.session, unit)))
+    session, paths = stages.session, list(dict.fromkeys(paths_of(stages.session, node)))
     try:
         hashes = [sha256_of(stages.root, path) for path in paths]
     except UnsafeError as error:
         return Found(f"output {error}", {})
     given = [one for found in found_so_far(session, "evidence") for one in found]
-    spec = spec_of(session, unit["step"])
-    whole = whole_evidence(given, spec, unit.get("subject", ""), utc_now(), evidence_ids(session.state))
+    spec = spec_of(session, node["step"])
+    whole = whole_evidence(given, spec, node.get("subject", ""), utc_now(), evidence_ids(session.state))
     artifacts = [
         {"path": path, "sha256": sha256, "evidence_ids": evidence_of(path, given, whole, paths)}
         for path, sha256 in zip(paths, hashes)  # noqa: B905 - Python 3.9 has no `strict`
@@ -46,12 +46,12 @@ def evidence_ids(state: State) -> set[str]:
     return {one["id"] for found in indexed for one in found["evidence"]}
 
 
-def outputs_rehearsed(session: Session, unit: Table) -> str:
+def outputs_previewed(session: Session, node: Table) -> str:
     """Say what would be indexed."""
-    level = f"record evidence {unit['subject']}" if unit.get("subject") else ""
-    paths = ", ".join(paths_of(session, unit))
+    level = f"record evidence {node['subject']}" if node.get("subject") else ""
+    paths = ", ".join(paths_of(session, node))
     return " and ".join(filter(None, [f"index {paths}" if paths else "", level]))
 
 
 STAGES["outputs"] = index_outputs
-REHEARSED["outputs"] = outputs_rehearsed
+PREVIEWS["outputs"] = outputs_previewed

@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 from runtime_shim.built_in_tools import built_in_result
 from runtime_shim.cli import CHECKS, OPTIONS
-from runtime_shim.contract import COMMANDED, REHEARSED, STAGES, Found, LateError, Stages, config_of, spec_of
+from runtime_shim.contract import COMMANDED, PREVIEWS, STAGES, Found, LateError, Stages, config_of, spec_of
 from runtime_shim.conversing import answer_of
 from runtime_shim.display import duration
 from runtime_shim.git_calls import ToolError
@@ -33,9 +33,9 @@ def command_of_tool(session: Session, tool: str) -> Optional[str]:
     return command
 
 
-def call_tool(stages: Stages, name: str, unit: Table) -> Found:
+def call_tool(stages: Stages, name: str, node: Table) -> Found:
     """Make a call of a step, and record it."""
-    spec = spec_of(stages.session, unit["step"])["tools"][unit["place"]]
+    spec = spec_of(stages.session, node["step"])["tools"][node["place"]]
     about = {**USUAL, **{key: value for key, value in spec.items() if value is not None}, "started_at": utc_now()}
     tool, late = about["name"], None
     if command_of_tool(stages.session, tool) is None and tool not in BUILT_IN and not stages.is_mocked("tools", tool):
@@ -45,7 +45,7 @@ def call_tool(stages: Stages, name: str, unit: Table) -> Found:
         }
     else:
         try:
-            ended = {"status": "completed", "result": result_of(stages, name, unit, about)}
+            ended = {"status": "completed", "result": result_of(stages, name, node, about)}
         except ToolError as error:
             ended = {"status": "failed", "error": str(error)}
         except LateError as error:
@@ -58,7 +58,7 @@ def call_tool(stages: Stages, name: str, unit: Table) -> Found:
     return Found("" if is_fine else trouble, kept, trouble)
 
 
-def result_of(stages: Stages, name: str, unit: Table, about: Table) -> Any:  # noqa: ANN401 (any JSON value)
+def result_of(stages: Stages, name: str, node: Table, about: Table) -> Any:  # noqa: ANN401 (any JSON value)
     """Return the result of a tool; raises ToolError and LateError."""
     tool, arguments, session = about["name"], about["args"], stages.session
     configured = config_of(session).get("tools", {}).get(tool, {})
@@ -69,7 +69,7 @@ def result_of(stages: Stages, name: str, unit: Table, about: Table) -> Any:  # n
     if command is None and not stages.is_mocked("tools", tool):
         return small(built_in_result(stages, tool, arguments, seconds))
     request = json.dumps({"tool": tool, "arguments": arguments}) + "\n"
-    answered = stages.said(name, unit, command or "", request, seconds)
+    answered = stages.said(name, node, command or "", request, seconds)
     answer = answer_of(answered)
     if answer is None:
         is_late = answered.trouble == "out of time"
@@ -84,21 +84,21 @@ def small(result: Any) -> Any:  # noqa: ANN401
     return result
 
 
-def calls_command(session: Session, unit: Table) -> bool:
+def calls_command(session: Session, node: Table) -> bool:
     """Tell whether a tool is a command of somebody, or may have been one in the call before."""
-    is_own = unit["stage"] == "tool" and unit["subject"] in BUILT_IN
-    return unit["stage"] == "tool" and (not is_own or command_of_tool(session, unit["subject"]) is not None)
+    is_own = node["stage"] == "tool" and node["subject"] in BUILT_IN
+    return node["stage"] == "tool" and (not is_own or command_of_tool(session, node["subject"]) is not None)
 
 
-def tool_rehearsed(session: Session, unit: Table) -> str:
+def tool_previewed(session: Session, node: Table) -> str:
     """Say what would be called."""
-    command = command_of_tool(session, unit["subject"])
-    how = "built in" if unit["subject"] in BUILT_IN else "unknown: skipped"
-    return f"call the tool {unit['subject']}: {command or how}"
+    command = command_of_tool(session, node["subject"])
+    how = "built in" if node["subject"] in BUILT_IN else "unknown: skipped"
+    return f"call the tool {node['subject']}: {command or how}"
 
 
 CHECKS.append(check_tools)
 STAGES["tool"] = call_tool
-REHEARSED["tool"] = tool_rehearsed
+PREVIEWS["tool"] = tool_previewed
 COMMANDED.append(calls_command)
 OPTIONS.append(("run resume", "--tool", "NAME=COMMAND...", "the command that a tool is"))

@@ -1,6 +1,6 @@
 """The stage in which outputs and other targets of a step are validated (B11)."""
 
-from runtime_shim.contract import REHEARSED, STAGES, Found, Stages, paths_of
+from runtime_shim.contract import PREVIEWS, STAGES, Found, Stages, paths_of
 from runtime_shim.display import one_line
 from runtime_shim.program import Table
 from runtime_shim.session import Session
@@ -9,11 +9,11 @@ from runtime_shim.validating import checked
 TOLD_CHECKS = 3  # in a message; the journal has all
 
 
-def validate(stages: Stages, _name: str, unit: Table) -> Found:
+def validate(stages: Stages, _name: str, node: Table) -> Found:
     """Do all checks of all files; a file that is not there has no others."""
     found: list[Table] = []
-    for path in dict.fromkeys(paths_of(stages.session, unit)):
-        for check in unit["checks"]:
+    for path in dict.fromkeys(paths_of(stages.session, node)):
+        for check in node["checks"]:
             found.append(checked(stages, check, path))
             if check == "exists" and found[-1]["status"] == "failed":
                 break
@@ -36,10 +36,10 @@ def _told_check(one: Table) -> str:
     return message if one["check"] == "exists" else f"{one['path']}: {one['check']}: {message}"
 
 
-def validation_rehearsed(session: Session, unit: Table) -> str:
+def validation_previewed(session: Session, node: Table) -> str:
     """Say what would be checked."""
-    return f"check {', '.join(unit['checks'])}: {', '.join(paths_of(session, unit))}"
+    return f"check {', '.join(node['checks'])}: {', '.join(paths_of(session, node))}"
 
 
 STAGES["validation"] = validate
-REHEARSED["validation"] = validation_rehearsed
+PREVIEWS["validation"] = validation_previewed

@@ -12,7 +12,7 @@ from runtime_shim.leftover import is_alive
 from runtime_shim.program import RefusedError, naming
 
 ENDED = ("complete", "stop")
-OURS, FORMATS = ".rdc", [1, 2]  # the folder of states; the formats of journals that are read
+OURS, FORMAT, MODES = ".rdc", 1, [""]  # where states are, the format of journals, the modes that are known
 RUN_FILES: list[str] = []  # the folder of the records of the run whose state was read last
 KEPT: list[str] = []  # folders beside the journal that are archived with it
 
@@ -24,14 +24,14 @@ def utc_now() -> str:
 
 
 class State:
-    """Where a run stands: its condition is running, ready (its unit has not begun), waiting, complete or stop."""
+    """Where a run stands: its condition is running, ready (its step has not begun), waiting, complete or stop."""
 
     finished: list[Record]
     notes: list[Record]
 
     def __init__(self, begin: Record) -> None:
         self.begin, self.node, self.message = begin, begin["node"], begin.get("message", "")
-        self.finished, self.notes = [], []  # what the unit has left so far, such as the processes that it has called
+        self.finished, self.notes = [], []  # what the step has left so far, such as the processes that it has called
         # The lines of files of answers that were used, each with the digest of its file.
         self.used: set[tuple[str, int]] = set()  # for: answered operator
         self.decided: list[Record] = []  # for: operator
@@ -49,7 +49,7 @@ class State:
         if kind == "resume":  # for: operator
             self.decided.append({**record, "after": len(self.finished)})
         if kind in ("begin", "adopt"):  # it belongs to this program
-            self.registers, self.program, self.units = dict(record["registers"]), record["program"], record["units"]
+            self.registers, self.program, self.nodes = dict(record["registers"]), record["program"], record["nodes"]
             self.name, self.source = record["name"], record["source"]
         elif kind == "resume":
             self.notes = [note for note in self.notes if note["kind"] != "process"]
@@ -59,13 +59,13 @@ class State:
             self.registers.update(record["changed"])
 
     def left_behind(self) -> list[Record]:
-        """Return the processes of a unit that was interrupted which go on without the run."""
+        """Return the processes of a step that was interrupted which go on without the run."""
         return [note for note in self.notes if note["kind"] == "process" and is_alive(note)]
 
 
 def replay(records: list[Record], path: object) -> State:
     """Put a state together."""
-    if records[0].get("format") not in FORMATS:  # one of format 1 has no texts, and is read like any other
+    if records[0].get("format") != FORMAT or records[0].get("mode", "") not in MODES:
         raise RefusedError(f"{path}: the state has a format that this program does not know; reset archives it")
     try:
         state = State(records[0])

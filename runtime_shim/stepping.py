@@ -28,9 +28,9 @@ def step_at(program: Table, state: State) -> Optional[str]:
     """Return the step at which a run stands or has failed; None if it is complete, or this program has no such step."""
     if state.condition == "complete":
         return None
-    last = [record["unit"] for record in state.finished[-1:]] if state.condition == "stop" else []
+    last = [record["node"] for record in state.finished[-1:]] if state.condition == "stop" else []
     for name in (state.node, *last):
-        step: Optional[str] = program["units"].get(name, {}).get("step")
+        step: Optional[str] = program["nodes"].get(name, {}).get("step")
         if step is not None:
             return step
     return None
@@ -47,16 +47,16 @@ def statuses(program: Table, state: State) -> dict[str, str]:
 
 def status_at(program: Table, state: State) -> str:
     """Return the status of the step at which a run stands."""
-    last = state.finished[-1] if state.finished else {**state.begin, "unit": "", "outcome": ""}
-    task = program["units"].get(state.node, {}).get("task")
+    last = state.finished[-1] if state.finished else {**state.begin, "node": "", "outcome": ""}
+    task = program["nodes"].get(state.node, {}).get("task")
     if state.condition == "stop" or (state.condition == "ready" and last["outcome"] == RESUMED):
         return FAILED
     if task == "gate":
         return BLOCKED
     if state.condition != "ready" or last["condition"] != "ready":
         return RUNNING
-    before = program["units"].get(last["unit"], {})
-    if before.get("step") != program["units"][state.node].get("step"):
+    before = program["nodes"].get(last["node"], {})
+    if before.get("step") != program["nodes"][state.node].get("step"):
         return PENDING
     return BLOCKED if before["task"] == "gate" else RUNNING
 
@@ -85,14 +85,14 @@ def step(session: Subcommands) -> int:
 
 def halt(session: Session) -> str:
     """Say that a call ends where its one step does."""
-    if not ONLY or session.program["units"][session.state.node].get("step") == ONLY[0]:
+    if not ONLY or session.program["nodes"][session.state.node].get("step") == ONLY[0]:
         return ""
     return f"step {ONLY[0]} is completed" if ONLY[0] else f"run {session.state.begin['run']} is open"
 
 
 def not_begun(program: Table, move: Move, _before: Optional[State], stand: Record) -> Record:
     """Leave the step that follows for another call."""
-    is_other = ONLY and program["units"][move.node].get("step") != ONLY[0]
+    is_other = ONLY and program["nodes"][move.node].get("step") != ONLY[0]
     if is_other and stand["condition"] == "running":
         return {**stand, "condition": "ready"}
     return stand
@@ -106,14 +106,14 @@ def reopen(session: Session, event: str, _fields: Record) -> None:
     is_same = session.is_same(state)
     if not is_same and not session.options.adopt:
         how = f"to resume with this version all the same: {session.call('resume', '--adopt')}"
-        found = differences(state.units, session.identity()["units"])
+        found = differences(state.nodes, session.identity()["nodes"])
         raise RefusedError(*found, how, "this run belongs to a different version of this program")
     target = _target(program, state)
-    unit = program["units"][target]
-    do = [[unit["attempt"], "=", 0]] if "attempt" in unit else []
+    node = program["nodes"][target]
+    do = [[node["attempt"], "=", 0]] if "attempt" in node else []
     move = follow(program, {"go": target, "do": do}, state.registers)
     stand = session._stand(move, begins=False)  # noqa: SLF001 (it has not begun)
-    about = {"unit": state.node, "title": "", "attempt": 1, "instances": {}, "outcome": RESUMED, "seconds": 0.0}
+    about = {"node": state.node, "title": "", "attempt": 1, "instances": {}, "outcome": RESUMED, "seconds": 0.0}
     about.update(how="resumed", says="", next=target)
     session.record({"kind": "done", **about, "changed": move.changed, **stand})
     if not is_same:
@@ -122,24 +122,24 @@ def reopen(session: Session, event: str, _fields: Record) -> None:
 
 def _target(program: Table, state: State) -> str:
     """Return where a failed run goes on."""
-    units, last, step = program["units"], state.finished[-1], step_at(program, state)
-    due = (*undecided(program, state, step), *(name for name in units if is_stage_of(units[name], step)))
-    first = last["unit"] if last["outcome"] == "rejected" else next(iter(due), "")
-    if first not in units:
-        raise RefusedError(f"this program does not have {one_line(last['unit'])}, which failed: begin a new run")
+    nodes, last, step = program["nodes"], state.finished[-1], step_at(program, state)
+    due = (*undecided(program, state, step), *(name for name in nodes if is_stage_of(nodes[name], step)))
+    first = last["node"] if last["outcome"] == "rejected" else next(iter(due), "")
+    if first not in nodes:
+        raise RefusedError(f"this program does not have {one_line(last['node'])}, which failed: begin a new run")
     return first
 
 
-def is_stage_of(unit: Table, step: Optional[str]) -> bool:
-    """Tell whether a unit is a stage of a step."""
-    return bool(unit["task"] == "stage" and unit["step"] == step)
+def is_stage_of(node: Table, step: Optional[str]) -> bool:
+    """Tell whether a step is a stage of a step."""
+    return bool(node["task"] == "stage" and node["step"] == step)
 
 
 def undecided(program: Table, state: State, step: Optional[str]) -> list[str]:
     """Return the gates of a step that the run was not let through."""
-    approved = {record["unit"] for record in state.finished if record["outcome"] == "approved"}
-    units = program["units"].items()
-    return [name for name, unit in units if unit["task"] == "gate" and unit["step"] == step and name not in approved]
+    approved = {record["node"] for record in state.finished if record["outcome"] == "approved"}
+    nodes = program["nodes"].items()
+    return [name for name, node in nodes if node["task"] == "gate" and node["step"] == step and name not in approved]
 
 
 def refuse_skipped(session: Session) -> None:
@@ -147,11 +147,11 @@ def refuse_skipped(session: Session) -> None:
     state, program = session.state, session.program
     if session.options.command != "resume" or not session.options.adopt or session.is_same(state):
         return
-    done, at = {record["unit"] for record in state.finished}, step_at(program, state)
+    done, at = {record["node"] for record in state.finished}, step_at(program, state)
     steps = steps_of(program)
     before = steps[: steps.index(at)] if at in steps else []
     skipped = [name for step in before for name in (*undecided(program, state, step), *([step][step in done :]))]
-    if state.condition != "stop" and is_stage_of(program["units"].get(state.node, {"task": ""}), at):
+    if state.condition != "stop" and is_stage_of(program["nodes"].get(state.node, {"task": ""}), at):
         skipped += undecided(program, state, at)
     if skipped:
         raise RefusedError(
@@ -175,19 +175,19 @@ def prepare_steps(words: Sequence[str]) -> None:
 
 
 def status_of_steps(_session: Session, facts: Table, record: Optional[Table]) -> list[str]:
-    """Return the steps as lines that stand above the units."""
+    """Return the steps as lines that stand above the steps."""
     told = facts["steps"] if record is None else ()
     lines = [f"{one['status']:9}  {one_line(one['step_id'])}" for one in told]
     return [*(f"  {line}" for line in lines), *([""] if lines else [])]
 
 
-def tell_way(session: Session) -> None:
+def tell_next(session: Session) -> None:
     """Say how a run goes on that has failed."""
     if session.state.condition == "stop":
         session.display.rule(f"to try again: {session.call('resume')}")
 
 
-ENDS.append(tell_way)
+ENDS.append(tell_next)
 ASKS.append(prepare_steps)
 TAILS.append(status_of_steps)
 STANDS.append(not_begun)

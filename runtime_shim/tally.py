@@ -13,11 +13,11 @@ from runtime_shim.session import EVENTS, RECORDS, STANDS, Session
 from runtime_shim.state import State
 from runtime_shim.walk import Move
 
-AGENT = "agent "  # begins what is counted of an agent: with the name of its unit or entry
+AGENT = "agent "  # begins what is counted of an agent: with the name of its step or entry
 
 
 def calls_of(notes: list[Record]) -> "collections.Counter[str]":
-    """Return the calls of the unit at which a run stands."""
+    """Return the calls of the step at which a run stands."""
     return collections.Counter(note["call"] for note in notes if note["kind"] == "call")
 
 
@@ -35,21 +35,21 @@ def agents_in(calls: Table) -> int:
 
 
 def counted(session: Session, record: Record) -> Record:
-    """Write into the record of a unit what it has called."""
+    """Write into the record of a step what it has called."""
     calls = calls_of(session.state.notes) if record.get("kind") == "done" else {}
     return {**record, "calls": dict(calls)} if calls else record
 
 
 def spent(name: str, budget: int) -> str:
-    """Say that there is no call left for a unit."""
+    """Say that there is no call left for a step."""
     return f"{name}: the budget of {budget} calls of agents is spent; `resume --agent-calls NUMBER` goes on"
 
 
 def within_budget(program: Table, move: Move, before: Optional[State], stand: Record) -> Record:
     """End a run by STOP where it would make more calls than it may."""
     budget = agreed(before).get("agent_calls") if before is not None else None
-    unit = program["units"][move.node]
-    due = len(unit["entries"]) if unit["task"] == "parallel" else unit["task"] == "agent"
+    node = program["nodes"][move.node]
+    due = len(node["entries"]) if node["task"] == "parallel" else node["task"] == "agent"
     if before is None or budget is None or not due or agents_in(tally(before)) + due <= budget:
         return stand
     return {"condition": "stop", "message": spent(move.node, budget), "spent": True}

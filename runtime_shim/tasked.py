@@ -12,12 +12,12 @@ TASK_INPUT = "task"
 
 def task_of(options: types.SimpleNamespace) -> dict[str, str]:
     """Return the task, if one of the two options gives it."""
-    ways = [
+    choices = [
         options.task,
         options.task_file,
         next((word for word in options.input if word.startswith(f"{TASK_INPUT}=")), None),
     ]
-    if len(ways) - ways.count(None) > 1:
+    if len(choices) - choices.count(None) > 1:
         raise RefusedError("the task is given twice: --task, --task-file and --input task= are one")
     if options.task is not None:
         return {TASK_INPUT: options.task}

@@ -1,4 +1,4 @@
-"""Units that call a tool of a connection (I13)."""
+"""Steps that call a tool of a connection (I13)."""
 
 import json
 from typing import Optional
@@ -25,19 +25,19 @@ class Tools(Speaking):
         super().__init__(session)
         self._commands = pairs("--tool", getattr(session.options, "tool", []))
 
-    def perform(self, name: str, unit: Table) -> Done:
+    def perform(self, name: str, node: Table) -> Done:
         """Give name and arguments of a tool to its command and take the result."""
-        arguments = filled(unit, unit["arguments"], self.session.state.registers, in_json)
-        request = f'{{"tool": {json.dumps(unit["tool"])}, "arguments": {arguments}}}\n'
+        arguments = filled(node, node["arguments"], self.session.state.registers, in_json)
+        request = f'{{"tool": {json.dumps(node["tool"])}, "arguments": {arguments}}}\n'
         done = self.from_file(name)
         if done is not None:
             return done
-        command = self.command_of(unit["connection"])
-        if command is None and unit.get("optional"):
-            return told(Done("fail", f"no command is named: {self.option(unit)}"), "")
+        command = self.command_of(node["connection"])
+        if command is None and node.get("optional"):
+            return told(Done("fail", f"no command is named: {self.option(node)}"), "")
         if command is None:
             return self.by_hand(name, request)
-        (answered,) = self.converse(unit, [(name, unit, command, request)])
+        (answered,) = self.converse(node, [(name, node, command, request)])
         result = answer_of(answered)
         return told(Done("fail" if result is None else "pass", answered.trouble), result or "")
 
@@ -53,9 +53,9 @@ class Tools(Speaking):
         """Take a result that a person gives."""
         return told(Done("pass", how), cleaned(reply))
 
-    def option(self, unit: Table) -> str:
+    def option(self, node: Table) -> str:
         """Return the option that names the command of the connection."""
-        return f"--tool {unit['connection']}=COMMAND"
+        return f"--tool {node['connection']}=COMMAND"
 
 
 PERFORMERS["tool"] = Tools

@@ -14,28 +14,28 @@ FIRST_PAUSE = 2  # seconds; each further pause is twice as long
 
 
 class Trying(Conversing):
-    """Calls what answers units, as often as it takes."""
+    """Calls what answers steps, as often as it takes."""
 
     retries = 0
     needs_words = True  # whether an answer without anything in it is none
 
-    def converse(self, unit: Table, calls: Calls) -> list[Answered]:
+    def converse(self, node: Table, calls: Calls) -> list[Answered]:
         """Call commands at the same time, and those again that give no answer."""
         found: dict[int, Answered] = {}
         while True:
             self._pause()
             due = [index for index in range(len(calls)) if index not in found or self._failed(found[index])]
             self.count(calls, due)
-            answers = self.call(unit, [calls[index] for index in due])
+            answers = self.call(node, [calls[index] for index in due])
             found.update(zip(due, answers))  # noqa: B905 - Python 3.9 has no `strict`
             failed = [index for index in due if self._failed(found[index])]
             if not failed or self._tries() >= self.retries or not self._may_call(len(failed)):
                 return [found[index] for index in range(len(calls))]
             self._try_again(", ".join(f"{calls[at][0]}: {found[at].trouble or 'an empty answer'}" for at in failed))
 
-    def call(self, unit: Table, calls: Calls) -> list[Answered]:
+    def call(self, node: Table, calls: Calls) -> list[Answered]:
         """Call commands once."""
-        return super().converse(unit, calls)
+        return super().converse(node, calls)
 
     def key(self, name: str, _what: Table) -> str:
         """Return what a call is counted as."""
@@ -43,14 +43,14 @@ class Trying(Conversing):
 
     def variables(self, name: str, what: Table) -> dict[str, str]:
         """Say the number of the attempt, those among them that only failed."""
-        unit, now = self.session.program["units"][self.session.state.node], self.session.state.registers
-        return {**super().variables(name, what), "RDC_ATTEMPT": str(attempt_of(unit, now) + self._tries())}
+        node, now = self.session.program["nodes"][self.session.state.node], self.session.state.registers
+        return {**super().variables(name, what), "RDC_ATTEMPT": str(attempt_of(node, now) + self._tries())}
 
     def _failed(self, answered: Answered) -> bool:
         return not answer_of(answered) if self.needs_words else bool(answered.trouble)
 
     def _tries(self) -> int:
-        """Return how many attempts of the unit have failed so far."""
+        """Return how many attempts of the step have failed so far."""
         return sum(note["kind"] == "tried" for note in self.session.state.notes)
 
     def _may_call(self, number: int) -> bool:

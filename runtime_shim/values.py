@@ -24,9 +24,9 @@ def check_value(name: str, value: str) -> None:
         raise UnfitError(f"{name} is longer than {LARGEST_VARIABLE:,} bytes")
 
 
-def texts_of(unit: Table, registers: Registers) -> dict[str, str]:
-    """Return the environment variables that slots give a unit; one that is unset gives none."""
-    places = unit.get("texts", {}).items()
+def texts_of(node: Table, registers: Registers) -> dict[str, str]:
+    """Return the environment variables that slots give a step; one that is unset gives none."""
+    places = node.get("texts", {}).items()
     return {variable: registers[slot] for variable, slot in places if registers[slot] is not None}
 
 
@@ -41,7 +41,7 @@ def read_output(content: bytes, names: Iterable[str]) -> dict[str, str]:
     for number, line in lines if content else ():
         name, value = _pair(number, line, lines)
         if name not in known:
-            raise UnfitError(f"line {number}: no value of this name is kept")
+            raise UnfitError(f"line {number}: no output of this name is declared")
         check_value(f"line {number}: {name}", value)
         found[name] = value
     return found

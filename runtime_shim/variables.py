@@ -1,4 +1,4 @@
-"""Slots as environment variables of what a unit calls (I7)."""
+"""Slots as environment variables of what a step calls (I7)."""
 
 from typing import Optional
 
@@ -9,20 +9,20 @@ from runtime_shim.session import BEFORE, Done, Perform, Session
 from runtime_shim.values import UnfitError, check_value, texts_of
 
 
-def no_answer(unit: Table) -> str:
-    """Return the word of a unit that could not be done."""
-    return "failed" if "failed" in words_of(unit) else "fail"
+def no_answer(node: Table) -> str:
+    """Return the word of a step that could not be done."""
+    return "failed" if "failed" in words_of(node) else "fail"
 
 
 def check_texts(session: Session, name: str) -> Optional[Perform]:
-    """Fail a unit whose variables do not fit into an environment, instead of beginning it."""
-    unit = session.program["units"][name]
-    for variable, value in texts_of(unit, session.state.registers).items():
+    """Fail a step whose variables do not fit into an environment, instead of beginning it."""
+    node = session.program["nodes"][name]
+    for variable, value in texts_of(node, session.state.registers).items():
         try:
             check_value(variable, value)
         except UnfitError as error:
-            failed = Done(no_answer(unit), str(error))
-            return lambda _name, _unit: failed
+            failed = Done(no_answer(node), str(error))
+            return lambda _name, _node: failed
     return None
 
 

@@ -13,20 +13,20 @@ REPLIES: list[Callable[[str], str]] = []  # where other modules take the reply f
 
 
 def answer(session: Session) -> int:
-    """Record the answer of the unit that waits."""
-    unit, reply = session.options.UNIT, session.options.RESULT
+    """Record the answer of the step that waits."""
+    node, reply = session.options.STEP, session.options.REPLY
     for look in REPLIES:
         reply = look(reply)
     session.alone()
     session.take(session.read())
     state = session.state
     if state.condition != "waiting":
-        raise RefusedError("no unit waits for an answer")
+        raise RefusedError("no step waits for an answer")
     performer = session.performers[state.node]
-    if unit not in performer.names(state.node, session.program["units"][state.node]):
-        raise RefusedError(f"{state.node} waits for an answer, {unit} does not")
+    if node not in performer.names(state.node, session.program["nodes"][state.node]):
+        raise RefusedError(f"{state.node} waits for an answer, {node} does not")
     session.store.open()
-    done = performer.given(unit, reply, "answered")
+    done = performer.given(node, reply, "answered")
     for give in GIVEN:
         done = give(session, done)
     if done is not None:
@@ -38,13 +38,13 @@ def answer(session: Session) -> int:
     return EXIT_COMPLETE
 
 
-def answers_to(session: Session, unit: Table, name: str) -> list[str]:
-    """Return the commands that answer a unit."""
-    performer, call = PERFORMERS[unit["task"]], session.call
-    return [call("answer", one, reply) for one in performer.names(name, unit) for reply in performer.replies(unit)]
+def answers_to(session: Session, node: Table, name: str) -> list[str]:
+    """Return the commands that answer a step."""
+    performer, call = PERFORMERS[node["task"]], session.call
+    return [call("answer", one, reply) for one in performer.names(name, node) for reply in performer.replies(node)]
 
 
-COMMANDS["answer"] = ("answer the unit that waits", answer)
-OPTIONS.append(("answer", "UNIT", "", "the unit that waits"))
-OPTIONS.append(("answer", "RESULT", "", "pass, fail, yes or no, or what the unit asks for"))
+COMMANDS["answer"] = ("answer the step that waits", answer)
+OPTIONS.append(("answer", "STEP", "", "the step that waits"))
+OPTIONS.append(("answer", "REPLY", "", "pass, fail, yes or no, or what the step asks for"))
 WAITS.append(answers_to)

@@ -1,4 +1,4 @@
-"""The meaning of a program: a pure walk from unit to unit, which never runs anything."""
+"""The meaning of a program: a pure walk from step to step, which never runs anything."""
 
 import collections
 import re
@@ -16,7 +16,7 @@ VALUES: dict[type, Callable[[Any, Registers], str]] = {str: lambda name, registe
 
 
 class Move(NamedTuple):
-    """Where a walk went, and what it set."""
+    """Where a run went, and what it set."""
 
     node: str
     registers: Registers
@@ -37,7 +37,7 @@ def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> N
 
 def _choose(program: Table, node: str, registers: Registers, outcome: Optional[str]) -> Any:  # noqa: ANN401
     """Return the first edge whose outcome and tests hold."""
-    for edge in program["units"][node].get("edges", ()):
+    for edge in program["nodes"][node].get("edges", ()):
         tests = edge.get("if", ())
         if edge.get("on", outcome) == outcome and all(TESTS[test](registers[name], by) for name, test, by in tests):
             return edge
@@ -45,7 +45,7 @@ def _choose(program: Table, node: str, registers: Registers, outcome: Optional[s
 
 
 def advance(program: Table, node: str, registers: Registers, outcome: str, verbs: Verbs = VERBS) -> Move:
-    """Leave a unit with its outcome (M13)."""
+    """Leave a step with its outcome (M13)."""
     return follow(program, _choose(program, node, registers, outcome), registers, verbs)
 
 
@@ -55,7 +55,7 @@ def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS)
     registers = collections.ChainMap(changed, before)  # copying all counters at each step would make long programs slow
     says, passed = [edge.get("says", "")], []
     _apply(program, edge, registers, verbs)
-    while is_passed(program["units"][edge["go"]]):  # for: branch nested
+    while is_passed(program["nodes"][edge["go"]]):  # for: branch nested
         passed.append(edge["go"])
         edge = _choose(program, edge["go"], registers, None)
         _apply(program, edge, registers, verbs)
@@ -63,25 +63,25 @@ def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS)
     return Move(edge["go"], registers, changed, ", ".join(filter(None, says)), tuple(passed))
 
 
-def is_passed(unit: Table) -> bool:
-    """Tell whether a run goes on through a unit: a branch, or the end of a nested runbook, which has edges (M8)."""
-    return unit["task"] in ("branch", "end") and bool(unit.get("edges"))
+def is_passed(node: Table) -> bool:
+    """Tell whether a run goes on through a step: a branch, or the end of a nested runbook, which has edges (M8)."""
+    return node["task"] in ("branch", "end") and bool(node.get("edges"))
 
 
-def filled(unit: Table, text: str, registers: Registers, escape: Callable[[str], str] = str) -> str:
+def filled(node: Table, text: str, registers: Registers, escape: Callable[[str], str] = str) -> str:
     """Replace the placeholders in a text, in one pass (I6)."""
-    if unit.get("placeholders"):  # for: placeholders
-        places = unit["placeholders"].items()
+    if node.get("placeholders"):  # for: placeholders
+        places = node["placeholders"].items()
         found = {mark: escape(VALUES[type(place)](place, registers)) for mark, place in places}
         text = re.sub("|".join(map(re.escape, found)), lambda match: found[match.group()], text)
     return text
 
 
-def attempt_of(unit: Table, registers: Registers) -> int:
-    """Return the number of the attempt at a unit within this visit (M4)."""
-    return registers[unit["attempt"]] + 1 if "attempt" in unit else 1
+def attempt_of(node: Table, registers: Registers) -> int:
+    """Return the number of the attempt at a step within this visit (M4)."""
+    return registers[node["attempt"]] + 1 if "attempt" in node else 1
 
 
-def instances_of(unit: Table, registers: Registers) -> Registers:
-    """Return the instance variables of a unit with their values (M4)."""
-    return {variable: registers[register] for variable, register in unit.get("variables", {}).items()}
+def instances_of(node: Table, registers: Registers) -> Registers:
+    """Return the instance variables of a step with their values (M4)."""
+    return {variable: registers[register] for variable, register in node.get("variables", {}).items()}

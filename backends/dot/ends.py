@@ -1,6 +1,6 @@
-"""Ends where many arrows arrive become several, one for each unit that leads to them.
+"""Ends where many arrows arrive become several, one for each step that leads to them.
 
-Nearly every unit of a long document can lead to STOP: one box for that would draw all arrows of the page together.
+Nearly every step of a long document can lead to STOP: one box for that would draw all arrows of the page together.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _most_shared(box: Box) -> float:
 
 
 def _copy(end: Box, source: Box, mark: Mark, taken: Container[str]) -> Box:
-    """The end of one unit: no run reaches it if none reaches that, and it comes and goes with the ways there."""
+    """The end of one step: no run reaches it if none reaches that, and it comes and goes with the paths there."""
     node = replace(end.node, id=free(f"{source.node.id} → {end.node.id}", taken))
     lost = (UNREACHABLE,) if end.is_reached and not source.is_reached else ()
     return replace(end, node=node, lines=end.lines + lost, is_reached=source.is_reached, mark=end.mark or mark)

@@ -110,7 +110,7 @@ class Graph:
 
     def _arrow(self, arrow: Arrow) -> dict[str, str]:
         colour = f'"{PALETTES[self.theme].of_arrow(arrow)}"'
-        # The blanks keep the words off the line.
+        # The spaces keep the words off the line.
         found = {"label": label(f" {line} " for line in arrow.lines)} if arrow.lines else {}
         found |= {"class": class_of(arrow), "color": colour, "fontcolor": colour}
         found |= {"penwidth": WIDTH_OF_ADDED} if arrow.mark == "added" else {}

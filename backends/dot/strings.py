@@ -31,7 +31,7 @@ def record(lines: Iterable[str], cells: Iterable[str]) -> str:
 
 
 def _field(text: str) -> str:
-    """A text in a record, in which some more characters and several blanks have a meaning."""
+    """A text in a record, in which some more characters and several spaces have a meaning."""
     return re.sub(r"[{}|<> ]", r"\\\g<0>", _printable(text).translate(_LABEL))
 
 

@@ -21,7 +21,7 @@ from backends.github.limits import (
 )
 from backends.github.line import Line
 from backends.github.native import is_native, is_told_late
-from backends.github.options import GithubOptions, rehearsed
+from backends.github.options import GithubOptions, mocked
 from backends.github.places import simplified
 from backends.github.plan import make_plan
 from backends.github.prompts import Answers, Prompts, prompts_of
@@ -29,7 +29,7 @@ from backends.github.publishing import unfit_publications
 from backends.github.routed import RoutedWorkflow
 from backends.github.routes import make_routes
 from backends.github.runbook import Runbook
-from backends.github.settings import unfit_secrets, unfit_units
+from backends.github.settings import unfit_nodes, unfit_secrets
 from backends.github.specification import SpecificationWorkflow
 from backends.github.triggers import OF_CONTINUATION
 from backends.github.workflow import Written
@@ -78,7 +78,7 @@ def _native(program: Program, options: GithubOptions) -> Emission:
         return _routed(program, options)
     refused = (
         *taken(program, options, prompts.inputs),
-        *unfit_units(program, options),
+        *unfit_nodes(program, options),
         *inexpressible(plan, options, prompts),
     )
     if refused:
@@ -90,12 +90,12 @@ def _native(program: Program, options: GithubOptions) -> Emission:
 
 def _routed(program: Program, options: GithubOptions) -> Emission:
     plain = simplified(program)
-    options = rehearsed(options)
+    options = mocked(options)
     routes = make_routes(plain)
     prompts = prompts_of(options) if any(map(routes.may_ask, plain.nodes)) else Prompts()
     refused = (
         *taken(program, options, prompts.inputs),
-        *unfit_units(program, options),
+        *unfit_nodes(program, options),
         *unroutable(routes, options),
     )
     if refused:
@@ -105,11 +105,11 @@ def _routed(program: Program, options: GithubOptions) -> Emission:
 
 
 def _specified(program: Program, options: GithubOptions) -> Emission:
-    options = rehearsed(options)
+    options = mocked(options)
     line = Line(without_jumps(program))
     refused = (
         *taken(program, options, OF_CONTINUATION),
-        *unfit_units(program, options),
+        *unfit_nodes(program, options),
         *unexecuted(line, options),
     )
     if refused:

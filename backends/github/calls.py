@@ -1,4 +1,4 @@
-"""The steps of units that the runtime does: each with its texts as people wrote them, and the secrets that it names."""
+"""The steps of nodes that the runtime does: each with its texts as people wrote them, and the secrets that it names."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import assert_never
 
 from backends.github.branching import conditions, reason
 from backends.github.jobs import Part
+from backends.github.nodes import about, as_file, fits_file, headings, in_loop, loop_title, title
 from backends.github.options import GithubOptions, is_of_others
 from backends.github.places import Place
 from backends.github.prompts import Answers, by_people
 from backends.github.question import heading
 from backends.github.routes import RoutedParts
 from backends.github.scalar import OPEN, Expression, comment, label
-from backends.github.settings import UnitSecrets, agent_types
+from backends.github.settings import StepSecrets, agent_types
 from backends.github.step import PLAIN_SHELL, Step
-from backends.github.units import about, as_file, fits_file, headings, in_loop, loop_title, title
 from backends.marks import marked
 from compiler.ir.answers import usual_seconds
 from compiler.ir.program import Node
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
 
 RUNTIME = 'python3 -I "$RUNNER_TEMP/rdc/rdc.py"'
-UNIT_SHELL = 'bash -c "python3 -I \\"$RUNNER_TEMP/rdc/rdc.py\\" unit \\"$GITHUB_ACTION\\" \\"$0\\"" {0}'
+STEP_SHELL = 'bash -c "python3 -I \\"$RUNNER_TEMP/rdc/rdc.py\\" step \\"$GITHUB_ACTION\\" \\"$0\\"" {0}'
 """Runs a command by way of the runtime, which notes how it went and where the run goes on."""
 
 LONGEST_TEXT = 100_000
@@ -52,7 +52,7 @@ def _is_unicode(text: str) -> bool:
 
 
 def texts(written: Node) -> dict[str, str]:
-    """The texts of a unit that its step shows, by the ends of the variables that they stand in."""
+    """The texts of a node that its step shows, by the ends of the variables that they stand in."""
     node, _ = marked(written)
     match node.task:
         case Shell(command=command):
@@ -75,13 +75,13 @@ def texts(written: Node) -> dict[str, str]:
 
 
 def shown_constants(node: Node) -> dict[str, str]:
-    """The fixed variables of a unit (I25), if they can all be variables of its step."""
+    """The fixed variables of a node (I25), if they can all be variables of its step."""
     can_be = all(not is_of_others(item.name) and is_variable(item.value) for item in node.constants)
     return {item.name: item.value for item in node.constants} if can_be else {}
 
 
 def minutes(node: Node, options: GithubOptions) -> int:
-    """After how many minutes GitHub is to end a unit, a little later than the runtime does; 0 for never."""
+    """After how many minutes GitHub is to end a node, a little later than the runtime does; 0 for never."""
     seconds = node.settings.timeout or usual_seconds(node.task)
     if isinstance(node.task, Agent | Parallel):
         seconds = (options.agent_seconds or seconds) * (options.agent_retries + 1)
@@ -91,11 +91,11 @@ def minutes(node: Node, options: GithubOptions) -> int:
 
 @dataclass(frozen=True)
 class Calls:
-    """Writes the places of a part as steps. `secrets` knows what each unit gets, `asks` says who answers questions."""
+    """Writes the places of a part as steps. `secrets` knows what each node gets, `asks` says who answers questions."""
 
     parts: RoutedParts
     part: Part
-    secrets: UnitSecrets
+    secrets: StepSecrets
     asks: str
     options: GithubOptions
 
@@ -122,7 +122,7 @@ class Calls:
             return self._gate(step, place.node)
         if place.kind == "branch":
             return self._branch(step, place.node)
-        return self._loop(step, place) if place.kind == "loop" else self._unit(step, place.node)
+        return self._loop(step, place) if place.kind == "loop" else self._node(step, place.node)
 
     def _branch(self, step: Step, node: Node) -> Step:
         """The routing step: the branches, and what leads to each, stand above it."""
@@ -133,21 +133,21 @@ class Calls:
             step,
             name=label(name if node.id == node.group else f"{name}: which branch"),
             comments=(*about(node), *conditions(node)),
-            run=f"{RUNTIME} unit {step.id}\n",
+            run=f"{RUNTIME} step {step.id}\n",
         )
 
     def _gate(self, step: Step, node: Node) -> Step:
         run = f"{RUNTIME} ask {step.id}\n"
         return replace(step, name=f"Ask: {title(node)}", comments=tuple(about(node)), env=_texts(node), run=run)
 
-    def _unit(self, step: Step, node: Node) -> Step:
+    def _node(self, step: Step, node: Node) -> Step:
         step = replace(
             step,
             name=title(node),
             comments=(*about(node), *self._answered(node), *(self._when(node) if step.condition else ())),
             timeout=minutes(node, self.options),
             env={**self._secrets([node]), **shown_constants(node), **_texts(node)},
-            run=f"{RUNTIME} unit {step.id}\n",
+            run=f"{RUNTIME} step {step.id}\n",
         )
         return self._native(step) if _stands_alone(node) else step
 
@@ -176,26 +176,26 @@ class Calls:
     def _native(self, step: Step) -> Step:
         """The command as it stands, which the shell of the step gives to the runtime."""
         env = dict(step.env)
-        return replace(step, shell=UNIT_SHELL, run=as_file(env.pop("RDC_COMMAND", "")), env=env)
+        return replace(step, shell=STEP_SHELL, run=as_file(env.pop("RDC_COMMAND", "")), env=env)
 
     def _loop(self, step: Step, place: Place) -> Step:
-        units = [node for node in place.nodes if not isinstance(node.task, (Branch, End))]
-        several = len(units) > 1
-        env = self._secrets(units)
-        for node in units:
+        nodes = [node for node in place.nodes if not isinstance(node.task, (Branch, End))]
+        several = len(nodes) > 1
+        env = self._secrets(nodes)
+        for node in nodes:
             env |= _texts(node, self.parts.ids.nodes[node.id] if several else "")
         routes = self.parts.routes
-        comments = tuple(in_loop(units, routes.nodes, self.asks))
+        comments = tuple(in_loop(nodes, routes.nodes, self.asks))
         return replace(
             step,
-            name=loop_title(units, routes.program.groups),
+            name=loop_title(nodes, routes.program.groups),
             comments=comments,
             env=env,
             run=f"{RUNTIME} loop {step.id}\n",
         )
 
     def _when(self, node: Node) -> Iterator[str]:
-        """What leads to a unit, as a reader wants it."""
+        """What leads to a node, as a reader wants it."""
         routes = self.parts.routes
         branch = reason(routes.nodes, routes.routing, node.id)
         if branch:
@@ -210,7 +210,7 @@ class Calls:
     # --- Secrets ------------------------------------------------------------------------------------------------------
 
     def _secrets(self, nodes: Iterable[Node]) -> dict[str, str]:
-        """The secrets that what some units call is given, and their names for the runtime, which masks their values."""
+        """The secrets that what some nodes call is given, and their names for the runtime, which masks their values."""
         found = self.secrets.of(*nodes)
         return {**found, "RDC_SECRETS": " ".join(found)} if found else {}
 
@@ -227,7 +227,7 @@ class Calls:
 
 
 def _stands_alone(node: Node) -> bool:
-    """Whether a unit is a command that can stand in its step: nothing is filled in, and a file holds it as it is."""
+    """Whether a node is a command that can stand in its step: nothing is filled in, and a file holds it as it is."""
     if not isinstance(node.task, Shell) or any(node.task.command.references):
         return False
     command = str(node.task.command)
@@ -235,9 +235,9 @@ def _stands_alone(node: Node) -> bool:
 
 
 def _texts(node: Node, step: str = "") -> dict[str, str]:
-    """The texts of a unit by their variables.
+    """The texts of a node by their variables.
 
     These are `RDC_PROMPT`, in a loop `RDC_PROMPT_review`, there of an entry `RDC_PROMPT_1_review`. The id of a step
-    begins with a letter, so that no unit has the variable of another one's entry.
+    begins with a letter, so that no node has the variable of another one's entry.
     """
     return {"_".join(filter(None, ("RDC", key, step))): text for key, text in texts(node).items()}

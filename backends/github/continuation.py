@@ -48,7 +48,7 @@ def prepared(plan: Plan, options: GithubOptions, *, valued: bool) -> Iterator[St
             "ANSWERS": Expression("${{ inputs.answers }}"),
             "RESUME": Expression("${{ inputs.resume }}"),
             "PROGRAM": identity(plan.program, options),
-            "UNITS": "\n".join(asking) + "\n",
+            "STEPS": "\n".join(asking) + "\n",
         },
         run=render(
             "prepare.sh.jinja",
@@ -90,7 +90,7 @@ def waiting_saved(
     yield saved(when, secrets, SAVED, waits=True, summary=summary, routed=routed, beside=beside)
     upload = uploaded("Keep the run for its continuation", f"failure() && steps.{SAVED}.outcome == 'success'")
     yield replace(upload, id=KEPT)
-    yield _way_on(frozenset(events), routed=routed)
+    yield _continued(frozenset(events), routed=routed)
 
 
 def handed_over(
@@ -212,7 +212,7 @@ def checked_run(options: GithubOptions) -> Step:
     )
 
 
-def _way_on(events: AbstractSet[str], *, routed: bool) -> Step:
+def _continued(events: AbstractSet[str], *, routed: bool) -> Step:
     """Says how to go on. A pull request has a ref that cannot be run again, so its branch is named."""
     pulls = not events.isdisjoint(OF_PULL_REQUESTS)
     event = "github.event.pull_request.head"

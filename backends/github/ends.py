@@ -1,6 +1,6 @@
 """The ends of a runbook as steps: each says its message, and fails the job where STOP is reached by no failure (M8).
 
-An end that has nothing to say or do has no step: a job completes if nothing in it fails, and stops where a unit fails.
+An end that has nothing to say or do has no step: a job completes if nothing in it fails, and stops where a node fails.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from backends.github.condition import FALSE, TRUE, Condition, Literal, expression, some
 from backends.github.filling import is_given, is_marked
 from backends.github.jobs import Part
+from backends.github.nodes import choice
 from backends.github.parts import Parts
-from backends.github.reasons import ways_to
+from backends.github.reasons import transitions_to
 from backends.github.scalar import Expression
 from backends.github.step import Step
-from backends.github.units import choice
 from compiler.ir.program import Node
 from compiler.ir.tasks import End
 
@@ -32,7 +32,7 @@ _HEADING = r"""sed -e 's/[][\\`*_<>|#&~!]/\\&/g' -e 's/^/### /' <<< "%s" >> "$GI
 
 @dataclass(frozen=True)
 class Reached:
-    """An end with its word, when a part reaches it, and the failures of units that it is reached by."""
+    """An end with its word, when a part reaches it, and the failures of nodes that it is reached by."""
 
     node: Node
     word: str
@@ -45,7 +45,7 @@ class Ends:
     """Writes the ends that a part may reach.
 
     `told` says whether each is to stand on the page of the run, `certain` whether each COMPLETE has a step, so that a
-    run that has lost its way is not taken for one, nor one for a failure.
+    run that is at no known place is not taken for one, nor one for a failure.
     """
 
     parts: Parts
@@ -79,7 +79,7 @@ class Ends:
             lines.append(_HEADING % "STOP $message")
         return Step(
             name="STOP",
-            comments=("One of the ends that the failure of a unit leads to.",),
+            comments=("One of the ends that the failure of a step leads to.",),
             condition="failure()",
             env={"END": choice([*chosen, ("", "''")]), **{names[end.node.id]: message for end, message in ends}},
             run="\n".join(lines) + "\n",
@@ -107,7 +107,7 @@ class Ends:
         return Step(
             name=end.word,
             id=self.parts.ids.nodes[end.node.id],
-            comments=tuple(ways_to(self.parts.plan.program, end.node)) if condition else (),
+            comments=tuple(transitions_to(self.parts.plan.program, end.node)) if condition else (),
             condition=condition,
             env={"MESSAGE": message} if message else {},
             run="\n".join(lines) + "\n" if len(lines) > 1 else lines[0],

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from backends.github.options import GithubOptions
 from backends.github.scalar import LITERAL_OPEN, OPEN, Expression
-from compiler.ir.edges import Keep, value_names
+from compiler.ir.edges import Keep, output_names
 from compiler.ir.program import Input, Node, Program
 from compiler.ir.tasks import Ask, End, map_task_texts, task_texts
 from compiler.ir.texts import Part, Reference, Text, joined
@@ -23,11 +23,11 @@ _MARK = re.compile(f"{_OPENS}([A-Za-z_][A-Za-z0-9_]*)(?:{_ELSE}([^{_CLOSES}]*))?
 
 def values_of(program: Program) -> tuple[str, ...]:
     """The names of the values that commands of a program may give."""
-    return tuple(sorted({name for node in program.nodes for name in value_names(node.edges)}))
+    return tuple(sorted({name for node in program.nodes for name in output_names(node.edges)}))
 
 
 def are_fillable(program: Program, options: GithubOptions) -> bool:
-    """Whether the texts that units show are such that expressions can fill them in.
+    """Whether the texts that nodes show are such that expressions can fill them in.
 
     An input that stands there always has a value, of one line, since messages become lines of the log; and it is not
     from an event, since anybody may open an issue. Numbers of instances are filled in by the step itself, which would

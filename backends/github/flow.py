@@ -1,6 +1,6 @@
 """When each place of a workflow is reached, and what counters are worth there, as conditions over earlier steps.
 
-All conditions are under the `success()` that GitHub puts before an `if:` without a status function: a unit that halts
+All conditions are under the `success()` that GitHub puts before an `if:` without a status function: a node that halts
 the run where it fails (`halts`) has passed wherever a later condition is looked at.
 """
 
@@ -50,7 +50,7 @@ Values = tuple[tuple[Condition, Value], ...]
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """A way into a place: from where, by which edge, and when it is taken."""
+    """A transition into a place: from where, by which edge, and when it is taken."""
 
     source: str
     edge: Edge
@@ -68,7 +68,7 @@ class TangledError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """How later steps see the outcome of a unit: a property, its two values, and what says that there was none."""
+    """How later steps see the outcome of a node: a property, its two values, and what says that there was none."""
 
     property: str
     passed: str
@@ -110,7 +110,7 @@ class Flow:
         self.arcs[home[program.entry]].append(Arc(_START, Edge((), (), program.entry), TRUE))
         for place in places:
             self.reached[place.name] = self._arrival(place)
-            arcs = [arc for arc in self._ways_on(place) if arc.condition != FALSE]
+            arcs = [arc for arc in self._arcs_on(place) if arc.condition != FALSE]
             self._leaving[place.name] = len(arcs)
             for arc in arcs:
                 self.arcs[home[arc.edge.target]].append(arc)
@@ -151,13 +151,13 @@ class Flow:
     # --- When a place is reached --------------------------------------------------------------------------------------
 
     def _arrival(self, place: Place) -> Condition:
-        ways: dict[str, list[Arc]] = {}
+        transitions: dict[str, list[Arc]] = {}
         for arc in self.arcs[place.name]:
-            ways.setdefault(arc.source, []).append(arc)
-        return some(*(self._any_of(source, arcs) for source, arcs in ways.items()))
+            transitions.setdefault(arc.source, []).append(arc)
+        return some(*(self._any_of(source, arcs) for source, arcs in transitions.items()))
 
     def _any_of(self, source: str, arcs: list[Arc]) -> Condition:
-        """When one of some ways out of a place is taken: if there are no others, when the place has ended."""
+        """When one of some transitions out of a place is taken: if there are no others, when the place has ended."""
         always = len(arcs) > 1 and len(arcs) == self._leaving[source]
         if not always or self.named[source].kind == "loop":
             return some(*(arc.condition for arc in arcs))
@@ -172,7 +172,7 @@ class Flow:
 
     # --- Where a run goes from a place --------------------------------------------------------------------------------
 
-    def _ways_on(self, place: Place) -> Iterator[Arc]:
+    def _arcs_on(self, place: Place) -> Iterator[Arc]:
         if self.reached[place.name] == FALSE:
             return
         if place.kind == "loop":
@@ -180,7 +180,7 @@ class Flow:
         elif place.kind == "branch":
             for edge, condition in self._choices(place, None):
                 yield Arc(place.name, edge, every(self.reached[place.name], condition))
-        elif place.kind == "unit":
+        elif place.kind == "step":
             yield from self._outcomes(place)
 
     def _exits(self, place: Place) -> Iterator[Arc]:
@@ -204,7 +204,7 @@ class Flow:
             yield Arc(place.name, edge, every(passed, condition))
 
     def _choices(self, place: Place, verdict: Verdict | None) -> Iterator[tuple[Edge, Condition]]:
-        """The edges that a unit may take after an outcome, each with what its counters must be."""
+        """The edges that a node may take after an outcome, each with what its counters must be."""
         earlier: Condition = TRUE
         for group in _groups(place.node, verdict):
             holds = some(*(self._tests(place, edge) for edge in group))

@@ -1,4 +1,4 @@
-"""Identifiers for units and counters: step ids to GitHub, states and variables to bash, nodes to Mermaid."""
+"""Identifiers for nodes and counters: step ids to GitHub, states and variables to bash, nodes to Mermaid."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from compiler.ir.tasks import Branch, End
 LONGEST = 60
 
 _NUMBER = re.compile(r"(^|[./])(\d+|\{[Nn]\})($|[./~])")
-"""In the id of a unit: a number, or what stands for one."""
+"""In the id of a node: a number, or what stands for one."""
 
 _WORD = re.compile(r"[a-z]{2}")
-"""In a title: enough to call a unit so."""
+"""In a title: enough to call a node so."""
 
 
 def identifiers(names: Iterable[tuple[str, str]], taken: Iterable[str]) -> dict[str, str]:
@@ -63,7 +63,7 @@ HANDED = "handed"
 """The id of the step that saves a run for the next job, where others save it too."""
 
 BEGIN = "begin"
-"""The id of the step that says where a program that a table walks begins or goes on."""
+"""The id of the step that says where a program at which a run by a table starts or continues."""
 
 REVIEWS = "reviews"
 """The id of the step that notes the reviews before a question."""
@@ -100,7 +100,7 @@ _OURS = (
 
 _TAKEN = (*_OURS, *_KEYWORDS, *_RESERVED, *_VALUES)
 
-_VARIABLES = ("code", "env", "form", "kept", "message", "next", "outcome", "path", "rest", "state", "text", "unit")
+_VARIABLES = ("code", "env", "form", "kept", "message", "next", "outcome", "path", "rest", "state", "text", "step")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +118,12 @@ class Identifiers:
 def identifiers_of(program: Program, taken: Iterable[str] = ()) -> Identifiers:
     """Identifiers for a program, none of which is `taken`. Those of the ends begin with COMPLETE or STOP.
 
-    Numbers shift where a unit is inserted, so that units, and the ends and counters that belong to them, are called by
+    Numbers shift where a node is inserted, so that nodes, and the ends and counters that belong to them, are called by
     their names and titles wherever these tell them apart.
     """
     called = _called(program)
     nodes = (
-        (node.id, _end(node.id, node.task.result, called) if isinstance(node.task, End) else _unit(node.id, called))
+        (node.id, _end(node.id, node.task.result, called) if isinstance(node.task, End) else _node(node.id, called))
         for node in program.nodes
     )
     counters = identifiers(((register.name, _counter(register, called)) for register in program.registers), _VARIABLES)
@@ -132,9 +132,9 @@ def identifiers_of(program: Program, taken: Iterable[str] = ()) -> Identifiers:
 
 
 def _called(program: Program) -> Mapping[str, str]:
-    """The title of each unit and group that has a number, if no other is called so."""
-    units = (node for node in program.nodes if not isinstance(node.task, (Branch, End)))
-    items: list[Node | Group] = [*units, *program.groups]
+    """The title of each node and group that has a number, if no other is called so."""
+    nodes = (node for node in program.nodes if not isinstance(node.task, (Branch, End)))
+    items: list[Node | Group] = [*nodes, *program.groups]
     titled = {item.id: _plain(str(item.title)).lower() for item in items if item.title}
     numbered = {name: text for name, text in titled.items() if _NUMBER.search(name) and _is_lasting(name, text)}
     others = [_plain(item.id).lower() for item in items if item.id not in numbered]
@@ -143,27 +143,27 @@ def _called(program: Program) -> Mapping[str, str]:
 
 
 def _is_lasting(name: str, title: str) -> bool:
-    """Whether a title says something that stays when its unit gets another number: `Build`, but not `Step 3`."""
+    """Whether a title says something that stays when its node gets another number: `Build`, but not `Step 3`."""
     numbers = set(re.findall(r"\d+", name))
     return _WORD.search(title) is not None and not any(part.strip("s") in numbers for part in title.split("_"))
 
 
-def _unit(name: str, called: Mapping[str, str]) -> str:
-    """What the id of a unit is made of: its title, or its own id. None looks like that of an end."""
-    group, _, word = name.rpartition("/")  # of a unit without a task, such as `2/FAIL`
+def _node(name: str, called: Mapping[str, str]) -> str:
+    """What the id of a node is made of: its title, or its own id. None looks like that of an end."""
+    group, _, word = name.rpartition("/")  # of a node without a task, such as `2/FAIL`
     text = called.get(name) or (f"{called[group]} {word}" if group in called else name)
-    return f"unit {text}" if text.startswith(("COMPLETE", "STOP")) else text
+    return f"step {text}" if text.startswith(("COMPLETE", "STOP")) else text
 
 
 def _end(name: str, result: str, called: Mapping[str, str]) -> str:
     """The id of an end, such as `4/COMPLETE~2`, with the word first, which says what the end is."""
-    unit, _, word = name.rpartition("/")
+    node, _, word = name.rpartition("/")
     kind, _, number = word.partition("~")
-    unit = called.get(unit, unit)
-    return f"{kind} {unit} {number}" if kind == result.upper() else f"{result.upper()} {name}"
+    node = called.get(node, node)
+    return f"{kind} {node} {number}" if kind == result.upper() else f"{result.upper()} {name}"
 
 
 def _counter(register: Register, called: Mapping[str, str]) -> str:
-    """The text that the name of a counter is made of: that of its unit, and what it is for."""
-    unit = called.get(register.unit) if register.role != "instance" or register.name[:1].isdigit() else ""
-    return f"{unit} {register.outcome} {register.role}" if unit else register.name
+    """The text that the name of a counter is made of: that of its node, and what it is for."""
+    node = called.get(register.of) if register.role != "instance" or register.name[:1].isdigit() else ""
+    return f"{node} {register.outcome} {register.role}" if node else register.name

@@ -9,12 +9,12 @@ from typing import Any
 
 from backends.github.events import can_be_long
 from backends.github.identifiers import identifiers
+from backends.github.nodes import as_file
 from backends.github.options import Bound, GithubOptions
 from backends.github.patterns import as_ere
 from backends.github.scalar import OPEN, Expression, label
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
-from backends.github.units import as_file
 from compiler.ir.program import Input
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")

@@ -38,7 +38,7 @@ class Part:
 class Jobs(ABC):
     """Places cut into jobs. Remembers in `outputs` which facts about its steps each job must hand on to later ones.
 
-    A place comes after all decisions that lead to it: its level is the number of decisions on the longest way there.
+    A place comes after all decisions that lead to it: its level is the number of decisions on the longest path there.
     """
 
     parts: Sequence[Part]

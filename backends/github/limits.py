@@ -52,7 +52,7 @@ MOST_ATTEMPTS = 10
 
 _PINNED = re.compile(r"\./.*|docker://.*@sha256:[0-9a-f]{64}|.*@[0-9a-f]{40}")
 _SHORTEN = "put the text into a file of the repository, and name that file here"
-_MEET = "let fewer units lead to it: those of a step can meet in the step's own transition"
+_MEET = "let fewer steps lead to it: those of a step can meet in the step's own transition"
 
 
 def taken(program: Program, options: GithubOptions, names: Sequence[str]) -> Iterator[Diagnostic]:
@@ -83,8 +83,8 @@ def unexecuted(line: Line, options: GithubOptions) -> Iterator[Diagnostic]:
         remedy = "give the option `executor`, a command that gets the step as JSON on standard input"
         yield _at(node, "RD532", problem, f"{remedy}, or name one in the configuration")
     for node_id in environments_of(line.program, options):
-        problem = f"`units` names an environment for {node_id}, and the steps of a specification share theirs"
-        at = ("units", node_id if node_id in options.units else "*")
+        problem = f"`steps` names an environment for {node_id}, and the steps of a specification share theirs"
+        at = ("steps", node_id if node_id in options.steps else "*")
         yield _about_option(line.program, at, "RD520", problem, "take the option `environment`")
 
 
@@ -109,34 +109,34 @@ def inexpressible(plan: Plan, options: GithubOptions, prompts: Prompts) -> Itera
         yield from _environments(environments, place, prompts)
         if not isinstance(prompts, Approvals):
             continue
-        retry = retry_of(place.node) if place.kind == "unit" and isinstance(place.node.task, Ask) else None
+        retry = retry_of(place.node) if place.kind == "step" and isinstance(place.node.task, Ask) else None
         if retry and (retry.on_fail or 0) >= MOST_ATTEMPTS:
-            problem = f"unit {place.node.id} may be asked {(retry.on_fail or 0) + 1} times, and each approval is a job"
+            problem = f"step {place.node.id} may be asked {(retry.on_fail or 0) + 1} times, and each approval is a job"
             remedy = f"let RETRY ask at most {MOST_ATTEMPTS} times, or take `prompts: answers` or `prompts: agent`"
             yield _at(place.node, "RD520", problem, remedy)
         if place.kind == "loop":
             for node in place.nodes:
                 if isinstance(node.task, Ask):
-                    problem = f"the prompt of unit {node.id} is in a loop, and an approval can be given once in a run"
+                    problem = f"the prompt of step {node.id} is in a loop, and an approval can be given once in a run"
                     remedy = "take `prompts: answers` or `prompts: agent`, or leave the loop before the prompt"
                     yield _at(node, "RD520", problem, remedy)
 
 
 def _environments(found: Mapping[str, str], place: Place, prompts: Prompts) -> Iterator[Diagnostic]:
-    """Environments of units that no job can have: in a loop, which is one step, and where a run waits, which is one."""
+    """Environments of nodes that no job can have: in a loop, which is one step, and where a run waits, which is one."""
     for node in place.nodes:
         if node.id not in found or (place.kind != "loop" and not prompts.waits):
             continue
         if place.kind == "loop":
             yield _looped_environment(node)
         else:
-            problem = f"the environment of unit {node.id} would cut the run, and a run that may wait is one job"
+            problem = f"the environment of step {node.id} would cut the run, and a run that may wait is one job"
             yield _at(node, "RD520", problem, "take `prompts: environment` or `prompts: agent`")
 
 
 def _looped_environment(node: Node) -> Diagnostic:
-    problem = f"unit {node.id} is in a loop, and an environment belongs to a job"
-    return _at(node, "RD520", problem, "leave the loop before the unit, or take the option `environment`")
+    problem = f"step {node.id} is in a loop, and an environment belongs to a job"
+    return _at(node, "RD520", problem, "leave the loop before the step, or take the option `environment`")
 
 
 def _lacks_command(tool: Tool, options: GithubOptions) -> bool:
@@ -155,11 +155,11 @@ def unroutable(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
             for name in agent_types(node) if not options.mock else ():
                 if not command_of(options.caller_of(name)):
                     kind = f"an agent of the type {name}" if name else "an agent"
-                    problem = f"unit {node.id} calls {kind}, and no option names a command for it"
+                    problem = f"step {node.id} calls {kind}, and no option names a command for it"
                     remedy = "give the option `agent`, a command that gets a prompt on standard input"
                     yield _at(node, "RD532", problem, f"{remedy}, or `agents` for each type" if name else remedy)
             if isinstance(node.task, Tool) and _lacks_command(node.task, options):
-                problem = f"unit {node.id} calls a tool of {node.task.connection}, and no option names a command for it"
+                problem = f"step {node.id} calls a tool of {node.task.connection}, and no option names a command for it"
                 remedy = "give the option `tools`, which has a command for each connection"
                 yield _at(node, "RD532", problem, remedy)
 
@@ -171,27 +171,27 @@ def entries_apart(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic
     for place in routes.places:
         for node in (node for node in place.nodes if isinstance(node.task, Parallel)):
             if place.kind == "loop":
-                problem = f"unit {node.id} is in a loop, so its agents stay in one step in spite of `parallel: matrix`"
-                yield _at(node, "RD536", problem, "lead no way back to it, or take `parallel: step`")
+                problem = f"step {node.id} is in a loop, so its agents stay in one step in spite of `parallel: matrix`"
+                yield _at(node, "RD536", problem, "leave no path back to it, or take `parallel: step`")
             else:
-                problem = f"each agent of unit {node.id} gets a job and a copy of the workspace of its own"
+                problem = f"each agent of step {node.id} gets a job and a copy of the workspace of its own"
                 dropped = "what it changes there is dropped, and its answer alone is kept"
-                remedy = "let the answers say what later units need, or take `parallel: step`"
+                remedy = "let the answers say what later steps need, or take `parallel: step`"
                 yield _at(node, "RD535", f"{problem}: {dropped}", remedy)
 
 
 def _approval(node: Node, options: GithubOptions, *, in_loop: bool) -> Iterator[Diagnostic]:
     if in_loop and isinstance(node.task, Gate) and options.prompts != "answers":
-        problem = f"the gate of unit {node.id} is in a loop, and an approval can be given once in a run"
+        problem = f"the gate of step {node.id} is in a loop, and an approval can be given once in a run"
         yield _at(node, "RD520", problem, "take `prompts: answers`, or leave the loop before the gate")
     if not isinstance(node.task, Ask) or options.prompts != "environment":
         return
     if in_loop:
-        problem = f"the prompt of unit {node.id} is in a loop, and an approval can be given once in a run"
+        problem = f"the prompt of step {node.id} is in a loop, and an approval can be given once in a run"
         remedy = "take `prompts: answers` or `prompts: agent`, or leave the loop before the prompt"
         yield _at(node, "RD520", problem, remedy)
     elif node.task.question not in {"pass_fail", "yes_no"}:
-        problem = f"unit {node.id} is answered with more than yes or no, and an approval says nothing else"
+        problem = f"step {node.id} is answered with more than yes or no, and an approval says nothing else"
         yield _at(node, "RD533", problem, "take `prompts: answers` or `prompts: agent`")
 
 
@@ -218,24 +218,24 @@ def _waits_on_schedule(program: Program, options: GithubOptions, prompts: Prompt
         return
     what = "approval" if isinstance(prompts, Approvals) else "answer"
     problem = (
-        f"nobody answers a scheduled run: each one waits for an {what} at a prompt, such as that of unit {asking[0]}"
+        f"nobody answers a scheduled run: each one waits for an {what} at a prompt, such as that of step {asking[0]}"
     )
     remedy = "take `prompts: agent`, or remove `schedule` from the option `on`"
     yield _about_option(program, ("on", "schedule"), "RD523", problem, remedy)
 
 
 def _longer_than_job(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
-    """Units whose time limits and delays are longer than a job: GitHub ends it before they are used up."""
+    """Nodes whose time limits and delays are longer than a job: GitHub ends it before they are used up."""
     longest = options.timeout_minutes * 60
     for node in program.nodes:
         if not isinstance(node.task, Stage) and _longest(node, longest) > longest:
-            problem = f"unit {node.id} may take longer, with its attempts and delays, than the job: {spoken(longest)}"
+            problem = f"step {node.id} may take longer, with its attempts and delays, than the job: {spoken(longest)}"
             remedy = "shorten `timeout`, `retry-delay` or the RETRY, or raise the option `timeout-minutes`"
             yield _at(node, "RD537", problem, remedy)
 
 
 def _longest(node: Node, enough: int) -> int:
-    """The seconds that a visit to a unit may take by its own limits; of more than enough not all are counted."""
+    """The seconds that a visit to a node may take by its own limits; of more than enough not all are counted."""
     retries = max((test.value for edge in node.edges for test in edge.guard if _counts(test, node)), default=0)
     timeout, delay, backoff = node.settings.timeout or 0, node.settings.delay, node.settings.backoff
     total = (retries + 1) * timeout + (retries * delay if backoff == 1 else 0)
@@ -261,7 +261,7 @@ def exceeded(workflow: Written, text: str) -> Iterator[Diagnostic]:
         if len(job.matrix) > MOST_JOBS:
             whose = next(nodes[step.id] for step in job.steps if step.id in nodes)
             problem = f"a matrix would have {len(job.matrix):,} jobs, and GitHub takes {MOST_JOBS:,}"
-            yield _at(whose, "RD521", problem, "split the unit into several, or take `parallel: step`")
+            yield _at(whose, "RD521", problem, "split the step into several, or take `parallel: step`")
         if len(job.steps) > MOST_STEPS:
             problem = f"a job would have {len(job.steps):,} steps, and GitHub shows {MOST_STEPS:,}"
             yield _too_large(workflow, problem)

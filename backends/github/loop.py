@@ -1,4 +1,4 @@
-"""A loop as one step: a small dispatcher in bash over just the units of the loop.
+"""A loop as one step: a small dispatcher in bash over just the nodes of the loop.
 
 Texts of the document reach the script as environment variables only; what stands in the script itself are names that
 `identifiers` has made, numbers, and comments.
@@ -20,9 +20,9 @@ from backends.github.seen import may_use
 from backends.github.settings import variables
 from backends.github.templating import render
 from backends.marks import Marks, marked
+from backends.shell.choices import INDENT, Choices
 from backends.shell.quoting import quoted
 from backends.shell.registers import Registers
-from backends.shell.ways import INDENT, Ways
 from compiler.ir.edges import Edge
 from compiler.ir.program import Node, Register, texts_of
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool, task_texts
@@ -36,8 +36,8 @@ class Loop:
     """What a loop needs besides its nodes.
 
     `counters` are those that it has to follow, `registers` does what edges do to them, `start` how each counter and the
-    first unit begin (a number, an identifier or an environment variable), `reports` the counters that later steps read,
-    `own` the variables that its step sets for all units, `summary` says whether it is noted what has run, `secrets`
+    first node begin (a number, an identifier or an environment variable), `reports` the counters that later steps read,
+    `own` the variables that its step sets for all nodes, `summary` says whether it is noted what has run, `secrets`
     which of `own` each node gets, `valued` whether commands may give values.
     """
 
@@ -87,10 +87,10 @@ def script(loop: Loop) -> str:
     if _has_end(loop):
         lines.append("rdc_message=")
     if loop.resumable:
-        units = "|".join(loop.ids.nodes[node.id] for node in loop.place.nodes)
-        words = ("go_on", loop.ids.nodes[loop.place.name], quote(units), *_followed(loop))
+        nodes = "|".join(loop.ids.nodes[node.id] for node in loop.place.nodes)
+        words = ("go_on", loop.ids.nodes[loop.place.name], quote(nodes), *_followed(loop))
         lines.append(" ".join(words))
-    lines += ['while [ -z "$rdc_next" ]; do', f"{INDENT}case $rdc_unit in"]
+    lines += ['while [ -z "$rdc_next" ]; do', f"{INDENT}case $rdc_node in"]
     for node in loop.place.nodes:
         lines += [INDENT * 2 + line for line in _arm(loop, node)]
     lines += [f"{INDENT}esac", "done", *_farewell(loop)]
@@ -106,7 +106,7 @@ def _kinds(loop: Loop) -> set[type[Task]]:
 
 
 def _hands_on(nodes: Iterable[Node]) -> bool:
-    """Whether a command may set variables for the units after it, in `$GITHUB_ENV` or `$GITHUB_PATH`."""
+    """Whether a command may set variables for the nodes after it, in `$GITHUB_ENV` or `$GITHUB_PATH`."""
     return any(may_use(str(node.task.command), "GITHUB_") for node in nodes if isinstance(node.task, Shell))
 
 
@@ -124,14 +124,14 @@ def environment(loop: Loop) -> dict[str, str]:
             texts[f"RDC_COMMAND_{name}"] = str(node.task.command)
             texts |= {f"RDC_SAID_{name}_{number}": f"{key}={value}" for number, (key, value) in _said(written)}
         elif isinstance(node.task, Ask):
-            texts |= {f"RDC_UNIT_{name}": node.id, f"RDC_PROMPT_{name}": question(node, last_line=loop.last_line)}
+            texts |= {f"RDC_ID_{name}": node.id, f"RDC_PROMPT_{name}": question(node, last_line=loop.last_line)}
         elif isinstance(node.task, End):
             texts[f"RDC_MESSAGE_{name}"] = " ".join(str(node.task.message).split())
     return texts
 
 
 def _said(node: Node) -> list[tuple[int, tuple[str, str]]]:
-    """The variables that are said of a unit, numbered: their names may mean something to the script."""
+    """The variables that are said of a node, numbered: their names may mean something to the script."""
     return list(enumerate(variables(node).items(), 1))
 
 
@@ -159,18 +159,18 @@ def _done(loop: Loop, node: Node, name: str) -> Iterator[str]:
                 times = f"{node.settings.delay} {node.settings.backoff}"
                 yield f'pause "${loop.ids.counters[node.retries]}" {times}'
             yield f"{_given(loop, node)}run {_called(node)} {interpreter} {command}"
-            yield from _ways(loop).lines(node)
+            yield from _choices(loop).lines(node)
         case Ask():
             prompt = yield from _filled(loop, f"RDC_PROMPT_{name}", node)
             words = " ".join(verdict_words(node))
-            yield f'{_given(loop, node)}ask {_called(node)} "$RDC_UNIT_{name}" {prompt} {words} || break'
-            yield from _ways(loop).lines(node)
+            yield f'{_given(loop, node)}ask {_called(node)} "$RDC_ID_{name}" {prompt} {words} || break'
+            yield from _choices(loop).lines(node)
         case End():
             message = yield from _filled(loop, f"RDC_MESSAGE_{name}", node)
             yield f"rdc_message={message}"
             yield f"rdc_next='{name}'"
         case Branch():
-            yield from _ways(loop).lines(node)
+            yield from _choices(loop).lines(node)
         case Agent() | Tool() | Parallel() | Gate() | Stage():
             raise ValueError(f"a task of the kind {node.task.kind} cannot be expressed")
         case _:
@@ -178,7 +178,7 @@ def _done(loop: Loop, node: Node, name: str) -> Iterator[str]:
 
 
 def _given(loop: Loop, node: Node) -> str:
-    """The assignments before the command of a unit (M4)."""
+    """The assignments before the command of a node (M4)."""
     given = [f"{variable.name}=${loop.ids.counters[variable.register]} " for variable in node.variables]
     kept = [f"-u {name}" for name in loop.own if name not in loop.secrets[node.id]]
     if kept:
@@ -191,12 +191,12 @@ def _given(loop: Loop, node: Node) -> str:
 
 
 def _called(node: Node) -> str:
-    """What a unit is called in the log, as a word of the script: on one line, and without anything that acts there."""
-    shown = str(node.title) or node.id  # without its number, which shifts where a unit is inserted
+    """What a node is called in the log, as a word of the script: on one line, and without anything that acts there."""
+    shown = str(node.title) or node.id  # without its number, which shifts where a node is inserted
     text = comment(" ".join(shown.replace("%", "%25").split()), 100).translate(_PLAIN_QUOTES)
     if not set("$`\\") & set(text):
         return quoted(text)
-    return '"' + re.sub(r'([\\"$`])', r"\\\1", text) + '"'  # shellcheck takes these in single quotes for mistakes
+    return '"' + re.sub(r'([\\"$`])', r"\\\1", text) + '"'  # shellcheck takes these in single quotes for errors
 
 
 def _filled(loop: Loop, variable: str, node: Node) -> Generator[str, None, str]:
@@ -218,14 +218,14 @@ def _placeholders(node: Node) -> dict[str, str]:
     return {mark: reference.register for mark, reference in references.items() if reference in used}
 
 
-def _ways(loop: Loop) -> Ways:
+def _choices(loop: Loop) -> Choices:
     own = {node.id for node in loop.place.nodes}
 
-    def way(edge: Edge) -> list[str]:
-        variable = "rdc_unit" if edge.target in own else "rdc_next"
+    def take(edge: Edge) -> list[str]:
+        variable = "rdc_node" if edge.target in own else "rdc_next"
         return [*loop.registers.done(edge.effects), f"{variable}='{loop.ids.nodes[edge.target]}'"]
 
-    return Ways(loop.registers, way)
+    return Choices(loop.registers, take)
 
 
 def _farewell(loop: Loop) -> Iterator[str]:

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from backends.github.continuation import entry_again, entry_kept, of_earlier
+from backends.github.nodes import title
 from backends.github.scalar import Expression, comment, label
 from backends.github.settings import agent_types
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
-from backends.github.units import title
 from compiler.ir.program import Node
 
 _LONGEST_LABEL = 60

@@ -24,7 +24,7 @@ _CARRIED = frozenset(
         Feature.QUESTIONS,
         Feature.INPUTS,
         Feature.TEXTS,
-        Feature.VALUES,
+        Feature.OUTPUTS,
         Feature.TIMEOUTS,
         Feature.DELAYS,
         Feature.CONSTANTS,
@@ -77,9 +77,9 @@ def _are_variables(program: Program, options: GithubOptions) -> bool:
 
 
 def _are_handed_on(program: Program, options: GithubOptions) -> bool:
-    """Whether all commands give the same values, if any, and one job does all units: these stay in theirs."""
+    """Whether all commands give the same values, if any, and one job does all nodes: these stay in theirs."""
     values = values_of(program)
-    keeps = [Keep(name, "value", name) for name in values]
+    keeps = [Keep(name, "output", name) for name in values]
     for node in program.nodes:
         wanted = keeps if isinstance(node.task, Shell) else []
         for edge in node.edges:
@@ -108,7 +108,7 @@ def _slots_of(node: Node, slots: set[str]) -> dict[str, str]:
 
 
 def _is_native(node: Node, slots: set[str]) -> bool:
-    """Whether a step can do a unit: of the counters in its texts it knows its variables, and these as they are."""
+    """Whether a step can do a node: of the counters in its texts it knows its variables, and these as they are."""
     if any(_TAKEN.fullmatch(constant.name) or "\0" in constant.value for constant in node.constants):
         return False
     if isinstance(node.task, Ask) and (node.settings.delay or node.constants):

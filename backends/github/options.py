@@ -1,4 +1,4 @@
-"""The options of the github target: what surrounds the units, such as triggers, runner and secrets."""
+"""The options of the github target: what surrounds the nodes, such as triggers, runner and secrets."""
 
 from __future__ import annotations
 
@@ -15,9 +15,7 @@ from backends.github.scalar import OPEN, Expression
 from backends.github.triggers import checked_events
 from runtime_shim.recipes import RECIPES, called, is_recipe
 
-_OWN_VARIABLES = re.compile(
-    r"(?i)(GITHUB|RUNNER|ACTIONS|RDC|COMMAND|MESSAGE|PROMPT|UNIT)_.*|CI|PATH|HOME|BASH_ENV|ENV|IFS"
-)
+_OWN_VARIABLES = re.compile(r"(?i)(GITHUB|RUNNER|ACTIONS|RDC|COMMAND|MESSAGE|PROMPT)_.*|CI|PATH|HOME|BASH_ENV|ENV|IFS")
 
 # Contexts that make fine data. Whoever names a branch chooses `github.ref`, so none of them may stand in code.
 _ALLOWED = re.compile(
@@ -261,8 +259,8 @@ def command_of(caller: Caller | None, model: str | None = None) -> str:
     return called(command, model or "") if is_recipe(command) else command
 
 
-def rehearsed(options: GithubOptions) -> GithubOptions:
-    """The options of a rehearsal, in which nothing is called, so that nothing is installed or has a secret."""
+def mocked(options: GithubOptions) -> GithubOptions:
+    """The options of a mock run, in which nothing is called, so that nothing is installed or has a secret."""
     return (
         options.model_copy(update={"agent": None, "agents": {}, "tools": {}, "executor": None})
         if options.mock
@@ -275,11 +273,11 @@ def named_command(caller: Caller | None) -> str:
     return caller.run if isinstance(caller, Called) else caller or ""
 
 
-class UnitSettings(_Model):
-    """What is said of a unit."""
+class StepSettings(_Model):
+    """What is said of a node."""
 
     secrets: list[VariableName] | None = Field(
-        default=None, description="The secrets that it gets. Where some unit names any, each gets those alone."
+        default=None, description="The secrets that it gets. Where some step names any, each gets those alone."
     )
     environment: Text | None = Field(
         default=None, description="The environment of the job that it stands in, which is a job of its own."
@@ -304,9 +302,9 @@ class GithubOptions(_Model):
         default_factory=list,
         description="Secrets that commands get: a list of names, or a mapping from variable to secret.",
     )
-    units: dict[Name, UnitSettings] = Field(
+    steps: dict[Name, StepSettings] = Field(
         default_factory=dict,
-        description="What is said of single units and steps, by their ids; `*` for all. "
+        description="What is said of single steps and steps, by their ids; `*` for all. "
         "In a document it stands beside the targets, under `rdc`.",
     )
     bind: dict[Name, Source] = Field(
@@ -363,7 +361,7 @@ class GithubOptions(_Model):
     max_steps: Annotated[int, Field(ge=0)] | None = Field(
         default=None,
         alias="max-steps",
-        description="How many units a run does at most, in place of what the document says; 0 for any number.",
+        description="How many steps a run does at most, in place of what the document says; 0 for any number.",
     )
     executor: Caller | None = Field(
         default=None,
@@ -377,7 +375,7 @@ class GithubOptions(_Model):
     )
     mock: Annotated[Text, AfterValidator(_repository_path)] | None = Field(
         default=None,
-        description="A file of mocks in the repository, which answers in place of agents and tools: a rehearsal.",
+        description="A file of mocks in the repository, which answers in place of agents and tools: a mock run.",
     )
     publish: Annotated[Publication | list[Publication], AfterValidator(_publications)] = Field(
         default_factory=list,
@@ -469,8 +467,8 @@ class GithubOptions(_Model):
         return self.secrets if isinstance(self.secrets, dict) else {name: name for name in self.secrets}
 
     def all_secrets(self) -> dict[str, str]:
-        """The secret that each variable gets, those among them that only units name."""
-        named = (name for said in self.units.values() for name in said.secrets or ())
+        """The secret that each variable gets, those among them that only nodes name."""
+        named = (name for said in self.steps.values() for name in said.secrets or ())
         return {**{name: name for name in named}, **self.secret_names()}
 
     def triggers(self) -> dict[str, Any]:

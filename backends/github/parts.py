@@ -2,7 +2,7 @@
 
 An environment belongs to a job, and GitHub asks its reviewers before the job begins. So the part that follows the
 approval of a prompt has the environment itself, and with it its secrets: a rejection is its failure before its first
-step. What a rejection leads to, and what other ways lead to as well, is in jobs without it.
+step. What a rejection leads to, and what other paths lead to as well, is in jobs without it.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def _key(level: int, tag: str = "") -> Key:
 
 @dataclass(frozen=True)
 class Environments:
-    """The environments of units by their ids, and the one that approves where these say nothing."""
+    """The environments of nodes by their ids, and the one that approves where these say nothing."""
 
-    units: Mapping[str, str] = field(default_factory=dict)
+    steps: Mapping[str, str] = field(default_factory=dict)
     approval: str = ""
 
 
@@ -107,21 +107,21 @@ class Parts(Jobs):
 
     def _wanted(self, place: Place) -> str:
         return (
-            self.environments.units.get(place.node.id, "") if place.kind == "unit" and not self.is_gate(place) else ""
+            self.environments.steps.get(place.node.id, "") if place.kind == "step" and not self.is_gate(place) else ""
         )
 
     def _environment(self, key: Key) -> str:
         return key.tag.removeprefix("in ") if key.tag.startswith("in ") else self._of_approval(key)
 
     def _of_approval(self, key: Key) -> str:
-        """The environment of the part behind an approval: that of the unit which it leads to, else the usual one."""
+        """The environment of the part behind an approval: that of the node which it leads to, else the usual one."""
         if not key.tag.startswith("after "):
             return ""
         gate = self.plan.flow.named[key.tag.removeprefix("after ").rpartition(" ")[0]]
         if _attempts(gate) > 1:
             return self.environments.approval
         targets = {edge.target for edge in gate.node.edges if may_follow(edge, Verdict.PASS)}
-        found = {self.environments.units.get(target, "") for target in targets}
+        found = {self.environments.steps.get(target, "") for target in targets}
         return (found.pop() if len(found) == 1 else "") or self.environments.approval
 
     def _is_silent(self, place: Place) -> bool:
@@ -144,7 +144,7 @@ class Parts(Jobs):
 
     def is_gate(self, place: Place) -> bool:
         """Whether people decide about a place by approval."""
-        return self.gates and place.kind == "unit" and isinstance(place.node.task, Ask)
+        return self.gates and place.kind == "step" and isinstance(place.node.task, Ask)
 
     def approves(self, part: Part) -> Place | None:
         """The prompt that is approved where a part begins."""

@@ -1,4 +1,4 @@
-"""The places of a workflow: units that stand alone, and loops, which are one step each.
+"""The places of a workflow: nodes that stand alone, and loops, which are one step each.
 
 A job runs each of its steps at most once and in the order in which they are written. So the strongly connected
 components of the control-flow graph become one place each; what is left has no cycle and is put in topological order.
@@ -18,7 +18,7 @@ from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
 from compiler.ir.texts import Text
 from compiler.passes import optimise
 
-Kind = Literal["unit", "branch", "end", "loop"]
+Kind = Literal["step", "branch", "end", "loop"]
 
 Scopes = Mapping[str, AbstractSet[str]]
 """For each scope the names of the counters that a reset of it touches."""
@@ -44,7 +44,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """A unit that repeats itself: how often after a PASS and after a FAIL, None for not at all (M9)."""
+    """A node that repeats itself: how often after a PASS and after a FAIL, None for not at all (M9)."""
 
     on_pass: int | None
     on_fail: int | None
@@ -70,7 +70,7 @@ def simplified(program: Program) -> Program:
 
 
 def retry_of(node: Node) -> Retry | None:
-    """How a unit repeats itself, if that is the only way in which it comes back to itself, else None."""
+    """How a node repeats itself, if that is the only way in which it comes back to itself, else None."""
     limits: dict[str, int] = {}
     for edge in node.edges:
         if edge.target != node.id:
@@ -93,7 +93,7 @@ def find_places(
     Args:
         program: Without nodes that cannot be reached.
         together: Sets of nodes that must be one place, each closed under paths between its members.
-        repeats: Whether a step can repeat a unit by itself, so that such a one is no loop.
+        repeats: Whether a step can repeat a node by itself, so that such a one is no loop.
         asks: Whether jobs can repeat a question, so that one that is put again after a FAIL is no loop.
 
     Returns:
@@ -113,7 +113,7 @@ def find_places(
 
 
 def stands_alone(node: Node) -> bool:
-    """Whether a unit repeats itself in a way that one step can do."""
+    """Whether a node repeats itself in a way that one step can do."""
     return isinstance(node.task, Shell) and retry_of(node) is not None
 
 
@@ -129,7 +129,7 @@ def _place(nodes: list[Node], graph: Graph) -> Place:
         return Place("loop", tuple(nodes))
     if isinstance(node.task, Branch):
         return Place("branch", (node,))
-    return Place("end" if isinstance(node.task, End) else "unit", (node,))
+    return Place("end" if isinstance(node.task, End) else "step", (node,))
 
 
 def changes(node: Node, register: str, scopes: Scopes) -> bool:

@@ -20,7 +20,7 @@ class Plan:
     """A simplified program as places in the order of their steps, without those that no outcomes lead to.
 
     `counters` has for each loop the values at its start of the counters that it follows, `reports` those that later
-    steps read from it, `instances` for each unit outside of loops the instance numbers that it is given.
+    steps read from it, `instances` for each node outside of loops the instance numbers that it is given.
     """
 
     program: Program
@@ -32,14 +32,14 @@ class Plan:
     instances: dict[str, dict[str, int]]
 
     def numbers(self, node: Node) -> dict[str, str]:
-        """The instance numbers of a unit outside of loops, by their counters (M5)."""
+        """The instance numbers of a node outside of loops, by their counters (M5)."""
         return {name: str(number) for name, number in self.instances.get(node.id, {}).items()}
 
 
 def make_plan(program: Program, answers: Verdicts = ANSWER, *, repeats: bool = True) -> Plan:
-    """Plans a program that is simplified; with `repeats` a step may repeat its unit by itself.
+    """Plans a program that is simplified; with `repeats` a step may repeat its node by itself.
 
-    Where a counter cannot be followed by conditions over outcomes, the units between those that change it and the one
+    Where a counter cannot be followed by conditions over outcomes, the nodes between those that change it and the one
     that needs it become one loop, which can follow anything.
     """
     ids = identifiers_of(program)
@@ -113,7 +113,7 @@ def _read(nodes: Sequence[Node], wanted: Iterable[str] = ()) -> set[str]:
 
 
 def _instances(place: Place, flow: Flow) -> dict[str, int]:
-    """The instance numbers that a unit outside of loops shows or gives to its command; they must be known here."""
+    """The instance numbers that a node outside of loops shows or gives to its command; they must be known here."""
     node = place.node
     return {
         variable.register: flow.constant(place, variable.register)
@@ -123,7 +123,7 @@ def _instances(place: Place, flow: Flow) -> dict[str, int]:
 
 
 def _needs(node: Node, variable: Variable) -> bool:
-    """Whether a node of a loop needs the number of an instance: units give it on, ends may have it in their message."""
+    """Whether a node of a loop needs the number of an instance: nodes give it on, ends may have it in their message."""
     if isinstance(node.task, End):
         return variable.register in _shown(node)
     return isinstance(node.task, (Ask, Shell))

@@ -56,14 +56,14 @@ class Prompts:
         return f'bash -c "{escaped(before)}{interpreter} \\"$0\\"" {{0}}' if before else f"{interpreter} {{0}}"
 
     def own_shell(self) -> str:
-        """The shell template for a bash script that notes itself how its unit went."""
+        """The shell template for a bash script that notes itself how its node went."""
         return PLAIN_SHELL
 
     def loop_shell(self) -> str:
         """The shell template for the script of a loop."""
         return PLAIN_SHELL
 
-    def unit(self, step: Step, node: Node) -> Step:
+    def fitted(self, step: Step, node: Node) -> Step:
         """The step of a prompt outside of loops."""
         raise NotImplementedError
 
@@ -73,7 +73,7 @@ BY_PEOPLE = f"A person answers, {_BY_PEOPLE}"
 
 
 def by_people(node: Node) -> str:
-    """Who answers a unit, and what may be said where a text is not free."""
+    """Who answers a node, and what may be said where a text is not free."""
     if not isinstance(node.task, Ask) or node.task.question not in {"confirm", "select"}:
         return BY_PEOPLE
     if node.task.question == "confirm":
@@ -106,9 +106,9 @@ class Answers(Prompts):
         """Runs a script by way of `rdc/watched`, which remembers what its commands mask."""
         return 'bash -c "\\"$RUNNER_TEMP/rdc/watched\\" bash \\"$0\\"" {0}'
 
-    def unit(self, step: Step, node: Node) -> Step:
+    def fitted(self, step: Step, node: Node) -> Step:
         """Looks for an answer."""
-        env = {**step.env, "UNIT": node.id, "PROMPT": question(node)}
+        env = {**step.env, "STEP": node.id, "PROMPT": question(node)}
         run = f'"$RUNNER_TEMP/rdc/answer" {" ".join(verdict_words(node))}'
         step = replace(step, comments=(*step.comments, BY_PEOPLE))
         return replace(step, tolerated=True, shell=self.shell("bash"), env=env, run=run)
@@ -121,9 +121,9 @@ class Agents(Prompts):
     last_line = True
     answerer = "the agent"
 
-    def unit(self, step: Step, node: Node) -> Step:
+    def fitted(self, step: Step, node: Node) -> Step:
         """Asks the agent."""
-        env = {**step.env, "RDC_UNIT": node.id, "RDC_PROMPT": question(node, last_line=self.last_line)}
+        env = {**step.env, "RDC_STEP": node.id, "RDC_PROMPT": question(node, last_line=self.last_line)}
         run = render("agent.sh.jinja", hands_on=False, withheld=False, no=verdict_words(node)[1])
         return replace(step, shell=self.shell("bash"), env=env, run=run)
 
@@ -136,7 +136,7 @@ class Approvals(Prompts):
 
     verdicts = APPROVAL
 
-    def unit(self, step: Step, node: Node) -> Step:
+    def fitted(self, step: Step, node: Node) -> Step:
         """Puts the question on the page of the run, for those who decide."""
         env = {"PROMPT": question(node)}
         return replace(step, name=f"Ask: {step.name}", tolerated=False, shell=PLAIN_SHELL, env=env, run=_SHOW)

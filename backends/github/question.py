@@ -1,4 +1,4 @@
-"""The texts of units as they are put to people and agents."""
+"""The texts of nodes as they are put to people and agents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NUMBERED = re.compile(r"(.*[./])?(\d+|\{[Nn]\}|\d+[a-z]+)(~\d+)?")
 
 
 def heading(name: str, title: str) -> str:
-    """A unit or a group as its author reads it: `1. Build`, `Drain the hot node`, `2. Work on it, else`."""
+    """A node or a group as its author reads it: `1. Build`, `Drain the hot node`, `2. Work on it, else`."""
     if not title:
         return name
     name, title = named(name, title)
@@ -22,13 +22,13 @@ def heading(name: str, title: str) -> str:
 
 
 def verdict_words(node: Node) -> tuple[str, str]:
-    """The words for the outcomes of a unit: YES and NO where that is the question (M3), else PASS and FAIL."""
+    """The words for the outcomes of a node: YES and NO where that is the question (M3), else PASS and FAIL."""
     is_yes_no = isinstance(node.task, Ask) and node.task.question == "yes_no"
     return ("YES", "NO") if is_yes_no else ("PASS", "FAIL")
 
 
 def example(program: Program) -> str:
-    """An answer that a program takes, with the unit that it is for: `3 yes`."""
+    """An answer that a program takes, with the node that it is for: `3 yes`."""
     asking = (node for node in program.nodes if isinstance(node.task, (Ask, Gate)))
     return next((f"{label(node.id, 60)} {_reply(node)}" for node in asking), "pass")
 
@@ -44,7 +44,7 @@ def _reply(node: Node) -> str:
 
 
 def question(node: Node, *, last_line: bool = False) -> str:
-    """The prompt of a unit that asks, with its code block and what may be answered, as Markdown; else nothing.
+    """The prompt of a node that asks, with its code block and what may be answered, as Markdown; else nothing.
 
     `last_line` says that only the last line of a long answer counts.
     """

@@ -1,4 +1,4 @@
-"""Why a run comes to a unit or an end, in the words of the document: `5 FAIL: GOTO Restore`."""
+"""Why a run comes to a node or an end, in the words of the document: `5 FAIL: GOTO Restore`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ LONGEST_MESSAGE = 60
 """Characters of a message in a comment; the step of the end has all of it."""
 
 
-def ways_to(program: Program, *nodes: Node) -> Iterator[str]:
-    """The ways to some nodes, each as a comment; of many ways only the first are shown."""
+def transitions_to(program: Program, *nodes: Node) -> Iterator[str]:
+    """The transitions to some nodes, each as a comment; of many only the first are shown."""
     targets = {node.id for node in nodes}
     found = dict.fromkeys(
         f"{_said(node, edge)}"
@@ -32,8 +32,8 @@ def ways_to(program: Program, *nodes: Node) -> Iterator[str]:
         yield f"and {len(found) - MOST} more"
 
 
-def ways_from(node: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
-    """The ways from a node among others, each as a comment: `PASS: CONTINUE`, `FAIL: STOP "It is broken"`."""
+def transitions_from(node: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
+    """The transitions from a node among others, each as a comment: `PASS: CONTINUE`, `FAIL: STOP "It is broken"`."""
     for edge in node.edges:
         word = _word(node, edge)
         if word and edge.label:
@@ -48,9 +48,9 @@ def _message(edge: Edge, target: Node) -> str:
 
 
 def _said(node: Node, edge: Edge) -> str:
-    """A way as its author wrote it. What follows from a step's own transition begins with the name of the step."""
+    """A transition as its author wrote it. What follows from a step's own one begins with the name of the step."""
     name = node.id.replace("/", " ") if isinstance(node.task, Branch) else f"{node.id} {_word(node, edge)}".strip()
-    joined = ", " if edge.written and edge.written[0].unit else ": "
+    joined = ", " if edge.written and edge.written[0].step else ": "
     return joined.join(filter(None, (name, edge.label)))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from backends.github import matrix
-from backends.github.calls import RUNTIME, UNIT_SHELL, Calls
+from backends.github.calls import RUNTIME, STEP_SHELL, Calls
 from backends.github.changes import proposes_changes
 from backends.github.continuation import (
     CALLS_KEPT,
@@ -25,6 +25,7 @@ from backends.github.identifiers import ARTIFACT, BEGIN, HANDED, RESULT
 from backends.github.inputs import given, measured, said, variable_names
 from backends.github.job import Job
 from backends.github.jobs import Part, all_of
+from backends.github.nodes import title
 from backends.github.options import Called, Concurrency, SetupStep
 from backends.github.places import Place
 from backends.github.prompts import TOKEN, Approvals
@@ -36,7 +37,6 @@ from backends.github.scalar import Expression
 from backends.github.settings import agent_types, callers_of, environments_of
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
-from backends.github.units import title
 from backends.github.workflow import REASON_TO_ASK, Workflow, set_up
 from backends.remarks import of_contexts
 from compiler.ir.features import Feature, features_of
@@ -53,7 +53,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
 
     @cached_property
     def _talks(self) -> bool:
-        """Whether units call agents or tools."""
+        """Whether nodes call agents or tools."""
         return any(isinstance(node.task, Agent | Tool | Parallel) for node in self.plan.program.nodes)
 
     @property
@@ -100,8 +100,8 @@ class RoutedWorkflow(Workflow[RoutedParts]):
 
     def _shell(self, part: Part) -> str:
         """Commands stand in their steps as they are, and the shell gives them to the runtime."""
-        has_commands = any(place.kind == "unit" and isinstance(place.node.task, Shell) for place in part.places)
-        return UNIT_SHELL if has_commands else PLAIN_SHELL
+        has_commands = any(place.kind == "step" and isinstance(place.node.task, Shell) for place in part.places)
+        return STEP_SHELL if has_commands else PLAIN_SHELL
 
     def _environment(self, part: Part) -> dict[str, str]:
         env = {name: value for name, value in super()._environment(part).items() if name != "RDC_AGENT"}
@@ -261,7 +261,7 @@ class RoutedWorkflow(Workflow[RoutedParts]):
     def _calls(self, parts: RoutedParts, part: Part) -> Calls:
         return Calls(parts, part, self._secrets, self.prompts.answerer, self.options)
 
-    def _walked(self, parts: RoutedParts, part: Part) -> Iterator[Step]:
+    def _path(self, parts: RoutedParts, part: Part) -> Iterator[Step]:
         yield from self._calls(parts, part).steps()
         env: dict[str, str] = {"RDC_JOB": Expression("${{ job.status }}")}
         onward = parts.onward(part)

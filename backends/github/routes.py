@@ -62,7 +62,7 @@ class Routes:
         return {target: tuple(said) for target, said in found.items()}
 
     def may_ask(self, node: Node) -> bool:
-        """Whether a unit asks; a gate outside of loops is a job that waits for an approval instead."""
+        """Whether a node asks; a gate outside of loops is a job that waits for an approval instead."""
         return isinstance(node.task, Ask) or (isinstance(node.task, Gate) and self.home[node.id].kind == "loop")
 
 
@@ -121,7 +121,7 @@ class RoutedParts(Jobs):
     """Routes cut into jobs: at gates, approvals and matrices, and where an environment begins or ends.
 
     `approvals` and `matrices` say whether they are, `waits` whether a run may have to wait for an answer, and be
-    continued by another one, whose first job hands it on to where it has waited. `environments` are those of units.
+    continued by another one, whose first job hands it on to where it has waited. `environments` are those of nodes.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class RoutedParts(Jobs):
 
     def is_gate(self, place: Place) -> bool:
         """Whether people decide about a place by approval."""
-        if place.kind != "unit":
+        if place.kind != "step":
             return False
         return isinstance(place.node.task, Gate) or (self.approvals and isinstance(place.node.task, Ask))
 
@@ -156,7 +156,7 @@ class RoutedParts(Jobs):
 
     def is_matrix(self, place: Place) -> bool:
         """Whether the agents of a place are jobs of their own, which they cannot be in a loop: a job happens once."""
-        return self._has_matrices and place.kind == "unit" and isinstance(place.node.task, Parallel)
+        return self._has_matrices and place.kind == "step" and isinstance(place.node.task, Parallel)
 
     def _levels(self) -> dict[str, int]:
         """The level of each place: behind what leads to it, and in a job with its environment.
@@ -186,7 +186,7 @@ class RoutedParts(Jobs):
         return True
 
     def _environment(self, place: Place) -> str:
-        is_own = place.kind == "unit" and not self.is_apart(place)
+        is_own = place.kind == "step" and not self.is_apart(place)
         return self.environments.get(place.name, "") if is_own else ""
 
     def _goes_on(self, place: Place) -> Iterator[str]:
@@ -262,7 +262,7 @@ class RoutedParts(Jobs):
         return isinstance(self.routes.nodes[name].task, End)
 
     def _unavoidable(self, level: int) -> Iterator[str]:
-        """The places of a part that no way leads past.
+        """The places of a part that no path leads past.
 
         An end by STOP fails the job, so nothing is asked for it. A run that comes to a place apart leaves the job.
         """

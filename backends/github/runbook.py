@@ -1,4 +1,4 @@
-"""The workflow of a runbook: units as native steps in jobs, ends as steps, and bookkeeping where it is needed."""
+"""The workflow of a runbook: nodes as native steps in jobs, ends as steps, and bookkeeping where it is needed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from backends.github.identifiers import APPROVED
 from backends.github.inputs import measured, taken
 from backends.github.job import Job
 from backends.github.jobs import Part
+from backends.github.nodes import PREPARING, Nodes, title
 from backends.github.parts import Environments, Parts
 from backends.github.places import Place
 from backends.github.plan import Plan
@@ -23,7 +24,6 @@ from backends.github.settings import environments_of
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.summary import onward, summary_step, waiting_step
 from backends.github.templating import render
-from backends.github.units import PREPARING, Units, title
 from backends.github.workflow import Workflow
 from compiler.ir.tasks import Ask, Shell
 
@@ -33,7 +33,7 @@ _GUIDE = """
 The program stands between two lines that say where it begins and ends; the steps around these keep a run that waits
 # for an answer, and go on with it. Such a run is shown as failed, and the run that goes on with it has its end.
 # A run that is cancelled, or whose runner is lost, does not go on: what it has done stays, and a new run begins at the
-# first unit.
+# first node.
 """.strip()
 
 
@@ -77,7 +77,7 @@ class Runbook(Workflow[Parts]):
         yield from self._begun(parts, part)
         if _acts(part):
             yield from self._set_up()
-        yield from self._walked(parts, part)
+        yield from self._path(parts, part)
         yield from self._kept(parts, part)
 
     def _reviewed(self, parts: Parts, place: Place) -> Step:
@@ -142,8 +142,8 @@ class Runbook(Workflow[Parts]):
             return {}
         return {**super()._own_variables(part), "RDC_ATTEMPT": Expression("1")}
 
-    def _walked(self, parts: Parts, part: Part) -> Iterator[Step]:
-        steps = list(Units(parts, part, self.prompts, self._secrets, self._values).steps())
+    def _path(self, parts: Parts, part: Part) -> Iterator[Step]:
+        steps = list(Nodes(parts, part, self.prompts, self._secrets, self._values).steps())
         first = sum(step.name in PREPARING for step in steps)
         if self.prompts.waits and steps[first:]:
             steps[first] = replace(steps[first], comments=(_BEGINS, *steps[first].comments))
@@ -171,4 +171,4 @@ class Runbook(Workflow[Parts]):
 
 def _acts(part: Part) -> bool:
     """Whether a part has more than ends, so that it needs the workspace."""
-    return any(place.kind in {"unit", "loop"} for place in part.places)
+    return any(place.kind in {"step", "loop"} for place in part.places)

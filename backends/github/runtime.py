@@ -12,12 +12,12 @@ from backends.github.calls import shown_constants, texts
 from backends.github.changes import proposes_changes
 from backends.github.identifiers import identifiers
 from backends.github.inputs import variable_names
+from backends.github.nodes import title
 from backends.github.options import Called, Caller, GithubOptions, command_of, named_command
 from backends.github.routes import Routes
 from backends.github.scalar import OPEN
-from backends.github.settings import UnitSecrets, agent_types
+from backends.github.settings import StepSecrets, agent_types
 from backends.github.templating import render
-from backends.github.units import title
 from backends.python.bundle import runner_bundle
 from backends.python.literals import literal, on_one_line
 from backends.python.table import Table, table
@@ -100,14 +100,14 @@ def _program(routes: Routes, options: GithubOptions, asked_by: str) -> Table:
     """The table of the Python target, without what steps show, and with what they are called."""
     whole = table(routes.program)
     steps = routes.ids.nodes
-    secrets = UnitSecrets(routes.program, options)
-    units = {node.id: _unit(whole["units"][node.id], node, secrets) for node in routes.program.nodes}
+    secrets = StepSecrets(routes.program, options)
+    nodes = {node.id: _node(whole["nodes"][node.id], node, secrets) for node in routes.program.nodes}
     for place in routes.places:
         for node in place.nodes:
             if node.constants and (place.kind == "loop" or not shown_constants(node)):
-                units[node.id]["constants"] = {constant.name: constant.value for constant in node.constants}
+                nodes[node.id]["constants"] = {constant.name: constant.value for constant in node.constants}
     for name in routes.routing:
-        units[name] |= {"task": ROUTE, "labels": routes.labels(routes.nodes[name])}
+        nodes[name] |= {"task": ROUTE, "labels": routes.labels(routes.nodes[name])}
     variables = variable_names(routes.program.inputs)
     inputs = [{**declared, "as": variables[declared["name"]]} for declared in whole.get("inputs", ())]
     return {
@@ -128,35 +128,35 @@ def _program(routes: Routes, options: GithubOptions, asked_by: str) -> Table:
         "summary": options.summary,
         "steps": dict(steps),
         "places": {
-            steps[place.name]: [node.id for node in place.nodes if _is_unit(node) or node.id in routes.routing]
+            steps[place.name]: [node.id for node in place.nodes if _is_node(node) or node.id in routes.routing]
             for place in routes.places
         },
-        "units": units,
+        "nodes": nodes,
     }
 
 
-def _is_unit(node: Node) -> bool:
+def _is_node(node: Node) -> bool:
     return not isinstance(node.task, (Branch, End))
 
 
 _FIELDS = {"COMMAND": "command", "PROMPT": "prompt", "BLOCK": "block", "ARGUMENTS": "arguments", "REASON": "reason"}
 
 
-def _unit(unit: Table, node: Node, secrets: UnitSecrets) -> Table:
+def _node(step: Table, node: Node, secrets: StepSecrets) -> Table:
     shown = texts(node)
-    hidden = {_FIELDS[name] for name in shown if name in _FIELDS} | ({"prompt"} if unit["task"] == "shell" else set())
-    found = {key: value for key, value in unit.items() if key not in {*hidden, "at", "group"}}
-    if _is_unit(node):
+    hidden = {_FIELDS[name] for name in shown if name in _FIELDS} | ({"prompt"} if step["task"] == "shell" else set())
+    found = {key: value for key, value in step.items() if key not in {*hidden, "at", "group"}}
+    if _is_node(node):
         found["called"] = title(node)
         named = secrets.named(node)
         found |= {} if named is None else {"secrets": named}
     if isinstance(node.task, Parallel):
-        entries = enumerate(unit["entries"])
+        entries = enumerate(step["entries"])
         found["entries"] = [
             {key: value for key, value in entry.items() if key != "prompt" or f"PROMPT_{index}" not in shown}
             for index, entry in entries
         ]
-    found["edges"] = [{key: value for key, value in edge.items() if key != "says"} for edge in unit["edges"]]
+    found["edges"] = [{key: value for key, value in edge.items() if key != "says"} for edge in step["edges"]]
     return found
 
 

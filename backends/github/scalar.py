@@ -25,7 +25,7 @@ class Expression(str):
 
 
 def scalar(text: str, indent: int = 0, *, code: bool = False) -> str:
-    """A text as a scalar that stands after a key; the lines of a block have `indent` blanks before them.
+    """A text as a scalar that stands after a key; the lines of a block have `indent` spaces before them.
 
     An `Expression` is kept, in any other text `${{` stands for itself. Code is rather put into a block than quoted.
     """

@@ -1,4 +1,4 @@
-"""What the option `units` says of units (E3): their secrets and environments."""
+"""What the option `nodes` says of nodes (E3): their secrets and environments."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import assert_never
 
 from backends.base import OptionFinding
-from backends.github.options import Called, Caller, GithubOptions, UnitSettings
+from backends.github.options import Called, Caller, GithubOptions, StepSettings
 from backends.github.scalar import Expression
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Node, Program
@@ -23,7 +23,7 @@ _OF_GITHUB = re.compile(r"(?i)(GITHUB|RUNNER|ACTIONS)_.*|CI|NODE_OPTIONS")
 
 
 def agent_types(node: Node) -> list[str]:
-    """The agent types that a unit calls."""
+    """The agent types that a node calls."""
     task = node.task
     if isinstance(task, Parallel):
         return [entry.agent for entry in task.entries]
@@ -31,7 +31,7 @@ def agent_types(node: Node) -> list[str]:
 
 
 def callers_of(node: Node, options: GithubOptions) -> Iterator[Caller]:
-    """What a unit calls, each with its command."""
+    """What a node calls, each with its command."""
     task = node.task
     found = [options.caller_of(agent) for agent in agent_types(node)]
     found += [options.tools.get(task.connection)] if isinstance(task, Tool) else []
@@ -40,14 +40,14 @@ def callers_of(node: Node, options: GithubOptions) -> Iterator[Caller]:
 
 
 class _Said:
-    """What the option says, by unit."""
+    """What the option says, by node."""
 
     def __init__(self, program: Program, options: GithubOptions) -> None:
-        self.by_name = options.units
+        self.by_name = options.steps
         self._parents = program.parents
 
-    def of(self, node: Node) -> Iterator[UnitSettings]:
-        """What is said of a unit: of itself, of the steps and runbooks around it, and of all units, in this order."""
+    def of(self, node: Node) -> Iterator[StepSettings]:
+        """What is said of a node: of itself, of the steps and runbooks around it, and of all nodes, in this order."""
         names, group = [node.id], node.group
         while group:
             names.append(group)
@@ -56,10 +56,10 @@ class _Said:
 
 
 def environments_of(program: Program, options: GithubOptions) -> dict[str, str]:
-    """The environments of units, by their ids."""
+    """The environments of nodes, by their ids."""
     found: dict[str, str] = {}
     said = _Said(program, options)
-    for node in program.nodes if options.units else ():
+    for node in program.nodes if options.steps else ():
         if isinstance(node.task, (Branch, End)):
             continue
         named = next((each.environment for each in said.of(node) if each.environment), "")
@@ -68,16 +68,16 @@ def environments_of(program: Program, options: GithubOptions) -> dict[str, str]:
 
 
 def variables(node: Node) -> dict[str, str]:
-    """The variables that are said of a unit (I25), and what it is called where its command asks for that by name."""
+    """The variables that are said of a node (I25), and what it is called where its command asks for that by name."""
     found = {constant.name: constant.value for constant in node.constants}
     if isinstance(node.task, Shell):
-        told = {"RDC_UNIT": node.id, "RDC_TITLE": " ".join(str(node.title).split())}
+        told = {"RDC_STEP": node.id, "RDC_TITLE": " ".join(str(node.title).split())}
         found |= {name: text for name, text in told.items() if name in str(node.task.command)}
     return found
 
 
-class UnitSecrets:
-    """The secrets of units, as expressions by their variables. Where `units` names none, each unit gets all."""
+class StepSecrets:
+    """The secrets of nodes, as expressions by their variables. Where `nodes` names none, each node gets all."""
 
     def __init__(self, program: Program, options: GithubOptions) -> None:
         self._program = program
@@ -96,11 +96,11 @@ class UnitSecrets:
 
     @cached_property
     def all(self) -> Mapping[str, str]:
-        """Those of all units."""
+        """Those of all nodes."""
         return {name: Expression(f"${{{{ secrets.{secret} }}}}") for name, secret in self.stored.items()}
 
     def of(self, *nodes: Node) -> dict[str, str]:
-        """Those that some units get. A unit that people answer gets none."""
+        """Those that some nodes get. A node that people answer gets none."""
         wanted = {name for node in nodes for name in self._names(node)}
         return {name: value for name, value in self.all.items() if name in wanted}
 
@@ -110,19 +110,19 @@ class UnitSecrets:
         return {"RDC_SECRETS": " ".join(names)} if names else {}
 
     def of_entry(self, node: Node, index: int) -> dict[str, str]:
-        """Those that one entry of a parallel unit gets."""
+        """Those that one entry of a parallel node gets."""
         wanted = self._of_caller(node, self._options.caller_of(agent_types(node)[index]))
         return {name: value for name, value in self.all.items() if name in wanted}
 
     def named(self, node: Node) -> list[str] | None:
-        """The names of those that `units` names for a unit; None where it names none for any."""
+        """The names of those that `nodes` names for a node; None where it names none for any."""
         if not self._is_narrowed:
             return None
         return [name for said in self._said.of(node) for name in said.secrets or ()]
 
     @cached_property
     def _is_narrowed(self) -> bool:
-        """Whether `units` names the secrets of any unit."""
+        """Whether `nodes` names the secrets of any node."""
         return any(said.secrets is not None for said in self._said.by_name.values())
 
     def _names(self, node: Node) -> Iterable[str]:
@@ -151,32 +151,32 @@ class UnitSecrets:
                 assert_never(node.task)
 
     def _of_caller(self, node: Node, caller: Caller | None) -> list[str]:
-        """What a unit gets when it calls a command: what is named for the unit, and what the command needs anywhere."""
+        """What a node gets when it calls a command: what is named for the node, and what the command needs anywhere."""
         named = self.named(node)
         if isinstance(caller, Called):
             return [*caller.secrets, *(named or ())]
         return [*self._program.secrets, *self._options.secret_names()] if named is None else named
 
 
-def unfit_units(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
-    """What the option says of units that the document does not have, or that have no use for it."""
+def unfit_nodes(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
+    """What the option says of nodes that the document does not have, or that have no use for it."""
     yield from _unknown(program, options)
     for node in program.nodes:
-        said = options.units.get(node.id)
+        said = options.steps.get(node.id)
         if said is None or not _asks_people(node, options):
             continue
         if said.secrets:
-            problem = f"`units` gives secrets to {node.id}, which only asks people, and runs nothing"
-            yield _finding(program, ("units", node.id), problem, "name them at the unit that follows")
+            problem = f"`steps` gives secrets to {node.id}, which only asks people, and runs nothing"
+            yield _finding(program, ("steps", node.id), problem, "name them at the step that follows")
         if said.environment and (isinstance(node.task, Gate) or options.prompts == "environment"):
-            problem = f"`units` names an environment for {node.id}, and `approval-environment` is the one that approves"
-            remedy = "name it at the unit that follows, or take `approval-environment`"
-            yield _finding(program, ("units", node.id), problem, remedy)
+            problem = f"`steps` names an environment for {node.id}, and `approval-environment` is the one that approves"
+            remedy = "name it at the step that follows, or take `approval-environment`"
+            yield _finding(program, ("steps", node.id), problem, remedy)
 
 
 def unfit_secrets(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
     """Secrets that GitHub cannot have or that are given twice, and those of commands that nobody has named."""
-    known = UnitSecrets(program, options).stored
+    known = StepSecrets(program, options).stored
     for name in program.secrets:
         if _OF_GITHUB.fullmatch(name):
             problem = f"the secret {name} has a name that GitHub gives a meaning"
@@ -197,12 +197,12 @@ def _asks_people(node: Node, options: GithubOptions) -> bool:
 
 
 def _unknown(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
-    units = (node.id for node in program.nodes if not isinstance(node.task, (Branch, End)))
-    known = dict.fromkeys([*units, *(group.id for group in program.groups)])
-    for name in options.units:
+    nodes = (node.id for node in program.nodes if not isinstance(node.task, (Branch, End)))
+    known = dict.fromkeys([*nodes, *(group.id for group in program.groups)])
+    for name in options.steps:
         if name != ALL and name not in known:
-            problem = f"`units` names {name}, and the document has no such unit{did_you_mean(name, known)}"
-            yield _finding(program, ("units", name), problem, "write the id of a unit or step, or `*` for all")
+            problem = f"`steps` names {name}, and the document has no such step{did_you_mean(name, known)}"
+            yield _finding(program, ("steps", name), problem, "write the id of a step or step, or `*` for all")
 
 
 def _finding(program: Program, option: KeyPath, problem: str, remedy: str) -> Diagnostic:

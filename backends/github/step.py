@@ -13,7 +13,7 @@ PLAIN_SHELL = "bash {0}"
 class Step:
     """One step. Texts are as they are meant; `condition` is an expression, empty for none, `timeout` is in minutes.
 
-    `helper` is the name of what the script does, if it belongs to no unit but to what workflows share.
+    `helper` is the name of what the script does, if it belongs to no node but to what workflows share.
     """
 
     name: str

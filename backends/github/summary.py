@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from backends.github.condition import FALSE, TRUE, Condition, expression, some
 from backends.github.identifiers import RESULT, SUMMARY
 from backends.github.jobs import Part, all_of
+from backends.github.nodes import title
 from backends.github.parts import Parts
 from backends.github.plan import Plan
 from backends.github.question import verdict_words
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
-from backends.github.units import title
 from compiler.ir.program import Node, Noun
 from compiler.ir.tasks import Ask, Shell
 
@@ -20,7 +20,7 @@ _SPECIAL = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<
 
 
 def waiting_step(ends: Sequence[Step], kind: Noun) -> Step:
-    """What a run does that has come to no end: it waits for an answer, or has lost its way. `ends` are all ends."""
+    """What a run does that has come to no end: it waits for an answer, or is at no known place. `ends` are all ends."""
     completed = [f"steps.{step.id}.outcome != 'success'" for step in ends if step.name == "COMPLETE"]
     return Step(
         name="Stop until somebody answers",
@@ -36,7 +36,7 @@ def waiting_step(ends: Sequence[Step], kind: Noun) -> Step:
 def summary_step(plan: Plan, flow: str) -> Step:
     """The table of what has run, and the picture: `flow` is the graph as Mermaid, empty for none."""
     yes_no = " ".join(_yes_no(plan))
-    env = {"UNITS": "\n".join(_titles(plan)) + "\n"}
+    env = {"STEPS": "\n".join(_titles(plan)) + "\n"}
     if yes_no:
         env["YES_NO"] = yes_no
     if flow:
@@ -74,7 +74,7 @@ def _titles(plan: Plan) -> Iterator[str]:
 
 
 def _yes_no(plan: Plan) -> Iterator[str]:
-    """The steps of the units that ask for YES or NO."""
+    """The steps of the nodes that ask for YES or NO."""
     for place in plan.places:
         for node in place.nodes:
             if verdict_words(node)[0] == "YES":
@@ -82,5 +82,5 @@ def _yes_no(plan: Plan) -> Iterator[str]:
 
 
 def shown_title(node: Node) -> str:
-    """What a unit is called in the table of the summary, as Markdown."""
+    """What a node is called in the table of the summary, as Markdown."""
     return title(node).translate(_SPECIAL)

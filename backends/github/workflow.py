@@ -1,4 +1,4 @@
-"""A whole workflow: its triggers, and its jobs with their setup, units and results."""
+"""A whole workflow: its triggers, and its jobs with their setup, nodes and results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from backends.github.question import example
 from backends.github.required import secrets_step
 from backends.github.routes import Routes
 from backends.github.scalar import Expression, label
-from backends.github.settings import UnitSecrets
+from backends.github.settings import StepSecrets
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
 from backends.github.triggers import lines, value, with_inputs, with_secrets
@@ -127,9 +127,9 @@ class Written(ABC):
         yield from map(set_up, self.options.setup)
 
     @cached_property
-    def _secrets(self) -> UnitSecrets:
-        """The secrets that units get, and what surrounds them does not."""
-        return UnitSecrets(self.plan.program, self.options)
+    def _secrets(self) -> StepSecrets:
+        """The secrets that nodes get, and what surrounds them does not."""
+        return StepSecrets(self.plan.program, self.options)
 
     def _check_secrets(self, environment: str, names: Collection[str]) -> Iterator[Step]:
         found = {name: self._secrets.stored[name] for name in self.program.secrets if name in names}
@@ -185,8 +185,8 @@ class Workflow(Written, Generic[JobsType]):
         """The steps by which a job begins, or goes on with the run of another."""
 
     @abstractmethod
-    def _walked(self, parts: JobsType, part: Part) -> Iterator[Step]:
-        """The steps of the units, and the one that says how the job ends."""
+    def _path(self, parts: JobsType, part: Part) -> Iterator[Step]:
+        """The steps of the nodes, and the one that says how the job ends."""
 
     @abstractmethod
     def _kept(self, parts: JobsType, part: Part) -> Iterator[Step]:
@@ -234,11 +234,11 @@ class Workflow(Written, Generic[JobsType]):
         yield from self._begun(parts, part)
         yield from self._set_up()
         yield from self._installed(node for place in part.places if place not in part.matrices for node in place.nodes)
-        yield from self._walked(parts, part)
+        yield from self._path(parts, part)
         yield from self._kept(parts, part)
 
     def _installed(self, nodes: Iterable[Node]) -> Iterator[Step]:  # noqa: ARG002 (native steps call nothing)
-        """The steps that install what some units call."""
+        """The steps that install what some nodes call."""
         return iter(())
 
     def _reviews(self) -> Step:
@@ -253,7 +253,7 @@ class Workflow(Written, Generic[JobsType]):
         )
 
     def _secrets_in(self, part: Part) -> Mapping[str, str]:
-        """What the units of a job get, and so what it may not keep: the other secrets do not come to its runner."""
+        """What the nodes of a job get, and so what it may not keep: the other secrets do not come to its runner."""
         return self._secrets.of(*(node for place in part.places if place not in part.matrices for node in place.nodes))
 
     def _looked_for(self, parts: JobsType, part: Part) -> Iterator[Step]:
@@ -272,7 +272,7 @@ class Workflow(Written, Generic[JobsType]):
             yield from self._check_secrets(here, elsewhere.intersection(self._secrets_in(part)))
 
     def _used(self, parts: JobsType) -> Iterator[tuple[str, Collection[str]]]:
-        """The environments of jobs, and the secrets that their units get."""
+        """The environments of jobs, and the secrets that their nodes get."""
         return ((self._environment_of(part), self._secrets_in(part)) for part in parts.parts)
 
     def _environment_of(self, part: Part) -> str:
@@ -302,7 +302,7 @@ def set_up(step: SetupStep) -> Step:
         name=step.name or step.uses or "Set up",
         uses=step.uses or "",
         inputs={name: as_shown(value) for name, value in step.inputs.items()},
-        shell=step.shell or ("bash" if step.run else ""),  # as GitHub has it, and not that of the units
+        shell=step.shell or ("bash" if step.run else ""),  # as GitHub has it, and not that of the nodes
         env={name: as_shown(value) for name, value in step.env.items()},
         run=step.run or "",
     )

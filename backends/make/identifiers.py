@@ -23,7 +23,7 @@ def names_for(ids: Iterable[str], taken: Collection[str] = ()) -> dict[str, str]
     found: dict[str, str] = {}
     keys = {key(name) for name in taken}
     for number, written in enumerate(ids, 1):
-        base = re.sub(r"[^A-Za-z0-9_.-]+", "-", written)[:LONGEST].strip(".-") or "unit"
+        base = re.sub(r"[^A-Za-z0-9_.-]+", "-", written)[:LONGEST].strip(".-") or "step"
         name = base if key(base) not in keys else f"{base}-{number}"
         while key(name) in keys:
             name += "-x"

@@ -13,7 +13,7 @@ from compiler.ir.program import Input, Program
 from compiler.ir.tasks import Agent, Parallel, Tool
 
 _FIT = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
-CONTROLS = ("AGENT", "ANSWERS", "ASSUME", "HUMAN", "INPUTS", "RERUN", "RESULT", "TOOLS", "UNIT")
+CONTROLS = ("AGENT", "ANSWERS", "ASSUME", "HUMAN", "INPUTS", "RERUN", "REPLY", "STEP", "TOOLS")
 """What the driver is told as NAME=VALUE."""
 
 OF_CALLS = (
@@ -26,8 +26,8 @@ OF_OPERATOR = ("ALL", "AS", "BY", "KEEP", "NOTE", "NOTIFY", "PROMPTED", "VALUE")
 """What the operator's part of the driver is told."""
 
 OF_CONTRACT = (
-    *("ADOPT", "ANSWERS", "ASSUME", "BY", "EXECUTOR", "GATE", "HUMAN", "INPUTS", "MOCK", "NOTE", "RERUN", "RESULT"),
-    *("TOOLS", "UNIT"),
+    *("ADOPT", "ANSWERS", "ASSUME", "BY", "EXECUTOR", "GATE", "HUMAN", "INPUTS", "MOCK", "NOTE", "RERUN", "REPLY"),
+    *("STEP", "TOOLS"),
 )
 """What a program with a contract is told, besides its inputs."""
 
@@ -64,7 +64,7 @@ def controls(program: Program) -> tuple[str, ...]:
 
 
 def has_steps(program: Program) -> bool:
-    """Whether an operator may say how many units a run does."""
+    """Whether an operator may say how many steps a run does."""
     return program.limit is not None and calls(program)
 
 
@@ -81,7 +81,7 @@ def is_reserved(name: str, program: Program) -> bool:
 
 
 def input_rows(program: Program, names: Identifiers, words: Words) -> Iterator[str]:
-    """What RDC_UNITS says of inputs: slot, variable, type, whether one has to be given, and its rules."""
+    """What RDC_NODES says of inputs: slot, variable, type, whether one has to be given, and its rules."""
     for number, declared in enumerate(program.inputs, 1):
         given = "required" if declared.required else "optional"
         about_it = words.quoted(visible(about(declared)))

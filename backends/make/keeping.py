@@ -30,7 +30,7 @@ def _kept(node: Node) -> tuple[Keep, ...]:
 
 
 def _values(edge: Edge) -> tuple[Keep, ...]:
-    return tuple(effect for effect in edge.effects if isinstance(effect, Keep) and effect.of == "value")
+    return tuple(effect for effect in edge.effects if isinstance(effect, Keep) and effect.of == "output")
 
 
 def _is_apart(edge: Edge) -> bool:

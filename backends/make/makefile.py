@@ -1,4 +1,4 @@
-"""A program as a Makefile: the units, the targets, and the driver."""
+"""A program as a Makefile: the steps, the targets, and the driver."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from backends.base import MARK
 from backends.make.blocks import define
 from backends.make.identifiers import file_name
 from backends.make.inputs import controls, variable
+from backends.make.nodes import Nodes, is_node
 from backends.make.operator import VERBS as OF_OPERATOR
 from backends.make.operator import Operator
 from backends.make.options import MakeOptions
@@ -17,7 +18,6 @@ from backends.make.parts import OF_VERBS, Needs, part
 from backends.make.rules import Rule, rules_of
 from backends.make.templating import render
 from backends.make.texts import comment, visible
-from backends.make.units import Units, is_unit
 from backends.remarks import listed, of_contexts, of_placeholders, shells
 from compiler.ir.program import Node, Program
 from compiler.version import __version__
@@ -27,7 +27,7 @@ VERBS = ("run", "resume", "status", "answer", "clean", "unlock", "help")
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A unit as it stands in the Makefile."""
+    """A step as it stands in the Makefile."""
 
     heading: tuple[str, ...]
     lines: tuple[str, ...]
@@ -39,19 +39,19 @@ def makefile(program: Program, options: MakeOptions) -> str:
     is_full = options.operator == "full"
     rules = rules_of(program, (*VERBS, "begin", *(OF_OPERATOR if is_full else ())))
     needs = Needs(program, bool(rules))
-    units = Units(program, prefix, needs.is_simple, bool(rules))
-    written = [_written(units, node, rules, prefix) for node in units.shown]
-    table = list(define(prefix, "RDC_UNITS", units.table()))
-    if values := units.values():
+    nodes = Nodes(program, prefix, needs.is_simple, bool(rules))
+    written = [_written(nodes, node, rules, prefix) for node in nodes.shown]
+    table = list(define(prefix, "RDC_NODES", nodes.table()))
+    if values := nodes.values():
         table += ["", *define(prefix, "RDC_VALUES", values)]
-    modules = list(needs.modules(units))
+    modules = list(needs.modules(nodes))
     asks = "asks" in modules
     verbs = [verb for verb in VERBS if verb != "answer" or asks]
     state = f"{options.state_dir.rstrip('/') or '/'}/{file_name(program)}.make"
     return render(
         "makefile.mk.jinja",
         p=prefix,
-        operator=Operator(program, units, prefix, asks, needs.calls_others) if is_full else None,
+        operator=Operator(program, nodes, prefix, asks, needs.calls_others) if is_full else None,
         scope=f"$({prefix}RDC_TARGETS): " if prefix else "",
         title=comment(visible(program.title or program.name)),
         mark=MARK,
@@ -60,14 +60,14 @@ def makefile(program: Program, options: MakeOptions) -> str:
         included=program.sources[1:],
         needs=_needs(program, needs),
         explained=list(_explained(program, written)),
-        rules=[Rule(prefix + rule.slug, rule.unit, prefix + (rule.before or "begin")) for rule in rules],
-        says=any(line.startswith(f"define {prefix}ask_") for unit in written for line in unit.lines),
-        units=written,
-        shares=bool(units.shared),
-        table=[*units.words.blocks(), *table, *_spaced(needs.texts(prefix))],
+        rules=[Rule(prefix + rule.slug, rule.step, prefix + (rule.before or "begin")) for rule in rules],
+        says=any(line.startswith(f"define {prefix}ask_") for step in written for line in step.lines),
+        nodes=written,
+        shares=bool(nodes.shared),
+        table=[*nodes.words.blocks(), *table, *_spaced(needs.texts(prefix))],
         identity=_identity(program),
         state=state,
-        alone=" ".join(units.names.nodes[node.id] for node in program.nodes if is_unit(node)),
+        alone=" ".join(nodes.names.nodes[node.id] for node in program.nodes if is_node(node)),
         verbs=" ".join(prefix + verb for verb in verbs),
         asks=asks,
         takes=_takes(program),
@@ -76,15 +76,15 @@ def makefile(program: Program, options: MakeOptions) -> str:
     )
 
 
-def _written(units: Units, node: Node, rules: list[Rule], prefix: str) -> Written:
-    lines = list(units.blocks(node))
-    name = units.names.nodes[node.id]
+def _written(nodes: Nodes, node: Node, rules: list[Rule], prefix: str) -> Written:
+    lines = list(nodes.blocks(node))
+    name = nodes.names.nodes[node.id]
     lines += [
         f"{prefix}{rule.slug}: {prefix}{rule.before or 'begin'} ; $(call {prefix}RDC_RULE,{name})"
         for rule in rules
-        if rule.unit == node.id
+        if rule.step == node.id
     ]
-    return Written(tuple(units.heading(node)), tuple(lines))
+    return Written(tuple(nodes.heading(node)), tuple(lines))
 
 
 def _takes(program: Program) -> str:
@@ -105,11 +105,11 @@ def _needs(program: Program, needs: Needs) -> str:
     return listed(tools)
 
 
-def _explained(program: Program, units: Iterable[Written]) -> Iterator[str]:
-    """What whoever reads the units has to know of their words."""
+def _explained(program: Program, nodes: Iterable[Written]) -> Iterator[str]:
+    """What whoever reads the steps has to know of their words."""
     yield from of_contexts(program, "`context` in RDC_VALUES")
-    if any(" retry " in line for unit in units for line in unit.lines):
-        yield "`retry 3` does the unit up to three more times, and only then what follows `||`."
+    if any(" retry " in line for node in nodes for line in node.lines):
+        yield "`retry 3` does the step up to three more times, and only then what follows `||`."
     yield from map(comment, of_placeholders(program.nodes, program.registers))
 
 

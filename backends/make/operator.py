@@ -8,9 +8,9 @@ from functools import cached_property
 
 from backends.make.blocks import define
 from backends.make.inputs import OF_OPERATOR, calls
+from backends.make.nodes import Nodes
 from backends.make.parts import Part, part
 from backends.make.texts import visible
-from backends.make.units import Units
 from compiler.ir.edges import Effect, Set
 from compiler.ir.program import Jump, Program, jumps_of
 from compiler.ir.tasks import Ask
@@ -27,7 +27,7 @@ class Operator:
     """
 
     program: Program
-    units: Units
+    nodes: Nodes
     prefix: str
     asks: bool
     calls_others: bool
@@ -63,12 +63,12 @@ class Operator:
 
     @property
     def table(self) -> list[str]:
-        """The block RDC_JUMPS, if some jump is more than to go to the unit of that name (I27)."""
+        """The block RDC_JUMPS, if some jump is more than to go to the step of that name (I27)."""
         lines = list(self._lines())
         return list(define(self.prefix, "RDC_JUMPS", "\n".join(lines))) if lines else []
 
     def _lines(self) -> Iterator[str]:
-        nodes = self.units.names.nodes
+        nodes = self.nodes.names.nodes
         special = [jump for jump in jumps_of(self.program).values() if self._is_special(jump)]
         entered = dict.fromkeys(item.group for jump in special for item in jump.entering if self._effects(item.effects))
         numbers = {group: f"g{number}" for number, group in enumerate(entered, 1)}
@@ -79,20 +79,20 @@ class Operator:
             yield from self._jump(jump, numbers)
 
     def _is_special(self, jump: Jump) -> bool:
-        """Whether a jump is more than to go to the unit of that name; of a group it always is."""
-        return jump.unit != jump.target or bool(self._effects(jump.all_effects))
+        """Whether a jump is more than to go to the step of that name; of a group it always is."""
+        return jump.id != jump.target or bool(self._effects(jump.all_effects))
 
     def _jump(self, jump: Jump, numbers: Mapping[str, str]) -> Iterator[str]:
-        yield f'jump {self.units.names.nodes[jump.target]} "{visible(jump.unit)}"'
+        yield f'jump {self.nodes.names.nodes[jump.target]} "{visible(jump.id)}"'
         for item in jump.entering:
             yield from (f"  into {numbers[item.group]} {effect}" for effect in self._effects(item.effects))
         yield from (f"  {effect}" for effect in self._effects(jump.effects))
 
     def _effects(self, effects: tuple[Effect, ...]) -> list[str]:
-        """The effects in the driver's words, which has no counters of units' own retries."""
-        own = set(self.units.own.values())
+        """The effects in the driver's words, which has no counters of steps' own retries."""
+        own = set(self.nodes.own.values())
         kept = (effect for effect in effects if not (isinstance(effect, Set) and effect.register in own))
-        return list(self.units.transitions.effects(kept))
+        return list(self.nodes.transitions.effects(kept))
 
     def _around(self, group: str) -> Iterator[str]:
         while group:

@@ -10,7 +10,7 @@ from importlib.resources import files
 
 from backends.make.blocks import define
 from backends.make.inputs import calls, has_steps, has_task
-from backends.make.units import Units, instances_alone, is_unit, needs_texts
+from backends.make.nodes import Nodes, instances_alone, is_node, needs_texts
 from backends.shell.calls import QUESTION, calls_others, helper, json_lines, wanted
 from compiler.ir.edges import Keep, SlotTest
 from compiler.ir.features import Feature, features_of
@@ -23,7 +23,7 @@ OF_VERBS = ("resume", "status", "help", "alone", "clearing")
 
 
 _SIMPLE = {Feature.COMMANDS, Feature.QUESTIONS, Feature.TIMEOUTS, Feature.DELAYS, Feature.CONSTANTS, Feature.SECRETS}
-"""What takes no texts and values from one unit to another."""
+"""What takes no texts and values from one step to another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +60,15 @@ class Needs:
             and not any(item.before or item.after or re.search("[0-9 =]", item.written) for item in references)
         )
 
-    def modules(self, units: Units) -> Iterator[str]:
+    def modules(self, nodes: Nodes) -> Iterator[str]:
         """The modules that the program needs, in their order."""
         asks, is_rich = self.asks, not self.is_simple
         wanted_if = {
             "rules": self.has_rules,
-            "choices": any(not is_unit(node) for node in units.shown),
-            "counters": is_rich or self.has_times or len(units.own) < len(self.program.registers),
+            "choices": any(not is_node(node) for node in nodes.shown),
+            "counters": is_rich or self.has_times or len(nodes.own) < len(self.program.registers),
             "retries": any(node.retries for node in self.program.nodes),
-            "shared": bool(units.shared),
+            "shared": bool(nodes.shared),
             "marks": self.is_simple and needs_texts(self.program),
             "texts": is_rich,
             "files": is_rich or self.needs_helper or bool(self.program.secrets),
@@ -116,7 +116,7 @@ class Needs:
 
     @property
     def asks(self) -> bool:
-        """Whether some unit can be answered: agents and tools without a command too."""
+        """Whether some step can be answered: agents and tools without a command too."""
         return self.has(Ask, Gate) or self.has_calls
 
     @property

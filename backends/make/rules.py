@@ -1,4 +1,4 @@
-"""Runbooks of defaults alone as rules of make: each unit is a target that needs the one before it."""
+"""Runbooks of defaults alone as rules of make: each step is a target that needs the one before it."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ _OF_MAKE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A target for a unit, and the one that it needs, "" for the first."""
+    """A target for a step, and the one that it needs, "" for the first."""
 
     slug: str
-    unit: str
+    step: str
     before: str
 
 
 def rules_of(program: Program, taken: Collection[str]) -> list[Rule]:
     """The rules of a program of commands one after the other, with defaults alone (M6); none for any other program."""
-    units = [node for node in program.nodes if isinstance(node.task, Shell)]
-    if len(units) > MOST or not _has_defaults_alone(program):
+    nodes = [node for node in program.nodes if isinstance(node.task, Shell)]
+    if len(nodes) > MOST or not _has_defaults_alone(program):
         return []
-    slugs = [_slug(str(node.title)) for node in units]
+    slugs = [_slug(str(node.title)) for node in nodes]
     counts = Counter(slugs)
     names: list[str] = []
-    for node, slug in zip(units, slugs, strict=True):
+    for node, slug in zip(nodes, slugs, strict=True):
         is_free = (
             slug and counts[slug] == 1 and slug not in {*taken, *_OF_MAKE} and not slug.startswith(("step-", "do-"))
         )
         names.append(slug if is_free else f"do-{_slug(node.id)}")
-    return [Rule(name, node.id, before) for name, node, before in zip(names, units, ["", *names[:-1]], strict=True)]
+    return [Rule(name, node.id, before) for name, node, before in zip(names, nodes, ["", *names[:-1]], strict=True)]
 
 
 def _slug(title: str) -> str:
@@ -53,22 +53,22 @@ def _slug(title: str) -> str:
 
 
 def _has_defaults_alone(program: Program) -> bool:
-    units = [node for node in program.nodes if not isinstance(node.task, End)]
-    if not units or program.inputs or program.slots or program.secrets or program.limit is not None:
+    nodes = [node for node in program.nodes if not isinstance(node.task, End)]
+    if not nodes or program.inputs or program.slots or program.secrets or program.limit is not None:
         return False
-    targets = [*(node.id for node in units[1:]), _only_end(program, "complete")]
+    targets = [*(node.id for node in nodes[1:]), _only_end(program, "complete")]
     stop = _only_end(program, "stop")
-    return program.entry == units[0].id and all(
-        _goes_on(node, target, stop) for node, target in zip(units, targets, strict=True)
+    return program.entry == nodes[0].id and all(
+        _goes_on(node, target, stop) for node, target in zip(nodes, targets, strict=True)
     )
 
 
 def _goes_on(node: Node, target: str, stop: str) -> bool:
-    """Whether a unit is a command that goes on with the next one, and stops the run where it fails."""
-    ways = {(edge.guard, edge.effects, edge.target) for edge in node.edges}
+    """Whether a step is a command that goes on with the next one, and stops the run where it fails."""
+    transitions = {(edge.guard, edge.effects, edge.target) for edge in node.edges}
     usual = {((OutcomeTest(Verdict.PASS.value),), (), target), ((OutcomeTest(Verdict.FAIL.value),), (), stop)}
     has_settings = node.settings.timeout or node.settings.delay or node.variables or node.constants
-    return isinstance(node.task, Shell) and not has_settings and node.task.command.is_plain and ways == usual
+    return isinstance(node.task, Shell) and not has_settings and node.task.command.is_plain and transitions == usual
 
 
 def _only_end(program: Program, result: str) -> str:

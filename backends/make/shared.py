@@ -1,4 +1,4 @@
-"""What the units of a program have in common: said once in RDC_UNITS, so that a unit says only what differs."""
+"""What the steps of a program have in common: said once in RDC_NODES, so that a step says only what differs."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ class Shared:
         return bool(self.rows or self.marks)
 
     def fits(self, rows: Sequence[str] | None, marks: Marks) -> bool:
-        """Whether a unit may have all of that: its rows, None where it is no command, and the marks of its texts."""
+        """Whether a step may have all of that: its rows, None where it is no command, and the marks of its texts."""
         return (rows is None or set(self.rows) <= set(rows)) and marks.are_clear_among(self.marks)
 
 
 def shared(commands: Iterable[Sequence[str]], marks: Iterable[Marks]) -> Shared:
-    """What most of the commands say, if there are several, and the marks that several units have."""
+    """What most of the commands say, if there are several, and the marks that several steps have."""
     said = Counter(tuple(rows) for rows in commands)
     rows = next((rows for rows, number in said.most_common(1) if number > 1), ())
     return Shared(rows, dict(_common(marks)))
 
 
 def _common(marks: Iterable[Marks]) -> Iterator[_Found]:
-    """The marks of several units; of one with two meanings the most frequent."""
+    """The marks of several steps; of one with two meanings the most frequent."""
     found: Counter[_Found] = Counter(pair for each in marks for pair in each.references.items())
     taken: set[str] = set()
     for (mark, reference), number in found.most_common():

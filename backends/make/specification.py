@@ -112,10 +112,10 @@ def _help(program: Program, contract: Specification, prefix: str) -> Iterator[st
         f"make{f' {prefix}run' if prefix else ''}": "begin a run and do all steps, up to the first gate that waits",
         f"{call}resume": "go on with a run that waits, has failed or was interrupted",
         f"{call}approve GATE=ID BY=WHO NOTE=TEXT": "let the run through a gate",
-        f"{call}answer UNIT=ID RESULT=pass": "say how a step went that a person does",
+        f"{call}answer STEP=ID REPLY=pass": "say how a step went that a person does",
         f"{call}status": "say where the run stands",
         f"{call}timeline": "tell what happened, and when",
-        f"{call}steps": "list the units",
+        f"{call}steps": "list the steps",
         f"{call}reset": "archive the run, to begin anew",
     }
     told |= {f"NAME=VALUE such as {declared.name}": about(declared) for declared in program.inputs[:1]}
@@ -125,7 +125,7 @@ def _help(program: Program, contract: Specification, prefix: str) -> Iterator[st
         "INPUTS=FILE": "values from a file: lines NAME: value, or JSON",
         "EXECUTOR=COMMAND": "who does the work of the steps",
         "TOOLS=FILE": "lines NAME=COMMAND: who answers to the calls of a tool",
-        "MOCK=FILE": "a rehearsal: what executors and tools answer stands in the file",
+        "MOCK=FILE": "a mock run: what executors and tools answer stands in the file",
         "ANSWERS=FILE": "answers of people, and decisions about gates",
         "HUMAN=1": "let the run through the first gate that it comes to",
         "RERUN=1 or ASSUME=WORD": "what becomes of a command that was interrupted",

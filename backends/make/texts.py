@@ -8,7 +8,7 @@ from backends import remarks
 def comment(text: str) -> str:
     """A text that can stand in a comment for people: on one line, without what does not print, and not continued.
 
-    It ends with neither a backslash nor a blank, so that one comes to the end of a line nowhere.
+    It ends with neither a backslash nor a space, so that one comes to the end of a line nowhere.
     """
     return remarks.comment(text).rstrip("\\ ")
 
@@ -19,6 +19,6 @@ def visible(text: str) -> str:
 
 
 def visible_lines(text: str) -> str:
-    """The same for a text of several lines, whose blanks are kept."""
+    """The same for a text of several lines, whose spaces are kept."""
     lines = text.strip("\n").replace("\t", "    ").split("\n")
     return "\n".join("".join(c if c.isprintable() else "?" for c in line) for line in lines)

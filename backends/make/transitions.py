@@ -1,4 +1,4 @@
-"""Where a run goes from a unit, in words that read like the document: the text of `after_` blocks.
+"""Where a run goes from a step, in words that read like the document: the text of `after_` blocks.
 
 What an author wrote is in capitals (`GOTO Restore`), a default is not (`go 2`).
 """
@@ -32,13 +32,13 @@ from compiler.ir.program import Node, Program, Register, scope_members, texts_of
 from compiler.ir.tasks import End, alphabet
 
 _OPERATORS = {"<": "below", ">=": "at_least", "=": "equals"}
-_Way = tuple[str, list[str]]
-"""What a way asks for ("" for nothing), and the words that take it."""
+_Transition = tuple[str, list[str]]
+"""What a transition asks for ("" for nothing), and the words that take it."""
 
 
 @dataclass(frozen=True)
 class Transitions:
-    """Writes the transitions of a program. `own` has the counter of each unit that counts its own retries alone."""
+    """Writes the transitions of a program. `own` has the counter of each step that counts its own retries alone."""
 
     program: Program
     names: Identifiers
@@ -62,11 +62,11 @@ class Transitions:
         words = alphabet(node.task)
         if not words:
             return "\n".join(self._arm(node, ["*"], node.edges, marks))
-        ways: dict[tuple[Edge, ...], list[str]] = {}
+        transitions: dict[tuple[Edge, ...], list[str]] = {}
         for word in words:
             edges = tuple(edge for edge in node.edges if may_follow(edge, word))
-            ways.setdefault(edges, []).append(self.names.tokens.get(word, word))
-        return "\n".join(line for edges, said in ways.items() for line in self._arm(node, said, edges, marks))
+            transitions.setdefault(edges, []).append(self.names.tokens.get(word, word))
+        return "\n".join(line for edges, said in transitions.items() for line in self._arm(node, said, edges, marks))
 
     def _arm(self, node: Node, said: list[str], edges: Sequence[Edge], marks: Marks) -> Iterator[str]:
         pattern = " | ".join(said)
@@ -79,20 +79,20 @@ class Transitions:
         """The lines that take the first edge whose registers are as its guard says; the last one needs no test (I2)."""
         if not edges:
             return [self._end(node.task, marks, "")] if isinstance(node.task, End) else []
-        ways = self._ways(node, edges, marks)
-        if len(ways) == 1:
-            return ["; ".join(ways[0][1])]
-        if len(ways) == 2 and ways[0][1] == [""] and len(ways[1][1]) == 1:
-            return [f"{ways[0][0]} || {ways[1][1][0]}"]
+        transitions = self._transitions(node, edges, marks)
+        if len(transitions) == 1:
+            return ["; ".join(transitions[0][1])]
+        if len(transitions) == 2 and transitions[0][1] == [""] and len(transitions[1][1]) == 1:
+            return [f"{transitions[0][0]} || {transitions[1][1][0]}"]
         lines: list[str] = []
-        for index, (asked, done) in enumerate(ways):
-            word = "else" if index == len(ways) - 1 else f"{'elif' if index else 'if'} {asked}; then"
+        for index, (asked, done) in enumerate(transitions):
+            word = "else" if index == len(transitions) - 1 else f"{'elif' if index else 'if'} {asked}; then"
             lines.append(f"{word} {'; '.join(done) if done != [''] else ':'}")
         return [*lines[:-1], f"{lines[-1]}; fi"]
 
-    def _ways(self, node: Node, edges: Sequence[Edge], marks: Marks) -> list[_Way]:
-        """The edges up to one that always holds; neighbours that lead the same way are joined."""
-        found: list[_Way] = []
+    def _transitions(self, node: Node, edges: Sequence[Edge], marks: Marks) -> list[_Transition]:
+        """The edges up to one that always holds; neighbours that lead to the same place are joined."""
+        found: list[_Transition] = []
         for edge in edges:
             limit = retries_of(edge, self.own.get(node.id, ""))
             asked = self._retry(limit, edge.label) if limit is not None else self._asked(edge)
@@ -120,10 +120,10 @@ class Transitions:
     def _done(self, node: Node, edge: Edge, marks: Marks) -> list[str]:
         target = self.nodes[edge.target]
         if isinstance(target.task, End) and not target.edges:
-            way = self._end(target.task, marks, edge.label)
+            transition = self._end(target.task, marks, edge.label)
         else:
-            way = self._go(self.names.nodes[edge.target], edge.label)
-        return [*self.effects(edge.effects, self.own.get(node.id, "")), way]
+            transition = self._go(self.names.nodes[edge.target], edge.label)
+        return [*self.effects(edge.effects, self.own.get(node.id, "")), transition]
 
     def _go(self, name: str, label: str) -> str:
         if label == "CONTINUE":
@@ -146,7 +146,7 @@ class Transitions:
         return self.words.quoted(visible(label))
 
     def effects(self, effects: Iterable[Effect], own: str = "") -> Iterator[str]:
-        """The words of effects; `own` is the counter that a unit counts its retries with alone."""
+        """The words of effects; `own` is the counter that a step counts its retries with alone."""
         for effect in effects:
             if effect == Set(own, 0) or (isinstance(effect, Reset) and not self.scopes.get(effect.scope)):
                 continue
@@ -174,7 +174,7 @@ class Transitions:
 
     def _keep(self, effect: Keep) -> str:
         slot = self.names.registers[effect.slot]
-        if effect.of == "value":
+        if effect.of == "output":
             return f"keep_value {slot} {effect.name}"
         if effect.extract is not None:
             return f"keep_field {slot} {self.words.quoted(effect.extract)}"
@@ -193,9 +193,9 @@ def retries_of(edge: Edge, counter: str) -> int | None:
 
 
 def own_retries(program: Program) -> dict[str, str]:
-    """The counters that count the retries of one unit in one visit and nothing else (M9), by unit.
+    """The counters that count the retries of one step in one visit and nothing else (M9), by step.
 
-    Such a one is 0 wherever the run stands elsewhere, so the driver counts the attempts at the unit instead.
+    Such a one is 0 wherever the run stands elsewhere, so the driver counts the attempts at the step instead.
     """
     named = _named_elsewhere(program)
     initial = {register.name: register.initial for register in program.registers}
@@ -212,7 +212,7 @@ def own_retries(program: Program) -> dict[str, str]:
 
 
 def _keeps_to_it(node: Node, edge: Edge, counter: str, members: Mapping[str, set[str]], ends: set[str]) -> bool:
-    """Whether an edge tries the unit again and counts that, or leaves it and forgets the count."""
+    """Whether an edge tries the step again and counts that, or leaves it and forgets the count."""
     if retries_of(edge, counter) is not None:
         return edge.target == node.id
     if any(isinstance(test, CounterTest) and test.register == counter for test in edge.guard):

@@ -81,7 +81,7 @@ class Chart:
     def lines(self, link_base: str = "", *, source_lines: bool = False) -> Iterator[str]:
         """All lines of the diagram.
 
-        With `source_lines` comments say where each unit was written, with `link_base`, which ends with a slash, boxes
+        With `source_lines` comments say where each step was written, with `link_base`, which ends with a slash, boxes
         link to there; not so those that are not there any more.
         """
         yield "flowchart TD"

@@ -1,6 +1,6 @@
 """How things look: colours that can be read on a light and on a dark page, and never alone in what they say.
 
-Units have the colours of the page's theme. Each class that fills a box gives the colour of its text too.
+Steps have the colours of the page's theme. Each class that fills a box gives the colour of its text too.
 """
 
 from __future__ import annotations

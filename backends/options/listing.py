@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from backends.options.mistakes import fields
+from backends.options.problems import fields
 
-_KINDS = {"string": "text", "boolean": "true/false", "number": "number", "object": "mapping"}
+_KINDS = {"string": "string", "boolean": "true/false", "number": "number", "object": "mapping"}
 
 
 class Option(NamedTuple):

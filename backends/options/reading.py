@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from backends.options.mistakes import Mistake, OptionsError, fields, mistakes
+from backends.options.problems import OptionsError, Problem, fields, problems
 from compiler.yaml_text import UnreadableError, load_value
 
 ModelType = TypeVar("ModelType", bound=BaseModel)
@@ -19,7 +19,7 @@ def validate(model: type[ModelType], options: Mapping[str, object]) -> ModelType
     try:
         return model.model_validate(dict(options))
     except ValidationError as error:
-        raise OptionsError(mistakes(model, options, error.errors(include_url=False))) from None
+        raise OptionsError(problems(model, options, error.errors(include_url=False))) from None
 
 
 def read_words(model: type[BaseModel], words: Mapping[str, str]) -> dict[str, object]:
@@ -30,12 +30,12 @@ def read_words(model: type[BaseModel], words: Mapping[str, str]) -> dict[str, ob
     """
     known = dict(fields(model))
     values: dict[str, object] = {}
-    wrong: list[Mistake] = []
+    wrong: list[Problem] = []
     for name, word in words.items():
         try:
             values[name] = _value(known[name].annotation, word) if name in known else word
         except UnreadableError as error:
-            wrong.append(Mistake((name,), f"`{name}` is not valid YAML: {error}"))
+            wrong.append(Problem((name,), f"`{name}` is not valid YAML: {error}"))
     if wrong:
         raise OptionsError(wrong)
     return values

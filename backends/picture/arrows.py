@@ -23,7 +23,7 @@ Mark = Literal["", "added", "removed", "changed"]
 
 @dataclass(frozen=True, slots=True)
 class Arrow:
-    """A way from one box to another. `verdict` is the outcome that it is for, None if for both or neither.
+    """A transition from one box to another. `verdict` is the outcome that it is for, None if for both or neither.
 
     With `carries` the answer goes along, and is given to the target.
     """
@@ -47,7 +47,7 @@ class Arrow:
 
 
 @dataclass(slots=True)
-class _Way:
+class _Transition:
     """Edges that lead to the same place and say the same."""
 
     target: str
@@ -57,37 +57,38 @@ class _Way:
 
 def arrows(node: Node, names: Naming) -> Iterator[Arrow]:
     """The arrows that leave a node."""
-    ways = _merged(node, names)
-    for way in ways:
-        words = _rest(node, names) if len(ways) > 1 and not way.edges[0].guard else _when(node, way.edges, names)
-        if len(ways) > 1 and way.edges[0].guard and not all(edge.guard for edge in way.edges):
+    transitions = _merged(node, names)
+    for transition in transitions:
+        is_rest = len(transitions) > 1 and not transition.edges[0].guard
+        words = _rest(node, names) if is_rest else _when(node, transition.edges, names)
+        if len(transitions) > 1 and transition.edges[0].guard and not all(edge.guard for edge in transition.edges):
             words = between(" or ", (words, ("otherwise",)))
-        if not (words or way.said) and len(words_of(way.edges)) > 1:
+        if not (words or transition.said) and len(words_of(transition.edges)) > 1:
             words = ("then",)
-        carries = _carries(way, names)
-        said = between(" · ", (words, way.said, ("with its answer",) if carries else ()))
-        yield Arrow(node.id, way.target, said, _verdict(node, way, names), carries=carries)
+        carries = _carries(transition, names)
+        said = between(" · ", (words, transition.said, ("with its answer",) if carries else ()))
+        yield Arrow(node.id, transition.target, said, _verdict(node, transition, names), carries=carries)
 
 
-def _carries(way: _Way, names: Naming) -> bool:
-    """Whether the answer is kept for the one unit that is told of it."""
-    effects = (effect for edge in way.edges for effect in edge.effects)
+def _carries(transition: _Transition, names: Naming) -> bool:
+    """Whether the answer is kept for the one step that is told of it."""
+    effects = (effect for edge in transition.edges for effect in edge.effects)
     return any(isinstance(effect, Keep) and effect.slot in names.carried for effect in effects)
 
 
-def _merged(node: Node, names: Naming) -> list[_Way]:
+def _merged(node: Node, names: Naming) -> list[_Transition]:
     """Neighbours among the edges that say the same are merged; a RETRY between two of them parts nothing."""
-    ways: list[_Way] = []
-    latest: dict[object, _Way] = {}
+    transitions: list[_Transition] = []
+    latest: dict[object, _Transition] = {}
     for edge in node.edges:
         said = action(edge, names, node.group)
         key = (said, words_of([edge]) if has_condition(edge, names) else None)
-        way = latest.get(key)
-        if way is None or way.target != edge.target:
-            way = latest[key] = _Way(edge.target, said)
-            ways.append(way)
-        way.edges.append(edge)
-    return ways
+        transition = latest.get(key)
+        if transition is None or transition.target != edge.target:
+            transition = latest[key] = _Transition(edge.target, said)
+            transitions.append(transition)
+        transition.edges.append(edge)
+    return transitions
 
 
 def _when(node: Node, edges: Sequence[Edge], names: Naming) -> Said:
@@ -123,9 +124,9 @@ def _left(node: Node) -> tuple[str, ...]:
     return tuple(word for word in alphabet(node.task) if word not in tested)
 
 
-def _verdict(node: Node, way: _Way, names: Naming) -> Verdict | None:
-    """The outcome that a way is for: of the node, of the step that a branch decides, or of a nested runbook."""
-    if words := _words(node, way):
+def _verdict(node: Node, transition: _Transition, names: Naming) -> Verdict | None:
+    """The outcome that a transition is for: of the node, of the step that a branch decides, or of a nested runbook."""
+    if words := _words(node, transition):
         verdicts = {verdict_of(node.task, word) for word in words}
         return verdicts.pop() if len(verdicts) == 1 else None
     if isinstance(node.task, End):
@@ -133,12 +134,12 @@ def _verdict(node: Node, way: _Way, names: Naming) -> Verdict | None:
     pasts = {past for edge in node.edges for past in past_of_marks(edge, names)}
     if len(pasts) != 1 or not pasts <= set(PAST.values()):
         return None
-    is_failed = ("failed" in pasts) == bool(way.edges[0].guard)
+    is_failed = ("failed" in pasts) == bool(transition.edges[0].guard)
     return Verdict.FAIL if is_failed else Verdict.PASS
 
 
-def _words(node: Node, way: _Way) -> tuple[str, ...]:
-    """The words that a way is for; none if they are not known."""
-    if all(words_of([edge]) for edge in way.edges):
-        return words_of(way.edges)
-    return _left(node) if len(way.edges) == 1 and not way.edges[0].guard else ()
+def _words(node: Node, transition: _Transition) -> tuple[str, ...]:
+    """The words that a transition is for; none if they are not known."""
+    if all(words_of([edge]) for edge in transition.edges):
+        return words_of(transition.edges)
+    return _left(node) if len(transition.edges) == 1 and not transition.edges[0].guard else ()

@@ -1,4 +1,4 @@
-"""Ends of a run that has broken down behind one unit are drawn as one: arrows say what has happened there."""
+"""Ends of a run that has broken down behind one step are drawn as one: arrows say what has happened there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from compiler.ir.texts import Text
 
 
 def joined_breakdowns(program: Program) -> Program:
-    """The program with one end for all answers of a unit that give no verdict, if it has several; it has no message."""
+    """The program with one end for all answers of a step that give no verdict, if it has several; it has no message."""
     index = program.index()
     arriving = Counter(target for node in program.nodes for target in {edge.target for edge in node.edges})
     instead: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""What a picture says of a unit: captions in lines of a bearable length."""
+"""What a picture says of a step: captions in lines of a bearable length."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def notes(program: Program) -> Lines:
     if program.secrets:
         found.append(one_line(f"needs the secrets {', '.join(program.secrets)}"))
     if program.limit is not None:
-        found.append(f"at most {program.limit} units are run")
+        found.append(f"at most {program.limit} steps are run")
     if program.artifact is not None:
         found.append(one_line(f"leaves {program.artifact.slot} as {program.artifact.type}"))
     return tuple(found)

@@ -25,7 +25,7 @@ from compiler.ir.program import Register
 from compiler.ir.tasks import Verdict
 
 MOST_NAMED = 6
-"""Of units in one condition; of more the first and the last are named."""
+"""Of steps in one condition; of more the first and the last are named."""
 
 PAST = {Verdict.PASS.value: "passed", Verdict.FAIL.value: "failed"}
 
@@ -59,9 +59,9 @@ def _own_action(edge: Edge, names: Naming, group: str) -> Said:
     for verb in _VERBS:
         said = said.removeprefix(verb)
     for counter in advanced:
-        unit = names.called(counter.unit, group)
-        if unit.shown and said.endswith(f" {unit}"):
-            return (said.removesuffix(unit.shown), unit)
+        node = names.called(counter.of, group)
+        if node.shown and said.endswith(f" {node}"):
+            return (said.removesuffix(node.shown), node)
     return (said,) if said else ()
 
 
@@ -93,7 +93,7 @@ def has_condition(edge: Edge, names: Naming) -> bool:
 
 
 def past_of_marks(edge: Edge, names: Naming) -> set[str]:
-    """`failed` or `passed` if the edge asks only what became of earlier units, else nothing."""
+    """`failed` or `passed` if the edge asks only what became of earlier steps, else nothing."""
     found = [_mark(test, names) for test in _conditions(edge, names)]
     return {_past(mark) for mark in found if mark} if all(found) else set()
 
@@ -124,7 +124,7 @@ def _conditions(edge: Edge, names: Naming) -> list[Test]:
 
 
 def _mark(test: Test, names: Naming) -> Register | None:
-    """The counter of a test whether a unit had an outcome before."""
+    """The counter of a test whether a step had an outcome before."""
     if isinstance(test, CounterTest) and (test.operator, test.value) == (">=", 1):
         counter = names.counter(test.register)
         return counter if counter.role == "mark" else None
@@ -136,13 +136,13 @@ def _past(mark: Register) -> str:
 
 
 def _any_of(marks: Sequence[Register], names: Naming, group: str) -> Said:
-    """Several marks in one phrase; the earlier instances of a unit are the same unit."""
-    units = list(dict.fromkeys(names.called(mark.unit, group) for mark in marks))
+    """Several marks in one phrase; the earlier instances of a step are the same step."""
+    nodes = list(dict.fromkeys(names.called(mark.of, group) for mark in marks))
     past = _past(marks[0])
-    if len(units) == 1:
-        return (*(() if len(marks) == 1 else ("any ",)), units[0], f" {past}")
-    listed = between(", ", ((unit,) for unit in units))
-    return ("any of ", *(listed if len(units) <= MOST_NAMED else (units[0], " … ", units[-1])), f" {past}")
+    if len(nodes) == 1:
+        return (*(() if len(marks) == 1 else ("any ",)), nodes[0], f" {past}")
+    listed = between(", ", ((node,) for node in nodes))
+    return ("any of ", *(listed if len(nodes) <= MOST_NAMED else (nodes[0], " … ", nodes[-1])), f" {past}")
 
 
 def _words(test: Test, names: Naming, group: str) -> Said:
@@ -153,7 +153,7 @@ def _words(test: Test, names: Naming, group: str) -> Said:
             return _of_slot(names.short(slot, group), operator, text)
         case CounterTest(register, operator, value):
             if mark := _mark(test, names):
-                return (names.called(mark.unit, group), f" {_past(mark)}")
+                return (names.called(mark.of, group), f" {_past(mark)}")
             return (*_counter(register, names, group), f" {'≥' if operator == '>=' else operator} {value}")
         case _:
             assert_never(test)
@@ -170,11 +170,11 @@ def _counter(name: str, names: Naming, group: str) -> Said:
     counter = names.counter(name)
     match counter.role:
         case "retries":
-            return (names.called(counter.unit, group), " retries")
+            return (names.called(counter.of, group), " retries")
         case "instance":
-            return (names.called(counter.unit, group),)
+            return (names.called(counter.of, group),)
         case "mark":
-            return (names.called(counter.unit, group), f" {_past(counter)}")
+            return (names.called(counter.of, group), f" {_past(counter)}")
         case "":
             return (names.short(name, group),)
         case _:

@@ -1,4 +1,4 @@
-"""What changed between two versions of a program, as flows: units, transitions, and the ends that can be reached."""
+"""What changed between two versions of a program, as flows: steps, transitions, and the ends that can be reached."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 from backends.picture.arrows import Arrow
 from backends.picture.captions import Lines
-from backends.picture.matching import Matching, match, said, units_of
+from backends.picture.matching import Matching, match, nodes_of, said
 from backends.picture.naming import Called
 from backends.picture.picture import Box, Frame, Picture, outline
 from compiler.analyses.changes import Change, group_parts, node_parts, told
@@ -17,9 +17,9 @@ from compiler.ir.tasks import End
 
 @dataclass(frozen=True, slots=True)
 class Redirection:
-    """A transition of a unit that leads elsewhere or says something else; None where it is new or gone."""
+    """A transition of a step that leads elsewhere or says something else; None where it is new or gone."""
 
-    unit: Node
+    node: Node
     before: Arrow | None
     after: Arrow | None
 
@@ -56,13 +56,13 @@ def difference(old: Picture, new: Picture) -> Difference:
     matching = match(old, new)
     pairs = list(_pairs(old, new, matching))
     kept = {pair.new.id for pair in pairs}
-    units = {pair.new.id: pair for pair in pairs if pair.parts}
+    nodes = {pair.new.id: pair for pair in pairs if pair.parts}
     before, after = _reached_ends(old), _reached_ends(new)
     return Difference(
-        added=tuple(node for node in units_of(new) if node.id not in kept),
-        removed=tuple(node for node in units_of(old) if node.id not in matching.boxes),
+        added=tuple(node for node in nodes_of(new) if node.id not in kept),
+        removed=tuple(node for node in nodes_of(old) if node.id not in matching.boxes),
         changed=(
-            *_in_order(new, units, _changed_groups(old, new, matching)),
+            *_in_order(new, nodes, _changed_groups(old, new, matching)),
             *_changed_messages(old, new, matching),
         ),
         renumbered=tuple(pair for pair in pairs if pair.old.id != pair.new.id),
@@ -77,13 +77,13 @@ def difference(old: Picture, new: Picture) -> Difference:
 
 
 def _pairs(old: Picture, new: Picture, matching: Matching) -> Iterator[Change]:
-    """The units that are in both versions."""
+    """The steps that are in both versions."""
     before, after = ({box.node.id: box for box in drawn.boxes} for drawn in (old, new))
-    for unit, twin in matching.units:
-        first, second = before[unit.id], after[twin.id]
+    for node, twin in matching.steps:
+        first, second = before[node.id], after[twin.id]
         texts = ("texts",) if first.texts != second.texts else ()
         specified = ("specification",) if first.more != second.more else ()
-        yield Change(unit, twin, (*node_parts(unit, twin), *texts, *specified))
+        yield Change(node, twin, (*node_parts(node, twin), *texts, *specified))
 
 
 def _one_sided(old: Lines, new: Lines) -> tuple[Lines, Lines]:
@@ -97,7 +97,7 @@ def _one_sided(old: Lines, new: Lines) -> tuple[Lines, Lines]:
 def _changed_groups(old: Picture, new: Picture, matching: Matching) -> dict[str, Change]:
     """By their new ids the steps with substeps, and nested runbooks, that are called or described otherwise.
 
-    Units that moved can make a frame the successor of several. It is that of one which says the same, if there is any,
+    Steps that moved can make a frame the successor of several. It is that of one which says the same, if there is any,
     and none is that of a frame which says the same as one that has no other.
     """
     olds, news = _groups(old), _groups(new)
@@ -119,13 +119,13 @@ def _groups(drawn: Picture) -> dict[str, Group]:
     return {frame.id: frame.group for frame in drawn.frames if frame.group}
 
 
-def _in_order(new: Picture, units: Mapping[str, Change], groups: Mapping[str, Change]) -> Iterator[Change]:
+def _in_order(new: Picture, nodes: Mapping[str, Change], groups: Mapping[str, Change]) -> Iterator[Change]:
     """Changes in the order of the document."""
     for _, item in outline(new):
         if isinstance(item, Frame) and item.id in groups:
             yield groups[item.id]
-        elif isinstance(item, Box) and item.node.id in units:
-            yield units[item.node.id]
+        elif isinstance(item, Box) and item.node.id in nodes:
+            yield nodes[item.node.id]
 
 
 # --- Ends and transitions ---------------------------------------------------------------------------------------------
@@ -164,8 +164,8 @@ def _redirected(old: Picture, new: Picture, matching: Matching) -> Iterator[Redi
         gone: dict[object, list[Arrow]] = {}
         for arrow in before.get(origin[box.node.id], ()):
             target = matching.boxes.get(arrow.target)
-            way = (target and same[target], arrow.verdict, labels.renamed(arrow, box.node))
-            gone.setdefault(way, []).append(arrow)
+            transition = (target and same[target], arrow.verdict, labels.renamed(arrow, box.node))
+            gone.setdefault(transition, []).append(arrow)
         come = []
         for arrow in after.get(box.node.id, ()):
             twins = gone.get((same[arrow.target], arrow.verdict, arrow.says))
@@ -177,7 +177,7 @@ def _redirected(old: Picture, new: Picture, matching: Matching) -> Iterator[Redi
 
 
 class _Labels:
-    """The labels of old arrows as they would be in the new version, where units have other names."""
+    """The labels of old arrows as they would be in the new version, where steps have other names."""
 
     def __init__(self, new: Picture, matching: Matching) -> None:
         self._matching = matching
@@ -209,14 +209,14 @@ def _runbooks(drawn: Picture) -> dict[str, str]:
     return found
 
 
-def _paired(unit: Node, gone: list[Arrow], come: list[Arrow]) -> Iterator[Redirection]:
+def _paired(node: Node, gone: list[Arrow], come: list[Arrow]) -> Iterator[Redirection]:
     for arrow in come:
         twin = next((other for other in gone if other.verdict == arrow.verdict), None)
         if twin:
             gone.remove(twin)
-        yield Redirection(unit, twin, arrow)
+        yield Redirection(node, twin, arrow)
     for arrow in gone:
-        yield Redirection(unit, arrow, None)
+        yield Redirection(node, arrow, None)
 
 
 def _leaving(drawn: Picture) -> dict[str, list[Arrow]]:

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from backends.picture.picture import Frame, Picture
-from compiler.analyses.matching import match_units
+from compiler.analyses.matching import match_nodes
 from compiler.ir.program import Node
 from compiler.ir.tasks import Branch, End
 
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """The units, boxes (by id) and frames (by id) that are in both versions."""
+    """The steps, boxes (by id) and frames (by id) that are in both versions."""
 
-    units: tuple[tuple[Node, Node], ...]
+    steps: tuple[tuple[Node, Node], ...]
     boxes: Mapping[str, str]
     frames: Mapping[str, str]
 
@@ -32,13 +32,13 @@ class Matching:
 
 def match(old: Picture, new: Picture) -> Matching:
     """What is in both versions."""
-    units = match_units(units_of(old), units_of(new))
-    ids = {before.id: after.id for before, after in units}
-    found = Matching(units, ids, _frames(old, new, ids))
-    return Matching(units, ids | _between(old, new, found) | _ends(old, new, found), found.frames)
+    nodes = match_nodes(nodes_of(old), nodes_of(new))
+    ids = {before.id: after.id for before, after in nodes}
+    found = Matching(nodes, ids, _frames(old, new, ids))
+    return Matching(nodes, ids | _between(old, new, found) | _ends(old, new, found), found.frames)
 
 
-def units_of(drawn: Picture) -> list[Node]:
+def nodes_of(drawn: Picture) -> list[Node]:
     """The nodes that do something."""
     return [box.node for box in drawn.boxes if not isinstance(box.node.task, Branch | End)]
 
@@ -48,11 +48,11 @@ def said(node: Node) -> object:
     return (node.task.result, node.task.message) if isinstance(node.task, End) and not node.edges else node.id
 
 
-# --- What is between and around the units -----------------------------------------------------------------------------
+# --- What is between and around the steps -----------------------------------------------------------------------------
 
 
 def _frames(old: Picture, new: Picture, ids: Mapping[str, str]) -> dict[str, str]:
-    """A frame is the one that the first of its units that is in both stands in."""
+    """A frame is the one that the first of its steps that is in both stands in."""
     olds, news = ({frame.id: frame for frame in drawn.frames} for drawn in (old, new))
     homes = {box.node.id: box.frame for box in new.boxes}
     found: dict[str, str] = {}
@@ -65,7 +65,7 @@ def _frames(old: Picture, new: Picture, ids: Mapping[str, str]) -> dict[str, str
                 found[before.id] = after.id
             elif before.group and after.group:
                 break
-            # Where they are not the same, one is the frame of a loop that has come or gone around the same units.
+            # Where they are not the same, one is the frame of a loop that has come or gone around the same steps.
             before, after = (
                 olds.get(before.parent) if is_same or not before.group else before,
                 news.get(after.parent) if is_same or not after.group else after,

@@ -1,4 +1,4 @@
-"""What a picture calls things: units by short names, counters by what they are for; and who uses which texts."""
+"""What a picture calls things: steps by short names, counters by what they are for; and who uses which texts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST_SHOWN = 240
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A unit, group or register by name, as it is shown in one place; other versions may call it otherwise."""
+    """A step, group or register by name, as it is shown in one place; other versions may call it otherwise."""
 
     full: str
     shown: str
@@ -83,7 +83,7 @@ class Naming:
 
 
 def _carried(program: Program) -> Iterator[str]:
-    """The slots that carry an answer to one unit, once: it reads them, and whatever comes of it, it clears them."""
+    """The slots that carry an answer to one step, once: it reads them, and whatever comes of it, it clears them."""
     for node in program.nodes:
         read = {item.register for written in texts_of(node) for item in written.references}
         cleared = [{effect.slot for effect in edge.effects if isinstance(effect, Clear)} for edge in node.edges]
@@ -98,7 +98,7 @@ def free(name: str, taken: Container[str]) -> str:
 
 
 def is_named(slot: str) -> bool:
-    """Whether an author gave a slot its name: those that a front end makes for itself begin with a word and a blank."""
+    """Whether an author gave a slot its name: those that a front end makes for itself begin with a word and a space."""
     return " " not in slot.partition("/")[0]
 
 

@@ -29,7 +29,7 @@ def overlay(old: Picture, new: Picture, found: Difference) -> Picture:
 
 
 def _names(old: Picture, new: Picture, found: Difference) -> dict[str, str]:
-    """What the old boxes are called in the picture of both; an id that is gone may be that of another unit now."""
+    """What the old boxes are called in the picture of both; an id that is gone may be that of another step now."""
     taken = {box.node.id for box in (*old.boxes, *new.boxes)}
     names = dict(found.matched)
     for box in old.boxes:

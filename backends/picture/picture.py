@@ -1,7 +1,7 @@
 """A program as a picture: boxes in frames, with arrows. Targets that draw only write it down.
 
-What no unit leads to is left out, such as the place where a step would be decided whose children all jump elsewhere;
-so are arrows that no run can take, and branches that choose nothing. Units that no run reaches are part of the
+What no step leads to is left out, such as the place where a step would be decided whose children all jump elsewhere;
+so are arrows that no run can take, and branches that choose nothing. Steps that no run reaches are part of the
 document: they are drawn, and marked.
 """
 
@@ -18,7 +18,7 @@ from backends.picture.loops import Placement, place
 from backends.picture.naming import Naming
 from backends.picture.stages import stage_tooltip
 from backends.picture.streams import Stream, streams
-from compiler.ir.edges import value_names
+from compiler.ir.edges import output_names
 from compiler.ir.program import Group, Node, Program, without_jumps
 from compiler.ir.tasks import Branch, End
 from compiler.passes.remove_impossible_edges import remove_impossible_edges
@@ -88,7 +88,7 @@ def picture(program: Program) -> Picture:
         tuple(_frames(program, names, placement)),
         tuple(arrow for node in program.nodes for arrow in arrows(node, names)),
         notes(program),
-        tuple(f"value {name}" for name in value_names(edge for node in program.nodes for edge in node.edges)),
+        tuple(f"value {name}" for name in output_names(edge for node in program.nodes for edge in node.edges)),
         tuple(streams(program)),
     )
 
@@ -127,13 +127,13 @@ def _drawn(program: Program) -> Program:
     program = joined_breakdowns(thread_jumps(remove_impossible_edges(without_jumps(program))))
     first = program.index()[program.entry]
     entry = first.edges[0].target if isinstance(first.task, Branch) and not first.edges[0].guard else first.id
-    units = [node.id for node in program.nodes if not isinstance(node.task, Branch | End)]
-    kept = _led_to(program, [entry, *units])
+    nodes = [node.id for node in program.nodes if not isinstance(node.task, Branch | End)]
+    kept = _led_to(program, [entry, *nodes])
     return replace(program, entry=entry, nodes=tuple(node for node in program.nodes if node.id in kept))
 
 
 def _led_to(program: Program, starts: Iterable[str]) -> set[str]:
-    """The nodes that some way leads to from one of the starts, which count too."""
+    """The nodes that some transition leads to from one of the starts, which count too."""
     index = program.index()
     pending = list(starts)
     found = set(pending)

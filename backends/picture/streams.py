@@ -1,4 +1,4 @@
-"""The data that flows between units: which answers are read further on, as far as their author named them."""
+"""The data that flows between steps: which answers are read further on, as far as their author named them."""
 
 from __future__ import annotations
 

@@ -34,6 +34,6 @@ def _excerpt(text: str) -> Lines:
 
 
 def _cut(line: str) -> str:
-    """A line without what does not print; blanks at its beginning stay, since they mean something in commands."""
+    """A line without what does not print; spaces at its beginning stay, since they mean something in commands."""
     shown = "".join(c if c.isprintable() else " " for c in line[: WIDTH + 1]).rstrip()
     return shown if len(shown) <= WIDTH else shown[: WIDTH - 1] + "…"

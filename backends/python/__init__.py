@@ -90,7 +90,7 @@ def _shared() -> _Shared:
 
 
 def _headings(program: Program) -> dict[str, str]:
-    """What to write above the first unit of each group."""
+    """What to write above the first step of each group."""
     titles = {group.id: str(group.title) for group in program.groups}
     found: dict[str, str] = {}
     seen: set[str] = {""}

@@ -1,4 +1,4 @@
-"""The program as calls: one for each unit, in the words of the runbook; `runtime_shim/built.py` reads them back.
+"""The program as calls: one for each step, in the words of the runbook; `runtime_shim/built.py` reads them back.
 
 A counter is not named where `retry` says it all, nor an end that only one transition leads to.
 """
@@ -17,7 +17,7 @@ from backends.python.table import Table
 from backends.remarks import comment
 
 INDENT = "    "
-WORDS = ("about", "group", "unit", "end", "branch", "go", "retry", "complete", "stop")
+WORDS = ("about", "group", "step", "end", "branch", "go", "retry", "complete", "stop")
 """What a runbook may call besides the kinds of tasks, in the order in which it takes them."""
 
 _OWN = frozenset({"title", "at", "task", "shell", "command", "edges"})
@@ -41,7 +41,7 @@ class Calls:
 
 
 def calls(table: Table, headings: dict[str, str]) -> Calls:
-    """The calls that a table is built of; `headings` stand above units."""
+    """The calls that a table is built of; `headings` stand above steps."""
     return _Writer(without_common(table)).write(headings)
 
 
@@ -51,7 +51,7 @@ class _Writer:
     used: set[str] = field(default_factory=lambda: {"about"})
 
     def __post_init__(self) -> None:
-        edges = [edge for unit in self.table["units"].values() for edge in unit["edges"]]
+        edges = [edge for node in self.table["nodes"].values() for edge in node["edges"]]
         self._users = Counter([self.table["entry"], *(edge["go"] for edge in edges)])
         self._features: set[str] = set()
         self._taken: set[str] = set()
@@ -61,15 +61,15 @@ class _Writer:
     def write(self, headings: dict[str, str]) -> Calls:
         lines: list[str] = []
         groups = dict(self.table.get("groups", {}))
-        for name, unit in self.table["units"].items():
+        for name, node in self.table["nodes"].items():
             if name in self._said:
                 continue
-            body = self._node(name, unit)
+            body = self._node(name, node)
             lines.append("")
             if name in headings:
                 lines.append(f"{INDENT}# {comment(headings[name])}")
-            if unit.get("group") in groups:
-                lines += self._call("group", [literal(unit["group"])], _settings(groups.pop(unit["group"])))
+            if node.get("group") in groups:
+                lines += self._call("group", [literal(node["group"])], _settings(groups.pop(node["group"])))
             lines += body
         return Calls([*self._about(), *lines], self.used, self.table, self._features)
 
@@ -78,7 +78,7 @@ class _Writer:
         implied = self._counted()
         registers = {name: value for name, value in table["registers"].items() if name not in implied}
         facts = [f"{key}={literal(table[key])}" for key in ("name", "source")]
-        if table["entry"] != next(iter(table["units"])):
+        if table["entry"] != next(iter(table["nodes"])):
             facts.append(f"entry={literal(table['entry'])}")
         held = {
             "limit": table.get("limit"),
@@ -87,7 +87,7 @@ class _Writer:
             "scopes": table.get("scopes"),
             "texts": {name: value for name, value in registers.items() if not isinstance(value, int)},
             "inputs": table.get("inputs"),
-            "values": table.get("values"),
+            "outputs": table.get("outputs"),
             "jumps": table.get("jumps"),
             "artifact": table.get("artifact"),
             "contexts": table.get("contexts"),
@@ -103,76 +103,77 @@ class _Writer:
 
     def _counted(self) -> set[str]:
         """The counters of attempts that calls of `retry` stand for."""
-        return {self.table["units"][name]["attempt"] for name in self._retried}
+        return {self.table["nodes"][name]["attempt"] for name in self._retried}
 
     @cached_property
     def _retried(self) -> set[str]:
-        """The units whose retries are those that `retry` stands for."""
-        return {name for name, unit in self.table["units"].items() if self._retries(name, unit)}
+        """The steps whose retries are those that `retry` stands for."""
+        return {name for name, node in self.table["nodes"].items() if self._retries(name, node)}
 
-    def _node(self, name: str, unit: Table) -> list[str]:
-        """The call for a unit, a branch, or an end that is not written at the transition to it."""
+    def _node(self, name: str, node: Table) -> list[str]:
+        """The call for a step, a branch, or an end that is not written at the transition to it."""
         self._taken.add(name)
-        task = unit["task"]
+        task = node["task"]
         head = [literal(name)]
         if task == "end":
-            head += [literal(unit["result"]), *([literal(unit["message"])] if unit["message"] else [])]
+            head += [literal(node["result"]), *([literal(node["message"])] if node["message"] else [])]
             own = _OWN | {"result", "message"}
-            more = {key: value for key, value in unit.items() if key not in own}
-            titled = [f"title={literal(unit['title'])}"] if unit["title"] else []
+            more = {key: value for key, value in node.items() if key not in own}
+            titled = [f"title={literal(node['title'])}"] if node["title"] else []
             settings = [*titled, *_settings(more)]
-            return self._call("end", head, [*settings, *self._ways(name, unit)])
-        if unit["title"]:
-            head.append(literal(unit["title"]))
+            return self._call("end", head, [*settings, *self._transitions(name, node)])
+        if node["title"]:
+            head.append(literal(node["title"]))
         if task != "branch":
-            place, line = unit["at"].rpartition(":")[::2]
-            head.append(f"at={line if place == self.table['source'] else literal(unit['at'])}")
+            place, line = node["at"].rpartition(":")[::2]
+            head.append(f"at={line if place == self.table['source'] else literal(node['at'])}")
         own = _OWN | {"attempt"} if name in self._retried else _OWN
-        more = {key: value for key, value in unit.items() if key not in own}
-        command = {unit["shell"]: unit["command"]} if task == "shell" else {}
+        more = {key: value for key, value in node.items() if key not in own}
+        command = {node["shell"]: node["command"]} if task == "shell" else {}
         prompt = {"prompt": more.pop("prompt")} if "prompt" in more else {}
         settings = _settings(prompt | command | more)
-        return self._call("unit" if task == "shell" else task, head, [*settings, *self._ways(name, unit)])
+        return self._call("step" if task == "shell" else task, head, [*settings, *self._transitions(name, node)])
 
-    def _retries(self, name: str, unit: Table) -> bool:
-        """Whether its retries are those that `retry` stands for: a way round, and a reset on each way out."""
+    def _retries(self, name: str, node: Table) -> bool:
+        """Whether its retries are those that `retry` stands for: a transition back, and a reset on each one out."""
         counter = f"{name} retries"
-        if unit.get("attempt") != counter or self.table["registers"][counter] != 0:
+        if node.get("attempt") != counter or self.table["registers"][counter] != 0:
             return False
-        ways = [_times(name, edge) for edge in unit["edges"]]
-        resets = [edge.get("do", [])[-1:] == [[counter, "=", 0]] for edge in unit["edges"]]
-        return any(ways) and all(bool(way) or reset for way, reset in zip(ways, resets, strict=True))
+        times = [_times(name, edge) for edge in node["edges"]]
+        resets = [edge.get("do", [])[-1:] == [[counter, "=", 0]] for edge in node["edges"]]
+        return any(times) and all(bool(many) or reset for many, reset in zip(times, resets, strict=True))
 
-    def _ways(self, name: str, unit: Table) -> list[str]:
-        """Where the run goes from a unit, as settings of its call."""
+    def _transitions(self, name: str, node: Table) -> list[str]:
+        """Where the run goes from a step, as settings of its call."""
         is_retried = name in self._retried
-        runs = [(word, list(edges)) for word, edges in groupby(unit["edges"], lambda edge: edge.get("on"))]
-        ways = [(word, self._way(name, edges, is_retried)) for word, edges in runs]
-        words = [word for word, _ in ways]
+        runs = [(word, list(edges)) for word, edges in groupby(node["edges"], lambda edge: edge.get("on"))]
+        transitions = [(word, self._transition(name, edges, is_retried)) for word, edges in runs]
+        words = [word for word, _ in transitions]
         others = [index for index, word in enumerate(words) if word not in (None, "pass", "fail")]
         if len(set(words)) < len(words) or any(after - before > 1 for before, after in pairwise(others)):
             self._features.add("on")
-            return [f"on={broken('[', [f'[{literal(word)}, {way}]' for word, way in ways], ']', 8)}"]
-        known = _OUTCOMES.get(unit.get("question", ""), _OUTCOMES["pass/fail"])
+            pairs = [f"[{literal(word)}, {transition}]" for word, transition in transitions]
+            return [f"on={broken('[', pairs, ']', 8)}"]
+        known = _OUTCOMES.get(node.get("question", ""), _OUTCOMES["pass/fail"])
         settings: list[str] = []
-        for index, (word, way) in enumerate(ways):
+        for index, (word, transition) in enumerate(transitions):
             if word is None:
-                settings.append(f"{'then' if unit['task'] in ('branch', 'end') else 'otherwise'}={way}")
+                settings.append(f"{'then' if node['task'] in ('branch', 'end') else 'otherwise'}={transition}")
             elif index not in others:
-                settings.append(f"{known[word]}={way}")
+                settings.append(f"{known[word]}={transition}")
             elif index == others[0]:
                 self._features.add("on")
-                inner = [f"{literal(words[other])}: {ways[other][1]}" for other in others]
+                inner = [f"{literal(words[other])}: {transitions[other][1]}" for other in others]
                 settings.append(f"on={broken('{', inner, '}', 8)}")
         return settings
 
-    def _way(self, name: str, edges: list[Table], is_retried: bool) -> str:
-        """The ways of one outcome: the first one whose conditions hold is taken."""
+    def _transition(self, name: str, edges: list[Table], is_retried: bool) -> str:
+        """The transitions of one outcome: the first one whose conditions hold is taken."""
         if is_retried and len(edges) > 1 and (times := _times(name, edges[0])):
             self.used.add("retry")
             says = edges[0]["says"]
             told = "" if says == f"RETRY {times}" else f"{literal(says)}, "
-            return f"retry({times}, {told}then={self._way(name, edges[1:], is_retried)})"
+            return f"retry({times}, {told}then={self._transition(name, edges[1:], is_retried)})"
         shown = [self._one(name, edge, is_retried) for edge in edges]
         return shown[0] if len(shown) == 1 else broken("[", shown, "]", 8)
 
@@ -192,18 +193,18 @@ class _Writer:
 
     def _end(self, name: str, edge: Table, more: list[str]) -> str:
         """The end to which an edge leads, where it needs no name."""
-        target, unit = edge["go"], self.table["units"][edge["go"]]
-        if unit["task"] != "end" or unit["edges"] or unit["title"] or self._users[target] > 1:
+        target, node = edge["go"], self.table["nodes"][edge["go"]]
+        if node["task"] != "end" or node["edges"] or node["title"] or self._users[target] > 1:
             return ""
-        word = unit["result"]
+        word = node["result"]
         if target != next(free for free in _free(f"{name}/{word.upper()}") if free not in self._taken):
             return ""
         self._taken.add(target)
         self._said.add(target)
         self.used.add(word)
         says = [] if edge["says"] == word.upper() else [f"says={literal(edge['says'])}"]
-        filled = [f"placeholders={literal(unit['placeholders'])}"] if "placeholders" in unit else []
-        message = [literal(unit["message"])] if unit["message"] else []
+        filled = [f"placeholders={literal(node['placeholders'])}"] if "placeholders" in node else []
+        message = [literal(node["message"])] if node["message"] else []
         return f"{word}({', '.join([*message, *says, *more, *filled])})"
 
     def _call(self, word: str, head: list[str], settings: list[str]) -> list[str]:
@@ -224,7 +225,7 @@ def _settings(values: Table) -> list[str]:
 
 
 def _times(name: str, edge: Table) -> int:
-    """How often an edge goes round to its own unit before it gives up; 0 if it is no such edge."""
+    """How often an edge goes round to its own step before it gives up; 0 if it is no such edge."""
     counter = f"{name} retries"
     tests = edge.get("if", [])
     if edge["go"] != name or edge.get("do") != [[counter, "+", 1]] or len(tests) != 1:
@@ -234,7 +235,7 @@ def _times(name: str, edge: Table) -> int:
 
 
 def _free(name: str) -> Iterator[str]:
-    """The names for a further end of a unit."""
+    """The names for a further end of a step."""
     yield name
     number = 2
     while True:

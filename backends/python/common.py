@@ -1,4 +1,4 @@
-"""What goes for every unit of a program with inputs and values, and is said once; `runtime_shim/common.py` adds it."""
+"""What goes for every step of a program with inputs and values, and is said once; `runtime_shim/common.py` adds it."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from backends.remarks import listed
 
 _CALLING = ("shell", "agent", "tool", "parallel")
 _TEXTS = ("title", "prompt", "block", "command", "message", "reason", "arguments", "options", "entries")
-_KEYS = ("texts", "placeholders", "values", "edges")
-"""What units say only where it differs."""
+_KEYS = ("texts", "placeholders", "outputs", "edges")
+"""What steps say only where it differs."""
 
 
 def without_common(table: Table) -> Table:
-    """The table whose units say only what differs; `values` are those that go for all commands."""
+    """The table whose steps say only what differs; `values` are those that go for all commands."""
     if all(isinstance(initial, int) for initial in table["registers"].values()):
-        return table  # as most are: no texts, so nothing goes for every unit
+        return table  # as most are: no texts, so nothing goes for every step
     values = _common_values(table)
     names = [] if values is None else [*_inputs(table), *values]
     registers = {name: initial for name, initial in table["registers"].items() if name not in names}
-    units = {name: _unit(unit, names, values or []) for name, unit in table["units"].items()}
-    found = table | {"registers": registers, "units": units} | ({"values": values} if values else {})
+    nodes = {name: _node(node, names, values or []) for name, node in table["nodes"].items()}
+    found = table | {"registers": registers, "nodes": nodes} | ({"outputs": values} if values else {})
     if "groups" in table:
         groups = table["groups"].items()
         found["groups"] = {name: _but(group, "placeholders") | _placeholders(group, names) for name, group in groups}
@@ -32,13 +32,13 @@ def without_common(table: Table) -> Table:
 
 
 def explained(table: Table, found: Table) -> Iterator[str]:
-    """Sentences on what units do not say for themselves, which `found` is the table without."""
+    """Sentences on what steps do not say for themselves, which `found` is the table without."""
     if len(found["registers"]) == len(table["registers"]):
         return
-    kinds = [f"`{kind}`" for kind in ("inputs", "values") if found.get(kind)]
+    kinds = [f"`{kind}`" for kind in ("inputs", "outputs") if found.get(kind)]
     yield f"{listed(kinds)} are variables of each command, and stand in texts as `{{{{NAME}}}}`."
-    if "values" in found:
-        yield "Each command may give all of the `values`, in the file that RDC_OUTPUT names."
+    if "outputs" in found:
+        yield "Each command may give all of the `outputs`, in the file that RDC_OUTPUT names."
 
 
 def _inputs(table: Table) -> list[str]:
@@ -46,64 +46,64 @@ def _inputs(table: Table) -> list[str]:
 
 
 def _common_values(table: Table) -> list[str] | None:
-    """The values of most commands that have all inputs and values as variables; None where most units have nothing."""
+    """The values of most commands that have all inputs and values as variables; None where most steps have nothing."""
     inputs, votes = _inputs(table), Counter[tuple[str, ...]]()
-    calling = [unit for unit in table["units"].values() if unit["task"] in _CALLING]
-    for unit in calling:
-        kept = _kept(unit)
-        if kept is not None and unit.get("texts") == _same([*inputs, *kept]):
+    calling = [node for node in table["nodes"].values() if node["task"] in _CALLING]
+    for node in calling:
+        kept = _kept(node)
+        if kept is not None and node.get("texts") == _same([*inputs, *kept]):
             votes[tuple(kept)] += 1
     if not votes:
         return None
     values, count = votes.most_common(1)[0]
     is_kept_so = all(table["registers"].get(name, 0) is None for name in (*inputs, *values))
-    return list(values) if is_kept_so and count >= sum("texts" not in unit for unit in calling) else None
+    return list(values) if is_kept_so and count >= sum("texts" not in node for node in calling) else None
 
 
 def _same(names: Iterable[str]) -> dict[str, str]:
     return {name: name for name in names}
 
 
-def _but(unit: Table, *keys: str) -> Table:
-    return {key: value for key, value in unit.items() if key not in keys}
+def _but(node: Table, *keys: str) -> Table:
+    return {key: value for key, value in node.items() if key not in keys}
 
 
-def _unit(unit: Table, names: Sequence[str], values: Sequence[str]) -> Table:
-    """A unit without what goes for all."""
-    said, edges = _but(unit, *_KEYS), unit["edges"]
-    texts, kept = unit.get("texts", {}), _kept(unit)
-    if unit["task"] in _CALLING and texts != _same(names):
+def _node(node: Table, names: Sequence[str], values: Sequence[str]) -> Table:
+    """A step without what goes for all."""
+    said, edges = _but(node, *_KEYS), node["edges"]
+    texts, kept = node.get("texts", {}), _kept(node)
+    if node["task"] in _CALLING and texts != _same(names):
         said["texts"] = texts
-    said |= _placeholders(unit, names)
+    said |= _placeholders(node, names)
     if kept is None:
-        said["gives"] = unit["values"]
-    elif unit["task"] == "shell":
-        said |= {"values": kept} if kept != values else {}
+        said["gives"] = node["outputs"]
+    elif node["task"] == "shell":
+        said |= {"outputs": kept} if kept != values else {}
         edges = [edge | {"do": edge["do"][len(kept) :]} for edge in edges] if kept else edges
     return said | {"edges": edges}
 
 
-def _kept(unit: Table) -> list[str] | None:
-    """The values that each way of a unit keeps first, in this order; None where its ways differ."""
-    values, edges = unit.get("values", []), unit["edges"]
+def _kept(node: Table) -> list[str] | None:
+    """The values that each transition of a step keeps first, in this order; None where its transitions differ."""
+    values, edges = node.get("outputs", []), node["edges"]
     firsts = [edge.get("do", [])[: len(values)] for edge in edges]
     kept = [name for name in map(_value_kept, firsts[0] if firsts else []) if name]
-    keeps = [[unit.get("texts", {}).get(name, name), "keep", ["value", name]] for name in kept]
+    keeps = [[node.get("texts", {}).get(name, name), "keep", ["output", name]] for name in kept]
     return kept if sorted(kept) == values and all(first == keeps for first in firsts) else None
 
 
 def _value_kept(effect: list[Any]) -> str:
     """The name of the value that an effect keeps, "" if it keeps none."""
     match effect:
-        case [_, "keep", ["value", str(name)]]:
+        case [_, "keep", ["output", str(name)]]:
             return name
         case _:
             return ""
 
 
-def _placeholders(unit: Table, names: Sequence[str]) -> Table:
-    """The marks of a unit but `{{NAME}}` for what all units see; None for what only looks like such a mark."""
-    marks, shown = unit.get("placeholders", {}), str([unit.get(key) for key in _TEXTS])
+def _placeholders(node: Table, names: Sequence[str]) -> Table:
+    """The marks of a step but `{{NAME}}` for what all steps see; None for what only looks like such a mark."""
+    marks, shown = node.get("placeholders", {}), str([node.get(key) for key in _TEXTS])
     written = {f"{{{{{name}}}}}": name for name in names}
     common = {mark: [name, "", "", mark] for mark, name in written.items() if mark in shown}
     # Of two marks that begin alike the first one counts, so their order has to stay.

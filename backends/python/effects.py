@@ -18,8 +18,8 @@ def effect_table(effect: Effect) -> list[Any]:
             return [register, "at least", value]
         case Reset(scope):
             return ["reset", scope]
-        case Keep(slot, "value", name):
-            return [slot, "keep", ["value", name]]
+        case Keep(slot, "output", name):
+            return [slot, "keep", ["output", name]]
         case Keep(slot, extract=field):
             return [slot, "keep", ["answer"] if field is None else ["field", field]]
         case Clear(slot):

@@ -1,6 +1,6 @@
 """The operator's jumps as the runtime reads them: only those that it cannot tell by itself (I27).
 
-By itself it goes to the unit that is named, and to the first unit whose name begins with that of a group, as those of
+By itself it goes to the step that is named, and to the first step whose name begins with that of a group, as those of
 Rundown do (`2.1` and `2/lint.runbook.md/1` are in `2`).
 """
 
@@ -26,7 +26,7 @@ def jumps(program: Program, resets: Collection[str]) -> dict[str, Any]:
     `to` has the jumps that do something else, `scopes` those that no edge resets. In a group that is not in `within`
     stand those whose names begin with its name.
     """
-    written = {jump.unit: _effective(jump) for jump in program.jumps}
+    written = {jump.id: _effective(jump) for jump in program.jumps}
     enter = _entered(program, written.values())
     inside = _inside(program, enter)
     told = _Told(program, enter, _unlike_names(program, inside))
@@ -41,7 +41,7 @@ def jumps(program: Program, resets: Collection[str]) -> dict[str, Any]:
     scopes = {effect.scope for effect in effects if isinstance(effect, Reset)} - set(resets)
     members = scope_members(program.registers)
     return given(
-        to={jump.unit: _jump(jump) for jump in found if jump != told.jump(jump.unit)},
+        to={jump.id: _jump(jump) for jump in found if jump != told.jump(jump.id)},
         enter={group: [effect_table(effect) for effect in effects] for group, effects in enter.items()},
         within=told.within,
         scopes={scope: [register.name for register in members.get(scope, ())] for scope in sorted(scopes)},
@@ -49,7 +49,7 @@ def jumps(program: Program, resets: Collection[str]) -> dict[str, Any]:
 
 
 class _Told:
-    """What `runtime_shim/moving.py` makes of the name of a unit or group that `to` does not have."""
+    """What `runtime_shim/moving.py` makes of the name of a step or group that `to` does not have."""
 
     def __init__(
         self, program: Program, enter: Mapping[str, tuple[Effect, ...]], within: Mapping[str, list[str]]
@@ -61,12 +61,12 @@ class _Told:
         for group, names in within.items():
             for name in names:
                 self._around.setdefault(name, set()).add(group)
-        self._units = [node.id for node in program.nodes if not isinstance(node.task, Branch | End)]
-        self._begun = {begin: unit for unit in reversed(self._units) for begin in _beginnings(unit)}
-        self._named = {*self._units}
+        self._nodes = [node.id for node in program.nodes if not isinstance(node.task, Branch | End)]
+        self._begun = {begin: step for step in reversed(self._nodes) for begin in _beginnings(step)}
+        self._named = {*self._nodes}
 
     def jump(self, name: str) -> Jump:
-        """Where the runtime goes: to the unit of this name, else to the first of the group, which begins afresh."""
+        """Where the runtime goes: to the step of this name, else to the first of the group, which begins afresh."""
         groups = {begin for begin in _beginnings(name) if begin in self._enter and begin not in self.within}
         groups |= self._around.get(name, set())
         around = tuple(Entering(group, self._enter[group]) for group in sorted(groups, key=self._order.__getitem__))

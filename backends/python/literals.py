@@ -6,7 +6,7 @@ WIDEST = 120
 
 
 def literal(value: object, indent: int = 0) -> str:
-    """A value as a Python expression that stands at `indent` blanks; a text of several lines has a literal for each.
+    """A value as a Python expression that stands at `indent` spaces; a text of several lines has a literal for each.
 
     Empty lines at its ends are no lines of their own. `repr` escapes whatever does not print, the marks that reverse a
     text's direction included, so that what a reviewer sees is what runs.

@@ -12,7 +12,7 @@ Table = dict[str, Any]
 
 
 def placeholders(marks: Marks, slots: Container[str]) -> Table:
-    """What stands for each mark in the texts of a unit, a group or a contract."""
+    """What stands for each mark in the texts of a step, a group or a contract."""
     found = {mark: _place(reference, slots) for mark, reference in marks.references.items()}
     return {"placeholders": found} if found else {}
 

@@ -18,7 +18,7 @@ from compiler.ir.edges import (
     OutcomeTest,
     Reset,
     SlotTest,
-    value_names,
+    output_names,
     words_of,
 )
 from compiler.ir.program import Context, Group, Input, Node, Program, scope_members
@@ -57,7 +57,7 @@ def table(program: Program) -> Table:
             scopes={scope: [register.name for register in members.get(scope, ())] for scope in sorted(resets)},
             groups={name: _group(group, slots) for name, group in groups.items()},
         ),
-        "units": {node.id: _unit(node, groups, slots, is_contract=is_contract) for node in program.nodes},
+        "nodes": {node.id: _node(node, groups, slots, is_contract=is_contract) for node in program.nodes},
     }
 
 
@@ -91,28 +91,28 @@ def _group(group: Group, slots: Container[str]) -> Table:
     return {"title": marks.text(group.title), "prompt": marks.text(group.prompt)} | placeholders(marks, slots)
 
 
-def _unit(node: Node, groups: Container[str], slots: Container[str], *, is_contract: bool) -> Table:
-    """A unit; `groups` are those that have something to say when a run enters them."""
+def _node(node: Node, groups: Container[str], slots: Container[str], *, is_contract: bool) -> Table:
+    """A step; `groups` are those that have something to say when a run enters them."""
     original = node.task
     node, marks = marked(node)
-    unit: Table = {"title": str(node.title)}
+    step: Table = {"title": str(node.title)}
     if not isinstance(node.task, Branch | End):
-        unit["at"] = f"{node.origin.path}:{node.origin.span.line}"
-    unit |= {"group": node.group} if node.group in groups and not isinstance(node.task, Branch | End) else {}
-    unit |= task_table(node.task, original) | _settings(node)
+        step["at"] = f"{node.origin.path}:{node.origin.span.line}"
+    step |= {"group": node.group} if node.group in groups and not isinstance(node.task, Branch | End) else {}
+    step |= task_table(node.task, original) | _settings(node)
     if isinstance(node.task, Gate) and is_contract:
-        unit["step"] = node.group
+        step["step"] = node.group
     if node.retries:
-        unit["attempt"] = node.retries
+        step["attempt"] = node.retries
     if node.constants and isinstance(node.task, Shell | Agent | Tool | Parallel):
-        unit["env"] = {constant.name: constant.value for constant in node.constants}
-    unit |= _variables(node, slots) | placeholders(marks, slots)
-    values = sorted(value_names(node.edges))
+        step["env"] = {constant.name: constant.value for constant in node.constants}
+    step |= _variables(node, slots) | placeholders(marks, slots)
+    values = sorted(output_names(node.edges))
     if values and isinstance(node.task, Shell):
-        unit["values"] = values
+        step["outputs"] = values
     # No outcome has two words.
-    unit["edges"] = [_edge(edge) for edge in node.edges if len(edge.guard) < 2 or len(words_of([edge])) < 2]
-    return unit
+    step["edges"] = [_edge(edge) for edge in node.edges if len(edge.guard) < 2 or len(words_of([edge])) < 2]
+    return step
 
 
 def _settings(node: Node) -> Table:
@@ -125,7 +125,7 @@ def _settings(node: Node) -> Table:
 
 
 def _variables(node: Node, slots: Container[str]) -> Table:
-    """The environment variables of a unit: those of counters, and those of slots where it calls anything (I7)."""
+    """The environment variables of a step: those of counters, and those of slots where it calls anything (I7)."""
     pairs = {variable.name: variable.register for variable in node.variables}
     counters = {name: register for name, register in pairs.items() if register not in slots}
     texts = {name: register for name, register in pairs.items() if register in slots}

@@ -1,4 +1,4 @@
-"""The tasks of units as the runtime's performers read them."""
+"""The tasks of steps as the runtime's performers read them."""
 
 from __future__ import annotations
 

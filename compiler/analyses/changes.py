@@ -1,4 +1,4 @@
-"""What is another in a unit or a group that two versions of a program have."""
+"""What is another in a step or a group that two versions of a program have."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def node_parts(old: Node, new: Node) -> Iterator[str]:
 
 
 def own_task(node: Node) -> Task:
-    """What a node does, without the outputs of other units that its texts have under headings that nobody wrote.
+    """What a node does, without the outputs of other steps that its texts have under headings that nobody wrote.
 
     One more step would else change the prompts of all that follow.
     """

@@ -17,9 +17,9 @@ LONGEST_NUMBER = 20
 
 
 def commands_too_long(program: Program, sources: Mapping[str, Source]) -> Iterator[Diagnostic]:
-    """An error for each unit whose command no shell could be given; `sources` are by the names in the program."""
+    """An error for each step whose command no shell could be given; `sources` are by the names in the program."""
     found = {(node.origin.path, node.origin.span): node for node in program.nodes if _size(node) > LONGEST}
-    for node in found.values():  # a document that is included twice has its units twice
+    for node in found.values():  # a document that is included twice has its steps twice
         problem = f"the command of {node.id} may have {_size(node):,} bytes when it runs; the limit is {LONGEST:,}"
         remedy = "put it into a script file of the repository, and call that file here"
         source = sources.get(node.origin.path)  # none, if the program was made of a document that is elsewhere

@@ -1,4 +1,4 @@
-"""Which transitions walks take, and how the others could be taken."""
+"""Which transitions paths take, and how the others could be taken."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from compiler.analyses.possible import possible_ways
+from compiler.analyses.possible import possible_transitions
 from compiler.analyses.states import StateSpace, Taken, explore, taken_edges
 from compiler.ir.edges import Edge, Origin, OutcomeTest
+from compiler.ir.paths import Path, Visit
 from compiler.ir.program import Node, Program, without_jumps
 from compiler.ir.tasks import Branch, End
-from compiler.ir.walks import Visit, Walk
 
 
 class Transition(NamedTuple):
-    """What a unit does after an outcome, as a reader sees it: edges that only differ in counters are one.
+    """What a step does after an outcome, as a reader sees it: edges that only differ in counters are one.
 
     `outcome` is None where counters alone decide, as at the end of a step with substeps. A default has no origins.
     """
 
-    unit: str
+    step: str
     outcome: str | None
     label: str
     origins: tuple[Origin, ...]
@@ -28,22 +28,22 @@ class Transition(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Untaken:
-    """A transition that none of the walks takes.
+    """A transition that none of the paths takes.
 
-    `way` has the visits of a shortest walk that takes it; None if there is no such walk, or, unless the exploration
+    `path` has the visits of a shortest path that takes it; None if there is no such path, or, unless the exploration
     `is_certain`, if none was found.
     """
 
     transition: Transition
-    way: tuple[Visit, ...] | None
+    path: tuple[Visit, ...] | None
     is_certain: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How many transitions the program has, and those that the walks do not take.
+    """How many transitions the program has, and those that the paths do not take.
 
-    A default that no walk can take is none: nobody wrote it, and nobody misses it. Neither is a transition that cannot
+    A default that no path can take is none: nobody wrote it, and nobody misses it. Neither is a transition that cannot
     be taken at one place but can at another, as that of a step after some of its substeps only.
     """
 
@@ -51,13 +51,13 @@ class Coverage:
     untaken: tuple[Untaken, ...]
 
 
-def coverage(program: Program, walks: Iterable[Walk], space: StateSpace | None = None) -> Coverage:
-    """Which transitions of a program these walks take; its states are explored unless they are given."""
+def coverage(program: Program, paths: Iterable[Path], space: StateSpace | None = None) -> Coverage:
+    """Which transitions of a program these paths take; its states are explored unless they are given."""
     edges = _edges(program)
-    taken = {edges[one] for walk in walks for made in walk.visits for one in taken_edges(made) if one in edges}
+    taken = {edges[one] for path in paths for made in path.visits for one in taken_edges(made) if one in edges}
     every = dict.fromkeys(edges.values())
     begun = _passed_at_once(program)
-    missing = [transition for transition in every if transition not in taken and transition.unit not in begun]
+    missing = [transition for transition in every if transition not in taken and transition.step not in begun]
     if not missing:
         return Coverage(len(every), ())
     space = space or explore(program)
@@ -69,14 +69,14 @@ def coverage(program: Program, walks: Iterable[Walk], space: StateSpace | None =
     untaken = [
         Untaken(
             item,
-            space.way(places[item]) if item in places else None,
+            space.path(places[item]) if item in places else None,
             is_certain=space.is_complete or item in impossible,
         )
         for item in missing
     ]
     fired = {origin for item in (*taken, *places) for origin in item.origins}
     known = [
-        item for item in untaken if item.way or not item.is_certain or not fired.issuperset(item.transition.origins)
+        item for item in untaken if item.path or not item.is_certain or not fired.issuperset(item.transition.origins)
     ]
     return Coverage(len(every) - len(untaken) + len(known), tuple(known))
 
@@ -95,12 +95,13 @@ def _passed_at_once(program: Program) -> set[str]:
 
 def _impossible(program: Program, edges: Mapping[Taken, Transition]) -> set[Transition]:
     """The transitions of nodes that a run can reach, but whose edges no run can take, by the values of counters."""
-    ways = possible_ways(without_jumps(program))
+    transitions = possible_transitions(without_jumps(program))
     possible = {
         edges[node.id, edge]
         for node in program.nodes
         for place, edge in enumerate(node.edges)
-        if (node.id, edge) in edges and (node.id not in ways or place in {way.place for way in ways[node.id]})
+        if (node.id, edge) in edges
+        and (node.id not in transitions or any(place == one.place for one in transitions[node.id]))
     }
     return set(edges.values()) - possible
 

@@ -1,7 +1,7 @@
-"""All walks of a program, the shortest first, up to a bound.
+"""All paths of a program, the shortest first, up to a bound.
 
-The search is iterative deepening with a lower bound (IDA*): walks of one length after the other, depth first, passing
-by every beginning that no end is near enough to. It needs no memory but for one walk. The bound is exact where the
+The search is iterative deepening with a lower bound (IDA*): paths of one length after the other, depth first, passing
+by every beginning that no end is near enough to. It needs no memory but for one path. The bound is exact where the
 states of the program could be explored, and guards are left out of account elsewhere.
 """
 
@@ -14,10 +14,10 @@ from functools import partial
 
 from compiler.analyses.outcomes import beginnings, has_few_beginnings, outcomes_by_node
 from compiler.analyses.states import StateSpace, cost, explore
+from compiler.ir.paths import LIMIT, Path, Visit, visit
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, State
 from compiler.ir.tasks import Branch, End
-from compiler.ir.walks import LIMIT, Visit, Walk, visit
 
 EFFORT = 1_000_000
 """How many edges are looked at, and changed counters copied, before the search gives up."""
@@ -29,28 +29,28 @@ Inputs = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Enumeration:
-    """The walks that were found; `is_complete` says whether there are no others that end."""
+    """The paths that were found; `is_complete` says whether there are no others that end."""
 
-    walks: tuple[Walk, ...]
+    paths: tuple[Path, ...]
     is_complete: bool
 
 
-def enumerate_walks(program: Program, most: int, limit: int = LIMIT, space: StateSpace | None = None) -> Enumeration:
-    """The distinct walks of a program that end, at most so many, and none with more visits than the limit.
+def enumerate_paths(program: Program, most: int, limit: int = LIMIT, space: StateSpace | None = None) -> Enumeration:
+    """The distinct paths of a program that end, at most so many, and none with more visits than the limit.
 
     The states of the program are explored unless they are given.
     """
     search = _Search(program, limit, space or explore(program))
-    walks: list[Walk] = []
-    for found in search.walks():
-        if len(walks) == most:
-            return Enumeration(tuple(walks), is_complete=False)
-        walks.append(found)
-    return Enumeration(tuple(walks), search.is_exhausted)
+    paths: list[Path] = []
+    for found in search.paths():
+        if len(paths) == most:
+            return Enumeration(tuple(paths), is_complete=False)
+        paths.append(found)
+    return Enumeration(tuple(paths), search.is_exhausted)
 
 
 class _Search:
-    """One enumeration. `is_exhausted` says, after the last walk, whether nothing was left out."""
+    """One enumeration. `is_exhausted` says, after the last path, whether nothing was left out."""
 
     def __init__(self, program: Program, limit: int, space: StateSpace) -> None:
         self.machine = Machine(program)
@@ -64,8 +64,8 @@ class _Search:
         self._next = 0
         self._is_cut = False
 
-    def walks(self) -> Iterator[Walk]:
-        """The walks by length; among those of one length outcomes come in the order of their words."""
+    def paths(self) -> Iterator[Path]:
+        """The paths by length; among those of one length outcomes come in the order of their words."""
         near = [
             (found, given, start)
             for given, start in self.starts.values()
@@ -91,7 +91,7 @@ class _Search:
             length = self._next
         self.is_exhausted = self._next > self.limit and not self._is_cut and self.tries_all
 
-    def _of_length(self, start: State, inputs: Inputs, length: int) -> Iterator[Walk]:
+    def _of_length(self, start: State, inputs: Inputs, length: int) -> Iterator[Path]:
         pending: list[tuple[int, Visit | None, State]] = [(0, None, start)]
         visits: list[Visit] = []
         while pending and self.effort > 0:
@@ -101,7 +101,7 @@ class _Search:
                 visits.append(made)
             if self.machine.end(state):
                 if depth == length:
-                    yield Walk(tuple(visits), state, inputs=inputs)
+                    yield Path(tuple(visits), state, inputs=inputs)
                 continue
             pending += reversed(list(self._onward(state, depth, length)))
 
@@ -158,6 +158,6 @@ def _least(program: Program) -> Distance:
 
 
 def _with_limit(found: Mapping[str, int], limit: int, state: State) -> int:
-    """The distance where a limit of units ends every run (I24)."""
+    """The distance where a limit of steps ends every run (I24)."""
     left = max(0, limit - state.done)
     return min(found.get(state.node, left), left)

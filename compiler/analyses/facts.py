@@ -1,4 +1,4 @@
-"""What is known of texts where a run chooses its way: which tests on slots can still hold, which always do (I17)."""
+"""What is known of texts where a run chooses its path: which tests on slots can still hold, which always do (I17)."""
 
 from __future__ import annotations
 

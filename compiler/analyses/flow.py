@@ -1,4 +1,4 @@
-"""Warnings from the graph: unreachable steps, steps without a way out, transitions that never fire (V12)."""
+"""Warnings from the graph: unreachable steps, steps without a path out, transitions that never fire (V12)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from compiler.analyses.possible import possible_ways
+from compiler.analyses.possible import possible_transitions
 from compiler.diagnostic import Diagnostic
 from compiler.ir.edges import Origin
 from compiler.ir.program import Node, Program, without_jumps
@@ -21,7 +21,7 @@ class Wording(NamedTuple):
     """What the warnings say in the words of a format; the first two with `{}` for the id of a node."""
 
     unreachable: Said
-    no_way_out: Said
+    no_path_out: Said
     never_completes: Said
     never_fires: Said
 
@@ -34,7 +34,7 @@ def flow_warnings(
     reached, leaving = _reach(program)
     shown: set[tuple[str, Span]] = set()
     for node in program.nodes:
-        problem = _unit_problem(node, reached, leaving, wording)
+        problem = _node_problem(node, reached, leaving, wording)
         place = (node.origin.path, node.origin.span)
         if problem and place not in shown:
             shown.add(place)
@@ -49,11 +49,13 @@ def flow_warnings(
 
 def _without_impossible(program: Program) -> Program:
     """The program without edges that counters rule out: what only these lead to is not reached."""
-    ways = possible_ways(without_jumps(program))
-    if not ways:
+    transitions = possible_transitions(without_jumps(program))
+    if not transitions:
         return program
     nodes = (
-        replace(node, edges=tuple(node.edges[way.place] for way in ways[node.id])) if node.id in ways else node
+        replace(node, edges=tuple(node.edges[one.place] for one in transitions[node.id]))
+        if node.id in transitions
+        else node
         for node in program.nodes
     )
     return replace(program, nodes=tuple(nodes))
@@ -64,10 +66,10 @@ def _reach(program: Program) -> tuple[set[str], set[str]]:
     everything = {node.id for node in program.nodes}
     if _is_plainly_connected(program):
         return everything, everything
-    from compiler.ir.graph import reachable, to_graph, with_way_out  # noqa: PLC0415 (networkx takes long to import)
+    from compiler.ir.graph import reachable, to_graph, with_path_out  # noqa: PLC0415 (networkx takes long to import)
 
     graph = to_graph(program)
-    return reachable(graph, program), with_way_out(graph, program)
+    return reachable(graph, program), with_path_out(graph, program)
 
 
 def _is_plainly_connected(program: Program) -> bool:
@@ -87,18 +89,18 @@ def _is_plainly_connected(program: Program) -> bool:
     return True
 
 
-def _unit_problem(node: Node, reached: set[str], leaving: set[str], wording: Wording) -> tuple[str, str, str] | None:
+def _node_problem(node: Node, reached: set[str], leaving: set[str], wording: Wording) -> tuple[str, str, str] | None:
     if isinstance(node.task, Branch | End):
         return None
     if node.id not in reached:
         return "RD401", wording.unreachable[0].format(node.id), wording.unreachable[1]
     if node.id not in leaving:
-        return "RD402", wording.no_way_out[0].format(node.id), wording.no_way_out[1]
+        return "RD402", wording.no_path_out[0].format(node.id), wording.no_path_out[1]
     return None
 
 
 def _never_firing(program: Program, reached: set[str], written: Iterable[Origin]) -> list[Origin]:
-    """Transitions that no reachable edge carries out; those of units that are not reached are not named again."""
+    """Transitions that no reachable edge carries out; those of steps that are not reached are not named again."""
     fired = {origin for node in program.nodes if node.id in reached for edge in node.edges for origin in edge.origins}
     live_groups = {node.group for node in program.nodes if node.id in reached}
     unreached = {

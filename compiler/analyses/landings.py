@@ -1,6 +1,6 @@
 """Where the jumps of an operator land, and with which values of counters (I27).
 
-A jump can leave from any unit. So what counters can be anywhere, they can be where a jump lands, but for its effects;
+A jump can leave from any step. So what counters can be anywhere, they can be where a jump lands, but for its effects;
 what it does on its way into a step it does only where the run stands outside of that step.
 """
 
@@ -14,7 +14,7 @@ from compiler.ir.edges import Clear, Effect, Keep, Reset, Set
 from compiler.ir.program import Jump, Program
 
 EFFORT = 100
-"""How many groups are looked at on the ways into each target, on average, before nothing is said of the program."""
+"""How many groups are looked at on the paths into each target, on average, before nothing is said of the program."""
 
 
 class Landing(NamedTuple):

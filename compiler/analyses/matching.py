@@ -1,6 +1,6 @@
-"""Which unit of one version of a program is which of another.
+"""Which step of one version of a program is which of another.
 
-Inserting a step renumbers those after it, so units are matched by what they are before they are matched by their ids.
+Inserting a step renumbers those after it, so steps are matched by what they are before they are matched by their ids.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from compiler.analyses.changes import own_task
 from compiler.ir.program import Node
 
 MOST_ALIKE = 100
-"""Units of one content that are all compared with each other, which takes time in the square of their number.
+"""Steps of one content that are all compared with each other, which takes time in the square of their number.
 
 Of more the first is compared with the first, the second with the second, and so on.
 """
 
 
-def match_units(old: Sequence[Node], new: Sequence[Node]) -> tuple[tuple[Node, Node], ...]:
-    """The pairs of an old and a new unit that are the same one, in the order of the new version."""
+def match_nodes(old: Sequence[Node], new: Sequence[Node]) -> tuple[tuple[Node, Node], ...]:
+    """The pairs of an old and a new step that are the same one, in the order of the new version."""
     found: dict[str, Node] = {}
     for candidates in (_same_in_order, _same_title, _same_id):
         taken = {node.id for node in found.values()}
@@ -32,7 +32,7 @@ def match_units(old: Sequence[Node], new: Sequence[Node]) -> tuple[tuple[Node, N
 
 
 def _same_in_order(old: Sequence[Node], new: Sequence[Node]) -> Iterator[tuple[Node, Node]]:
-    """Units that have not changed at all, or only have another number."""
+    """Steps that have not changed at all, or only have another number."""
     frequent = {content for nodes in (old, new) for content, many in _counted(nodes).items() if many > MOST_ALIKE}
     link = _longest_common(*(_told_apart(nodes, frequent) for nodes in (old, new)))
     while link:
@@ -79,7 +79,7 @@ def _told_apart(nodes: Iterable[Node], frequent: set[object]) -> Iterator[object
 
 
 def _same_title(old: Sequence[Node], new: Sequence[Node]) -> Iterator[tuple[Node, Node]]:
-    """Units that do something else under the same title, where only one has it in each version."""
+    """Steps that do something else under the same title, where only one has it in each version."""
     before, after = (Counter(node.title for node in nodes) for nodes in (old, new))
     known = {node.title: node for node in old}
     for node in new:
@@ -88,7 +88,7 @@ def _same_title(old: Sequence[Node], new: Sequence[Node]) -> Iterator[tuple[Node
 
 
 def _same_id(old: Sequence[Node], new: Sequence[Node]) -> Iterator[tuple[Node, Node]]:
-    """Units at the same place of which something is still as it was, and named ones."""
+    """Steps at the same place of which something is still as it was, and named ones."""
     known = {node.id: node for node in old}
     for node in new:
         before = known.get(node.id)

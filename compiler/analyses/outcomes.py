@@ -69,7 +69,7 @@ def outcomes_by_node(program: Program) -> Tried:
 def _outcomes(node: Node, told: Told) -> Iterator[Iterator[Outcome]]:
     """The outcomes of a node, word by word."""
     keeps = [e for edge in node.edges for e in edge.effects if isinstance(e, Keep) and e.slot in told] if told else []
-    names = dict.fromkeys(keep.name for keep in keeps if keep.of == "value")
+    names = dict.fromkeys(keep.name for keep in keeps if keep.of == "output")
     choices = [_values(name, keeps, told) for name in names]
     for word in alphabet(node.task):
         texts = _texts(node, word, keeps, told)

@@ -30,14 +30,14 @@ Choice = tuple[int, tuple[Test, ...], Values]
 """An edge by its place, the tests that may hold there or not, and the values with which it is taken."""
 
 
-class Way(NamedTuple):
+class PossibleTransition(NamedTuple):
     """An edge that can be taken, by its place among those of its node, and the tests that do not always hold there."""
 
     place: int
     open: frozenset[Test]
 
 
-def possible_ways(program: Program) -> Mapping[str, tuple[Way, ...]]:
+def possible_transitions(program: Program) -> Mapping[str, tuple[PossibleTransition, ...]]:
     """The edges that can be taken, for each node that tests counters and is reached, or has edges behind others.
 
     Of texts it is known what the edges before have tested, and what an input can be.
@@ -45,7 +45,7 @@ def possible_ways(program: Program) -> Mapping[str, tuple[Way, ...]]:
     A node that is not named may take all of its edges.
     """
     domains = find_domains(program)
-    shadowed = {node.id: ways for node in program.nodes if (ways := _unshadowed(node, domains))}
+    shadowed = {node.id: transitions for node in program.nodes if (transitions := _unshadowed(node, domains))}
     tracks = find_tracks(program)
     if not tracks.every:
         return shadowed
@@ -53,10 +53,10 @@ def possible_ways(program: Program) -> Mapping[str, tuple[Way, ...]]:
     if not landings.are_few:
         return shadowed
     search = _Search(program, tracks, landings)
-    return shadowed | dict(search.ways()) if search.run() else shadowed
+    return shadowed | dict(search.transitions()) if search.run() else shadowed
 
 
-def _unshadowed(node: Node, domains: Domains) -> tuple[Way, ...]:
+def _unshadowed(node: Node, domains: Domains) -> tuple[PossibleTransition, ...]:
     """The edges of a node that those before them leave something to; nothing, if these are all, as they are written."""
     if len(node.edges) < 2 or _hides_nothing(node):
         return ()
@@ -67,7 +67,7 @@ def _unshadowed(node: Node, domains: Domains) -> tuple[Way, ...]:
     written = {place: set(register_tests(edge)) for place, edge in enumerate(node.edges)}
     if open_tests == written:
         return ()
-    return tuple(Way(place, frozenset(open_tests[place])) for place in sorted(open_tests))
+    return tuple(PossibleTransition(place, frozenset(open_tests[place])) for place in sorted(open_tests))
 
 
 def _hides_nothing(node: Node) -> bool:
@@ -139,14 +139,14 @@ class _Search:
             for place, _, values in self._leaving(node):
                 self._follow(node, node.edges[place], values)
 
-    def ways(self) -> Iterator[tuple[str, tuple[Way, ...]]]:
+    def transitions(self) -> Iterator[tuple[str, tuple[PossibleTransition, ...]]]:
         """What was found, node by node."""
         for node in self.nodes:
             if node.id in self.at and _chooses(node):
                 found: dict[int, set[Test]] = {}
                 for place, tests, _ in self._leaving(node):
                     found.setdefault(place, set()).update(tests)
-                yield node.id, tuple(Way(place, frozenset(found[place])) for place in sorted(found))
+                yield node.id, tuple(PossibleTransition(place, frozenset(found[place])) for place in sorted(found))
 
     def _members(self, name: str) -> Iterable[int]:
         return self.tracks.at.get(name, ())

@@ -13,9 +13,9 @@ from math import inf
 
 from compiler.analyses.outcomes import beginnings, has_few_beginnings, outcomes_by_node, told_apart
 from compiler.ir.edges import Add, CounterEffect, CounterTest, Edge, Reset, counter_effects
+from compiler.ir.paths import Visit, visit
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, State
-from compiler.ir.walks import Visit, visit
 
 EFFORT = 1_000_000
 """How many edges are looked at, and changed counters kept, before the exploration gives up."""
@@ -29,7 +29,7 @@ Taken = tuple[str, Edge]
 
 def taken_edges(made: Visit) -> Iterator[Taken]:
     """The edges that were taken because of a visit, each with the node that it leaves."""
-    names = (made.unit, *(edge.target for edge in made.edges))
+    names = (made.step, *(edge.target for edge in made.edges))
     yield from zip(names, made.edges, strict=False)
 
 
@@ -51,8 +51,8 @@ class StateSpace:
     distances: dict[Key, int] = field(default_factory=dict)
     """For each state from which an end can be reached, how many visits that takes at least."""
 
-    def way(self, place: int) -> tuple[Visit, ...]:
-        """The visits of a shortest walk up to one of these."""
+    def path(self, place: int) -> tuple[Visit, ...]:
+        """The visits of a shortest path up to one of these."""
         visits: list[Visit] = []
         while (step := self.steps[place])[1]:
             place = step[0]

@@ -1,4 +1,4 @@
-"""Which units read and write texts, as far as that can be seen, and values that are read too early or never (E2).
+"""Which steps read and write texts, as far as that can be seen, and values that are read too early or never (E2).
 
 Any command may write any value of its document, and read any. What it is likely to do is taken from the names in it: it
 writes NAME where it mentions `RDC_OUTPUT` and has `NAME=` or `NAME<<`, and reads NAME where it mentions it otherwise.
@@ -69,7 +69,7 @@ def value_flow(program: Program) -> ValueFlow:
 
 
 def read_too_early(program: Program, flow: ValueFlow) -> Iterator[tuple[Node, str]]:
-    """Each node with a value that it reads and that no unit can have written by then."""
+    """Each node with a value that it reads and that no step can have written by then."""
     given = {declared.name for declared in program.inputs}
     for slot in (item.name for item in program.slots if item.initial is None and item.name not in given):
         written = _led_to(program, slot, [node for node in program.nodes if _can_write(node, slot, flow)])
@@ -117,7 +117,7 @@ def _sure_writers(program: Program, names: Mapping[str, Names]) -> dict[str, set
     found: dict[str, set[str]] = {}
     for node in program.nodes:
         for keep in _kept(node) if node.id in names else ():
-            if keep.of == "value" and keep.name in names[node.id].given and OUTPUT in names[node.id].used:
+            if keep.of == "output" and keep.name in names[node.id].given and OUTPUT in names[node.id].used:
                 found.setdefault(keep.slot, set()).add(node.id)
     return found
 

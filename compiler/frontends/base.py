@@ -49,7 +49,7 @@ class Formatted(NamedTuple):
     """What formatting a document gives.
 
     `text` is the normal form, or None if the document is left alone: `diagnostics` say why, or `defect` does if the
-    normal form would not mean the same. `renumbered` has the units with a new number, old and new.
+    normal form would not mean the same. `renumbered` has the steps with a new number, old and new.
     """
 
     text: str | None

@@ -1,4 +1,4 @@
-"""Time limits of units that call, put on the nodes of a program (I21)."""
+"""Time limits of steps that call, put on the nodes of a program (I21)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from compiler.diagnostic import Diagnostic
-from compiler.frontends.call_units import TimeLimit
+from compiler.frontends.call_steps import TimeLimit
 from compiler.ir.program import Node, Program, Settings
 from compiler.ir.tasks import Agent, Parallel, Tool
 from compiler.suggestions import did_you_mean
@@ -14,15 +14,15 @@ from compiler.suggestions import did_you_mean
 
 def with_limits(program: Program, said: Iterable[TimeLimit]) -> tuple[Program, list[Diagnostic]]:
     """The program with these time limits, and what is wrong with them."""
-    seconds = {limit.unit: limit.seconds for limit in said}
+    seconds = {limit.step: limit.seconds for limit in said}
     calling = [node.id for node in program.nodes if isinstance(node.task, Agent | Parallel | Tool)]
     found = [
         limit.place.finding(
-            f"no unit `{limit.unit}` calls an agent or a tool{did_you_mean(limit.unit, calling)}",
-            f"the units that do are {', '.join(calling)}" if calling else "remove it: no unit does",
+            f"no step `{limit.step}` calls an agent or a tool{did_you_mean(limit.step, calling)}",
+            f"the steps that do are {', '.join(calling)}" if calling else "remove it: no step does",
         )
         for limit in said
-        if limit.unit not in calling and limit.place
+        if limit.step not in calling and limit.place
     ]
 
     def limited(node: Node) -> Node:

@@ -6,13 +6,13 @@ from compiler.diagnostic import has_error
 from compiler.frontends.base import Job, Result
 from compiler.frontends.call_limits import with_limits
 from compiler.frontends.call_scenarios import Told, find_scenarios
-from compiler.frontends.call_units import NO_UNITS, UNITS, with_units
+from compiler.frontends.call_steps import NO_STEPS, STEPS, with_nodes
 from compiler.ir.program import Program
 from compiler.source import Spans
 
 
 def completed(job: Job, result: Result, program: Program, stem: str, content: object, spans: Spans) -> Result:
-    """The result with the program, the time limits of its units, and the scenarios.
+    """The result with the program, the time limits of its steps, and the scenarios.
 
     Args:
         job: The document.
@@ -22,14 +22,14 @@ def completed(job: Job, result: Result, program: Program, stem: str, content: ob
         content: What the document has under `scenarios`, as written; None for nothing.
         spans: Where that stands, and each key and item in it.
     """
-    units = UNITS.first(result.options.values) or NO_UNITS
-    limited, mistakes = with_limits(program, units.limits)
+    nodes = STEPS.first(result.options.values) or NO_STEPS
+    limited, problems = with_limits(program, nodes.limits)
     scenarios = find_scenarios(Told(job.source, stem, job.project), content, spans, limited)
-    found = [*mistakes, *scenarios.diagnostics]
+    found = [*problems, *scenarios.diagnostics]
     return result._replace(
         program=None if has_error(found) else limited,
         diagnostics=(*result.diagnostics, *found),
         sources={**result.sources, **({scenarios.file.name: scenarios.file} if scenarios.file else {})},
-        options=with_units(result.options, units),
+        options=with_nodes(result.options, nodes),
         scenarios=scenarios.scenarios,
     )

@@ -55,7 +55,7 @@ def find_scenarios(told: Told, content: object, spans: Spans, program: Program) 
         told: The document; the file with scenarios is looked for beside it.
         content: What the document has under `scenarios`, as written; None for nothing.
         spans: Where that stands, and each key and item in it.
-        program: What the document means: units, inputs and outputs must be in it.
+        program: What the document means: steps, inputs and outputs must be in it.
     """
     own = _read(told.source, content, spans, program)
     beside = _beside(told, program)
@@ -85,8 +85,8 @@ def _beside(told: Told, program: Program) -> Found:
 
 def _read(source: Source, content: object, spans: Spans, program: Program) -> Found:
     keys = Keys(NAMES, partial(_script, program))
-    scenarios, mistakes = read_scenarios(content, spans, keys)
-    found = [Place("RD013", source.path, mistake.span).finding(mistake.text, _REMEDY) for mistake in mistakes]
+    scenarios, problems = read_scenarios(content, spans, keys)
+    found = [Place("RD013", source.path, problem.span).finding(problem.text, _REMEDY) for problem in problems]
     for scenario in scenarios:
         for event in scenario.replies:
             if isinstance(event, Unclear):
@@ -142,8 +142,8 @@ def _texts(content: Mapping[str, object], key: str, flaws: list[Flaw]) -> list[_
 
 
 def _said(content: Mapping[str, object], key: str, flaws: list[Flaw]) -> Iterator[_Item]:
-    """What agents or tools say: a text, `{fail: "why"}`, or a list of these for each unit."""
-    for item in _items(content, key, "units to answers", flaws):
+    """What agents or tools say: a text, `{fail: "why"}`, or a list of these for each step."""
+    for item in _items(content, key, "steps to answers", flaws):
         listed = item.value if isinstance(item.value, list) else [item.value]
         for number, one in enumerate(listed):
             path = (*item.path, str(number)) if isinstance(item.value, list) else item.path
@@ -158,7 +158,7 @@ def _answer(value: object) -> str | None:
 
 
 def _replies(content: Mapping[str, object], program: Program, flaws: list[Flaw]) -> Iterator[_Item]:
-    """What people reply: a mapping of units to replies, or a list of lines `UNIT REPLY` and `REPLY`."""
+    """What people reply: a mapping of steps to replies, or a list of lines `STEP REPLY` and `REPLY`."""
     value = content.get("answers")
     if isinstance(value, list):
         asking = _asking(program)
@@ -167,10 +167,10 @@ def _replies(content: Mapping[str, object], program: Program, flaws: list[Flaw])
             if not isinstance(line, str):
                 flaws.append(Flaw(path, "an answer is not a text"))
                 continue
-            unit, blank, reply = line.partition(" ")
-            yield _Item(unit, reply, path) if blank and unit in asking else _Item("", line, path)
+            node, blank, reply = line.partition(" ")
+            yield _Item(node, reply, path) if blank and node in asking else _Item("", line, path)
         return
-    for item in _items(content, "answers", "units to replies", flaws):
+    for item in _items(content, "answers", "steps to replies", flaws):
         listed = item.value if isinstance(item.value, list) else [item.value]
         for number, one in enumerate(listed):
             path = (*item.path, str(number)) if isinstance(item.value, list) else item.path
@@ -200,7 +200,7 @@ def _unfit_inputs(program: Program, given: list[_Item], locate: Locate) -> Itera
 def _unknown(
     program: Program, said: list[_Item], replies: list[_Item], outputs: list[_Item], locate: Locate
 ) -> Iterator[Unclear]:
-    """Units and outputs that the document has not."""
+    """Steps and outputs that the document has not."""
     callers = {
         "agents": [name for node in program.nodes for name in _agents(node.id, node.task)],
         "tools": [node.id for node in program.nodes if isinstance(node.task, Tool)],
@@ -209,31 +209,31 @@ def _unknown(
         known = callers[item.path[0]]
         if item.name not in known:
             verb = "calls an agent" if item.path[0] == "agents" else "calls a tool"
-            yield Unclear(f"no unit `{item.name}` {verb}", locate(item.path), _listed("units that do", known))
+            yield Unclear(f"no step `{item.name}` {verb}", locate(item.path), _listed("steps that do", known))
     asking = _asking(program)
     for item in replies:
         if item.name and item.name not in asking:
-            yield Unclear(f"no unit `{item.name}` takes an answer", locate(item.path), _listed("units that do", asking))
+            yield Unclear(f"no step `{item.name}` takes an answer", locate(item.path), _listed("steps that do", asking))
     known = list(output_names(program))
     for item in outputs:
         if item.name not in known:
             yield Unclear(f"there is no output `{item.name}`", locate(item.path), _listed("outputs", known))
 
 
-def _agents(unit: str, task: Task) -> list[str]:
-    """By what the agents of a unit are known: its own name, those of a parallel one by its name and their index."""
+def _agents(node: str, task: Task) -> list[str]:
+    """By what the agents of a step are known: its own name, those of a parallel one by its name and their index."""
     if isinstance(task, Parallel):
-        return [f"{unit}_{index}" for index in range(len(task.entries))]
-    return [unit] if isinstance(task, Agent) else []
+        return [f"{node}_{index}" for index in range(len(task.entries))]
+    return [node] if isinstance(task, Agent) else []
 
 
 def _asking(program: Program) -> list[str]:
-    """The units that a person answers, and those whose end a scenario says."""
+    """The steps that a person answers, and those whose end a scenario says."""
     return [node.id for node in program.nodes if isinstance(node.task, Ask | Gate | Stage)]
 
 
 def output_names(program: Program) -> Iterator[str]:
-    """By what a run's outputs are known: the names that they are kept under, and the units that give them."""
+    """By what a run's outputs are known: the names that they are kept under, and the steps that give them."""
     for node in program.nodes:
         if isinstance(node.task, Agent | Ask | Parallel | Tool) and not node.id.endswith(("/elicit", "/prompt")):
             yield node.id

@@ -94,7 +94,7 @@ def unreadable(source: Source, error: UnreadableError) -> BrokenDataError:
     line = min(error.line, len(source.lines))
     is_tab = "\\t" in str(error) or "\t" in source.lines[line - 1][:1]
     remedy = (
-        "indent with blanks: YAML allows no tabs there" if is_tab else "correct it; quote texts that hold `: ` or ` #`"
+        "indent with spaces: YAML allows no tabs there" if is_tab else "correct it; quote texts that hold `: ` or ` #`"
     )
     return BrokenDataError(f"it is not valid YAML: {error}", remedy, source.line_span(line))
 
@@ -107,7 +107,7 @@ def _refuse_others(data: Data, source: Source) -> None:
         if problem := _problem(value) or (len(path) > DEEPEST and f"it is nested more than {DEEPEST} deep"):
             places = (data.spans.get(path[:length]) for length in range(len(path), 0, -1))
             span = next((place for place in places if place), source.line_span(1))
-            raise BrokenDataError(problem, "write a text, a number, true, false, a list or a mapping", span)
+            raise BrokenDataError(problem, "write a string, a number, true, false, a list or a mapping", span)
         if isinstance(value, dict):
             pending += (((*path, key), inner) for key, inner in value.items())
         elif isinstance(value, list):

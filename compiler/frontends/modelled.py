@@ -33,11 +33,11 @@ class Flaw(NamedTuple):
 
 
 def validated(
-    model: type[Model], plain: Mapping[str, Any], blanks: Mapping[str, object]
+    model: type[Model], plain: Mapping[str, Any], defaults: Mapping[str, object]
 ) -> tuple[Model | None, list[Flaw]]:
     """The model of a plain value, without what it does not take, and all of that.
 
-    `blanks` has what stands for a key that is missing, where it is no empty text.
+    `defaults` has what stands for a key that is missing, where it is no empty text.
     """
     value = copy.deepcopy(dict(plain))
     flaws: list[Flaw] = []
@@ -49,7 +49,7 @@ def validated(
         known = {flaw.path for flaw in flaws}
         flaws += (flaw for flaw in found if not any(flaw.path[:end] in known for end in range(1, len(flaw.path) + 1)))
         for flaw in found:
-            _mend(value, flaw, blanks)
+            _mend(value, flaw, defaults)
     return None, flaws
 
 
@@ -57,13 +57,13 @@ def _expected(item: Mapping[str, Any]) -> str:
     return str(item.get("ctx", {}).get("expected", ""))
 
 
-def _mend(value: Any, flaw: Flaw, blanks: Mapping[str, object]) -> None:  # noqa: ANN401 (a plain value)
+def _mend(value: Any, flaw: Flaw, defaults: Mapping[str, object]) -> None:  # noqa: ANN401 (a plain value)
     """Takes a part away that the models do not take, or puts an empty one where one is missing."""
     *above, last = flaw.path
     for key in above:
         value = value[key]
     if flaw.kind == "missing":
-        value[last] = copy.copy(blanks.get(str(last), ""))
+        value[last] = copy.copy(defaults.get(str(last), ""))
     elif flaw.kind == "too_short":
         value[last] = [{}]
     elif isinstance(last, int):

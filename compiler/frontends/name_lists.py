@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from compiler.options import Level, Mistakes, Option, Place, Places, Wrong
+from compiler.options import Level, Option, Place, Places, Problems, Wrong
 from compiler.source import KeyPath
 from compiler.suggestions import did_you_mean
 
@@ -12,7 +12,7 @@ MOST = 100
 """How many inputs, values or secrets a document has at most."""
 
 
-def name_mistakes(name: str, noun: str, path: KeyPath) -> Iterator[Wrong]:
+def name_problems(name: str, noun: str, path: KeyPath) -> Iterator[Wrong]:
     """What is wrong with the name of a variable; `noun` is what it would name."""
     from compiler.ir.variables import is_identifier, reserved_because  # noqa: PLC0415 (flags of commands need no more)
 
@@ -27,24 +27,24 @@ def unknown_key(key: str, known: tuple[str, ...], inside: str, path: KeyPath) ->
     return Wrong(f"{inside} has no key `{key}`{did_you_mean(key, known)}", f"the keys are {', '.join(known)}", path)
 
 
-def name_list(key: str, noun: str) -> Callable[[object, Places], Mapping[str, Place] | Wrong | Mistakes]:
+def name_list(key: str, noun: str) -> Callable[[object, Places], Mapping[str, Place] | Wrong | Problems]:
     """A reader of lists of names, each with its place."""
 
-    def read(content: object, places: Places) -> Mapping[str, Place] | Wrong | Mistakes:
+    def read(content: object, places: Places) -> Mapping[str, Place] | Wrong | Problems:
         if not isinstance(content, list) or len(content) > MOST:
             return Wrong(f"`{key}` is not a list of at most {MOST} names", f"write `{key}: [NAME, OTHER_NAME]`")
-        if found := [wrong for number in range(len(content)) for wrong in mistakes(content, number)]:
-            return Mistakes(found)
+        if found := [wrong for number in range(len(content)) for wrong in problems(content, number)]:
+            return Problems(found)
         return {name: places.get((str(number),), places[()]) for number, name in enumerate(content)}
 
-    def mistakes(content: list[object], number: int) -> Iterator[Wrong]:
+    def problems(content: list[object], number: int) -> Iterator[Wrong]:
         name, path = content[number], (str(number),)
         if not isinstance(name, str):
             yield Wrong(
                 f"`{key}` has an item that is not a name", "write a name; YAML takes `null` and `~` for nothing", path
             )
             return
-        yield from name_mistakes(name, noun, path)
+        yield from name_problems(name, noun, path)
         if name in content[:number]:
             yield Wrong(f"`{name}` is twice in `{key}`", "remove one of the two", path)
 

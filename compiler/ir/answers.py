@@ -9,7 +9,7 @@ from compiler.ir.semantics import Outcome
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool, alphabet
 from runtime_shim.reading import (
     AGENT_SECONDS,
-    BLANKS,
+    SPACES,
     TOOL_SECONDS,
     decoded,
     joined_answer,
@@ -56,7 +56,7 @@ def of_reply(task: Ask | Gate, reply: str, options: Sequence[str] = ()) -> Outco
         case "confirm":
             return Outcome(reply, reply) if reply in {"yes", "no"} else None
         case "input":
-            return Outcome("pass", reply.strip(BLANKS))
+            return Outcome("pass", reply.strip(SPACES))
         case "select":
             return Outcome(str(task.options[options.index(reply)]), reply) if reply in options else None
         case _:
@@ -89,7 +89,7 @@ def usual_seconds(task: Task) -> int:
 
 
 def usual(task: Task) -> Outcome:
-    """The outcome that a rehearsal assumes where nothing is said: the task does what it is for."""
+    """The outcome that a mock run assumes where nothing is said: the task does what it is for."""
     match task:
         case Shell() | Tool() | Stage():
             return Outcome("pass")

@@ -100,13 +100,13 @@ class Reset:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Keep the text of the outcome in a slot, or the value of a name (I19).
+    """Keep the text of the outcome in a slot, or the output of a name (I19).
 
     `extract` is the field of a JSON object in an answer that is kept instead of the whole.
     """
 
     slot: str
-    of: Literal["answer", "value"] = "answer"
+    of: Literal["answer", "output"] = "answer"
     name: str = ""
     extract: str | None = None
     kind: Literal["keep"] = "keep"
@@ -137,26 +137,26 @@ def counter_effects(effects: Iterable[Effect]) -> list[CounterEffect]:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What an author wrote for the outcome of a unit: `GOTO 4`. The edge's own unit has no name and no outcome here.
+    """What an author wrote for the outcome of a step: `GOTO 4`. The edge's own step has no name and no outcome here.
 
-    An `action` is "" where the unit's action is decided further on.
+    An `action` is "" where the step's action is decided further on.
     """
 
     action: str = ""
-    unit: str = ""
+    step: str = ""
     outcome: str = ""
     __pydantic_config__: ClassVar = STRICT
 
     def __str__(self) -> str:
         """`GOTO 4`, `1 FAIL: STOP` or `1 FAIL`."""
-        return ": ".join(filter(None, (f"{self.unit} {self.outcome.upper()}".strip(), self.action)))
+        return ": ".join(filter(None, (f"{self.step} {self.outcome.upper()}".strip(), self.action)))
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A way on from a node. The guard is a conjunction, empty for always; effects apply in order.
+    """A transition from a node. The guard is a conjunction, empty for always; effects apply in order.
 
-    `written` is what the author wrote for it, the unit's own action first; `origins` are the places of that, a default
+    `written` is what the author wrote for it, the step's own action first; `origins` are the places of that, a default
     (M6) has none.
     """
 
@@ -170,7 +170,7 @@ class Edge:
     @property
     def label(self) -> str:
         """What the author wrote, as a reader sees it: `CONTINUE, 1 FAIL: STOP`."""
-        if len(self.written) < 2 and not any(part.unit for part in self.written):  # nearly all are so
+        if len(self.written) < 2 and not any(part.step for part in self.written):  # nearly all are so
             return self.written[0].action if self.written else ""
         said = "".join(f"{part}{', ' if part.action else ': '}" for part in self.written)
         return said[:-2]
@@ -196,10 +196,10 @@ def words_of(edges: Iterable[Edge]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def value_names(edges: Iterable[Edge]) -> tuple[str, ...]:
-    """The names of the values that edges keep, each once: those that a command may give (I9)."""
+def output_names(edges: Iterable[Edge]) -> tuple[str, ...]:
+    """The names of the outputs that edges keep, each once: those that a command may give (I9)."""
     effects = (effect for edge in edges for effect in edge.effects)
-    return tuple(dict.fromkeys(item.name for item in effects if isinstance(item, Keep) and item.of == "value"))
+    return tuple(dict.fromkeys(item.name for item in effects if isinstance(item, Keep) and item.of == "output"))
 
 
 def register_tests(edge: Edge) -> list[CounterTest | SlotTest]:

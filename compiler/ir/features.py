@@ -37,7 +37,7 @@ class Feature(StrEnum):
     PARALLEL = "parallel"
     GATES = "gates"
     TEXTS = "texts"
-    VALUES = "values"
+    OUTPUTS = "outputs"
     EXTRACTS = "extracts"
     INPUTS = "inputs"
     TIMEOUTS = "timeouts"
@@ -62,12 +62,12 @@ IN_WORDS = {
     Feature.PARALLEL: "calls of agents at the same time",
     Feature.GATES: "a gate that a person opens",
     Feature.TEXTS: "a text that is kept, or a test on one",
-    Feature.VALUES: "a command that gives values",
+    Feature.OUTPUTS: "a command that gives outputs",
     Feature.EXTRACTS: "a field that is taken out of an answer",
     Feature.INPUTS: "declared inputs",
     Feature.TIMEOUTS: "a time limit",
     Feature.DELAYS: "a delay between attempts",
-    Feature.LIMITS: "a limit of units that are run",
+    Feature.LIMITS: "a limit of steps that are run",
     Feature.CONSTANTS: "environment variables of its own",
     Feature.SECRETS: "secrets that must be set",
     Feature.ARTIFACTS: "a file that a run leaves",
@@ -75,7 +75,7 @@ IN_WORDS = {
     Feature.REPORTS: "a report that answers are added to",
     Feature.CONTRACTS: "a stage of a step that has a contract",
 }
-"""What a unit has that uses a feature, for messages."""
+"""What a step has that uses a feature, for messages."""
 
 
 class Use(NamedTuple):
@@ -180,7 +180,7 @@ def _of_effect(effect: Effect) -> Iterator[Feature]:
         case Set() | Add() | AtLeast() | Reset():
             return
         case Keep(of=of, extract=extract):
-            yield Feature.VALUES if of == "value" else Feature.TEXTS
+            yield Feature.OUTPUTS if of == "output" else Feature.TEXTS
             if extract is not None:
                 yield Feature.EXTRACTS
         case Clear():

@@ -23,11 +23,11 @@ def to_graph(program: Program) -> Graph:
 
 
 def reachable(graph: Graph, program: Program) -> set[str]:
-    """The nodes that some walk from the entry can reach, guards left aside."""
+    """The nodes that some path from the entry can reach, guards left aside."""
     return {program.entry} | nx.descendants(graph, program.entry)
 
 
-def with_way_out(graph: Graph, program: Program) -> set[str]:
+def with_path_out(graph: Graph, program: Program) -> set[str]:
     """The nodes from which some end of the program can be reached, guards left aside."""
     ends = [node.id for node in program.nodes if isinstance(node.task, End) and not node.edges]
     return set(nx.multi_source_dijkstra_path_length(graph.reverse(copy=False), ends)) if ends else set()
@@ -42,7 +42,7 @@ def loop_regions(graph: Graph) -> list[frozenset[str]]:
 
 
 def immediate_dominators(graph: Graph, program: Program) -> dict[str, str]:
-    """For each reachable node but the entry the last node that every walk to it passes."""
+    """For each reachable node but the entry the last node that every path to it passes."""
     found = nx.immediate_dominators(graph, program.entry)
     return {name: dominator for name, dominator in found.items() if name != program.entry and dominator is not None}
 

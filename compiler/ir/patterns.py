@@ -9,7 +9,7 @@ from math import inf, log10
 from re import _constants, _parser
 from typing import Any
 
-MOST_WAYS = 6
+MOST_MATCHES = 6
 """As a power of ten: in how many ways a bounded repetition may match the same text."""
 
 _WAYS_WITHOUT_BOUND = 2
@@ -33,7 +33,7 @@ def pattern_problem(pattern: str) -> str:
         return f"does not compile: {error}"
     if _is_slow(parsed, inside=False):
         return "repeats without bound what can match in more than one way"
-    if _nested_ways(parsed) > MOST_WAYS:
+    if _nested_matches(parsed) > MOST_MATCHES:
         return "repeats too often what can match in more than one way"
     return ""
 
@@ -49,22 +49,22 @@ def _is_slow(parsed: Iterable[Any], *, inside: bool) -> bool:
     return False
 
 
-def _nested_ways(parsed: Iterable[Any]) -> float:
+def _nested_matches(parsed: Iterable[Any]) -> float:
     """The most ways, as a power of ten, of a repetition that holds what varies; 0 if there is none."""
     found = 0.0
     for operation, argument in parsed:
         inner = _parts(argument)
-        if operation in _REPETITIONS and argument[1] != _constants.MAXREPEAT and sum(map(_ways, inner)):
-            found = max(found, _ways([(operation, argument)]))
-        found = max([found, *map(_nested_ways, inner)])
+        if operation in _REPETITIONS and argument[1] != _constants.MAXREPEAT and sum(map(_matches, inner)):
+            found = max(found, _matches([(operation, argument)]))
+        found = max([found, *map(_nested_matches, inner)])
     return found
 
 
-def _ways(parsed: Iterable[Any]) -> float:
+def _matches(parsed: Iterable[Any]) -> float:
     """In how many ways a pattern can match the same text at most, as a power of ten; roughly, and never too few."""
     found = 0.0
     for operation, argument in parsed:
-        inner = sum(map(_ways, _parts(argument)))
+        inner = sum(map(_matches, _parts(argument)))
         if operation in _REPETITIONS:
             least, most = argument[:2]
             is_bounded = most != _constants.MAXREPEAT

@@ -47,7 +47,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One place of the walk.
+    """One place of the path.
 
     `id` is what people call it (`1.2`, `{N}.1`, `2/lint.runbook.md/1`), `group` the id of the innermost group it stands
     in ("" for none), `retries` the counter whose value plus one is the number of the attempt (M4, I23).
@@ -83,15 +83,14 @@ class Group:
 class Register:
     """An integer counter. Its scope is the part of the document whose fresh start resets it ("" for the whole run).
 
-    `role` says what it is for: to count the retries of `unit`, the instances of `unit`, or to mark that `unit` had the
-    `outcome` (I4).
+    `role` says what it is for: to count the retries of the step `of`, its instances, or that it had the `outcome` (I4).
     """
 
     name: str
     scope: str
     initial: int = 0
     role: Literal["", "retries", "instance", "mark"] = ""
-    unit: str = ""
+    of: str = ""
     outcome: str = ""
     __pydantic_config__: ClassVar = STRICT
 
@@ -130,12 +129,12 @@ class Entering:
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """What an operator's jump to a unit or group does, where it is more than to go to the node of that name (I27).
+    """What an operator's jump to a step or group does, where it is more than to go to the node of that name (I27).
 
     `entering` has the groups around the target that the jump may come into, the outermost first.
     """
 
-    unit: str
+    id: str
     target: str
     entering: tuple[Entering, ...] = ()
     effects: tuple[Effect, ...] = ()
@@ -253,13 +252,13 @@ class Program:
 
 
 def jumps_of(program: Program) -> dict[str, Jump]:
-    """What an operator's jump does, by each unit or group that one can lead to (I27)."""
+    """What an operator's jump does, by each step or group that one can lead to (I27)."""
     plain = {name: Jump(name, target) for name, target in plain_targets(program).items()}
-    return plain | {jump.unit: jump for jump in program.jumps}
+    return plain | {jump.id: jump for jump in program.jumps}
 
 
 def plain_targets(program: Program) -> dict[str, str]:
-    """The node that an operator's jump leads to where nothing else is said, by each unit or group (I27)."""
+    """The node that an operator's jump leads to where nothing else is said, by each step or group (I27)."""
     targets: dict[str, str] = {}
     for node in program.nodes:
         group = node.group
@@ -277,7 +276,7 @@ def with_jumps(program: Program) -> Program:
 
 
 def without_jumps(program: Program) -> Program:
-    """The program without jumps, whose runs are walks from the start, as for targets that offer none."""
+    """The program without jumps, whose runs are paths from the start, as for targets that offer none."""
     return replace(program, jumps=()) if program.jumps else program
 
 

@@ -46,7 +46,7 @@ def report_problems(program: Program) -> Iterator[tuple[str, str]]:
 
 
 def _folder_problems(program: Program) -> Iterator[tuple[str, str]]:
-    """Nothing but the place of a run says where its reports lie, and no way depends on that (I3, I30)."""
+    """Nothing but the place of a run says where its reports lie, and no transition depends on that (I3, I30)."""
     folder = program.folder
     if not folder:
         return
@@ -59,7 +59,7 @@ def _folder_problems(program: Program) -> Iterator[tuple[str, str]]:
         yield "", f"the folder {folder} is what a run leaves too"
     for jump in program.jumps:
         if any(_changes(effect, folder) for effect in jump.all_effects):
-            yield "", f"the jump to {jump.unit} changes the folder {folder}"
+            yield "", f"the jump to {jump.id} changes the folder {folder}"
     for node in program.nodes:
         if any(_touches(edge, folder) for edge in node.edges):
             yield node.id, f"an edge tests or changes the folder {folder}"

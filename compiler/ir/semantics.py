@@ -86,13 +86,13 @@ class Machine:
         done = state.done + (self.program.limit is not None and not isinstance(node.task, Gate))
         return self._settle(edge.target, state.counters.after(edge.effects), slots, done, (edge,))
 
-    def jump(self, state: State, unit: str) -> State:
-        """Where a run goes on when its operator takes it to a unit; the unit that it stands at gets no outcome (I27).
+    def jump(self, state: State, node: str) -> State:
+        """Where a run goes on when its operator takes it to a step; the step that it stands at gets no outcome (I27).
 
         Raises:
-            KeyError: There is no such unit.
+            KeyError: There is no such step.
         """
-        jump, stands = self._jumps[unit], self.nodes[state.node]
+        jump, stands = self._jumps[node], self.nodes[state.node]
         leaving: tuple[Effect, ...] = (Set(stands.retries, 0),) if stands.retries else ()  # M9
         entered = (item for item in jump.entering if not self._is_inside(stands.group, item.group))
         effects = (*leaving, *(effect for item in entered for effect in item.effects), *jump.effects)
@@ -115,7 +115,7 @@ class Machine:
             return End(node.task.result, text(self.text(state, node.task.message)))
         if self.program.limit is None or state.done < self.program.limit or isinstance(node.task, Gate):
             return None
-        return End("stop", text(f"{node.id}: the limit of {self.program.limit} units was reached"))
+        return End("stop", text(f"{node.id}: the limit of {self.program.limit} steps was reached"))
 
     def attempt(self, state: State) -> int:
         """The number of the attempt that a state stands before, counted within the visit (M4, I23)."""
@@ -189,10 +189,10 @@ def slots_after(slots: Slots, effects: Iterable[Effect], outcome: Outcome | None
 
 
 def _kept(effect: Keep, outcome: Outcome, before: str | None) -> str | None:
-    if effect.of == "value":
+    if effect.of == "output":
         return dict(outcome.values).get(effect.name, before)
     if effect.extract is None:
         return outcome.text
-    from runtime_shim.reading import extracted  # noqa: PLC0415 (only a walk that extracts needs it)
+    from runtime_shim.reading import extracted  # noqa: PLC0415 (only a path that extracts needs it)
 
     return extracted(outcome.text, effect.extract)

@@ -14,7 +14,7 @@ STRICT = {"extra": "forbid"}
 
 
 class Verdict(StrEnum):
-    """The two words that a unit of a runbook ends with."""
+    """The two words that a step of a runbook ends with."""
 
     PASS = "pass"  # noqa: S105 (not a password)
     FAIL = "fail"

@@ -82,9 +82,9 @@ def _input(declared: Input) -> str:
 
 
 def _jump(jump: Jump) -> str:
-    ways = [(f" into {item.group}", item.effects) for item in jump.entering] + [("", jump.effects)]
-    said = "".join(f"{into} do {', '.join(map(_effect, effects))}" for into, effects in ways if effects)
-    return f"jump {jump.unit} -> {jump.target}{said}"
+    transitions = [(f" into {item.group}", item.effects) for item in jump.entering] + [("", jump.effects)]
+    said = "".join(f"{into} do {', '.join(map(_effect, effects))}" for into, effects in transitions if effects)
+    return f"jump {jump.id} -> {jump.target}{said}"
 
 
 def _node(node: Node) -> Iterator[str]:
@@ -159,7 +159,7 @@ def _effect(effect: Effect) -> str:
         case Reset(scope):
             return f"reset {scope}"
         case Keep(slot, of, name, extract):
-            what = f"value {_quoted(name)}" if of == "value" else "answer"
+            what = f"output {_quoted(name)}" if of == "output" else "answer"
             field = f" field {_quoted(extract)}" if extract is not None else ""
             return f"keep {what}{field} in {_quoted(slot)}"
         case Clear(slot):

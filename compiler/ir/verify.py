@@ -30,7 +30,7 @@ from compiler.ir.wellformed import input_problems, task_problems
 
 
 class InvalidProgramError(Exception):
-    """A program that breaks an invariant: a mistake in rdc itself, or in a program that another tool has written."""
+    """A program that breaks an invariant: an error in rdc itself, or in a program that another tool has written."""
 
 
 def verify(program: Program) -> None:
@@ -59,7 +59,7 @@ def _names(program: Program) -> Problems:
         ("register", [*(register.name for register in program.registers), *(slot.name for slot in program.slots)]),
         ("input", [declared.name for declared in program.inputs]),
         ("secret", [*program.secrets]),
-        ("jump", [jump.unit for jump in program.jumps]),
+        ("jump", [jump.id for jump in program.jumps]),
         ("context", [context.name for context in program.contexts]),
     ):
         if len(names) != len(set(names)):
@@ -69,7 +69,7 @@ def _names(program: Program) -> Problems:
 
 
 def _variables(program: Program) -> Problems:
-    """Names are such as shells know; those of variables, values and secrets have no other meaning (I7 to I9, I26)."""
+    """Names are such as shells know; those of variables, outputs and secrets have no other meaning (I7 to I9, I26)."""
     for declared in program.inputs:
         if not is_identifier(declared.name):
             yield "", f"the input {declared.name} has a name that no variable can have"
@@ -78,7 +78,7 @@ def _variables(program: Program) -> Problems:
             yield "", f"the secret {secret} has a name that no variable can have"
     for node in program.nodes:
         variables = [*(item.name for item in node.variables), *(item.name for item in node.constants)]
-        for name in dict.fromkeys((*variables, *_value_names(node))):
+        for name in dict.fromkeys((*variables, *_output_names(node))):
             if problem := _name_problem(name, program.secrets):
                 yield node.id, problem
         if len(variables) != len(set(variables)):
@@ -86,17 +86,17 @@ def _variables(program: Program) -> Problems:
 
 
 def _name_problem(name: str, secrets: Collection[str]) -> str:
-    """Why a variable or value cannot have a name; "" if it can."""
+    """Why a variable or output cannot have a name; "" if it can."""
     if not is_identifier(name):
-        return f"{name} cannot be the name of a variable or value"
+        return f"{name} cannot be the name of a variable or output"
     if is_reserved(name):
         return f"a shell, the loader or rdc gives the name {name} a meaning"
-    return f"{name} is a secret, and cannot be the name of a variable or value too" if name in secrets else ""
+    return f"{name} is a secret, and cannot be the name of a variable or output too" if name in secrets else ""
 
 
-def _value_names(node: Node) -> Iterator[str]:
+def _output_names(node: Node) -> Iterator[str]:
     effects = (effect for edge in node.edges for effect in edge.effects)
-    return (effect.name for effect in effects if isinstance(effect, Keep) and effect.of == "value" and effect.name)
+    return (effect.name for effect in effects if isinstance(effect, Keep) and effect.of == "output" and effect.name)
 
 
 def _texts(program: Program) -> Problems:
@@ -168,15 +168,15 @@ def _jumps(program: Program) -> Problems:
     nodes, groups = {node.id for node in program.nodes}, {group.id for group in program.groups}
     declared = _declared(program)
     for jump in program.jumps:
-        places = {jump.unit, *(item.group for item in jump.entering)}
+        places = {jump.id, *(item.group for item in jump.entering)}
         if jump.target not in nodes or not places <= nodes | groups:
-            yield "", f"the jump to {jump.unit} names a node or a group that is not declared"
+            yield "", f"the jump to {jump.id} names a node or a group that is not declared"
         for effect in jump.all_effects:
             if isinstance(effect, Keep):
-                yield "", f"the jump to {jump.unit} keeps a text, and has none"
+                yield "", f"the jump to {jump.id} keeps a text, and has none"
             for kind, name in _touched(effect):
                 if name not in declared[kind]:
-                    yield "", f"the jump to {jump.unit}: the {kind} {name} is not declared"
+                    yield "", f"the jump to {jump.id}: the {kind} {name} is not declared"
 
 
 def _used(node: Node) -> Iterator[tuple[str, str]]:
@@ -292,12 +292,12 @@ def _commands(program: Program) -> Problems:
 def _keep_problems(node: Node, effect: Keep) -> Iterator[str]:
     if isinstance(node.task, Branch | End):
         yield "a node without a task keeps nothing"
-    if (effect.of == "value") != bool(effect.name):
-        yield "a value is kept by its name, an answer has none"
-    if effect.of == "value" and not isinstance(node.task, Shell):
-        yield "only commands give values"
-    if effect.of == "value" and effect.extract is not None:
-        yield "nothing is extracted from a value"
+    if (effect.of == "output") != bool(effect.name):
+        yield "an output is kept by its name, an answer has none"
+    if effect.of == "output" and not isinstance(node.task, Shell):
+        yield "only commands give outputs"
+    if effect.of == "output" and effect.extract is not None:
+        yield "nothing is extracted from an output"
 
 
 def _words(program: Program) -> Problems:
@@ -314,7 +314,7 @@ def _totality(program: Program) -> Problems:
     for node in program.nodes:
         if isinstance(node.task, End):
             if len(node.edges) > 1 or any(edge.guard for edge in node.edges):
-                yield node.id, "an end goes on in one way or in none"
+                yield node.id, "an end has at most one transition"
             continue
         for word in alphabet(node.task) or (None,):
             if not any(is_plain_for(edge, word) for edge in node.edges):

@@ -11,7 +11,7 @@ from compiler.ir.program import Input
 from compiler.ir.tasks import UNREAD, Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Stage, Task, Tool
 from compiler.ir.texts import Text
 from runtime_shim.fitting import unfit
-from runtime_shim.reading import BLANKS
+from runtime_shim.reading import SPACES
 
 _INSIDE = "\ue000"
 """Stands for a reference while arguments are parsed; where the author wrote one, another character does."""
@@ -56,7 +56,7 @@ def _options(task: Ask) -> Iterator[str]:
 
 def _reading(reading: Reading) -> Iterator[str]:
     for keyword in reading.keywords:
-        if not keyword or keyword != keyword.strip(BLANKS) or "\n" in keyword:
+        if not keyword or keyword != keyword.strip(SPACES) or "\n" in keyword:
             yield f"the keyword {keyword!r} is empty, has white space at an end, or more than one line"
         if keyword in UNREAD:
             yield f"the keyword {keyword} is the word of an answer that gives none"

@@ -1,6 +1,6 @@
-"""Passes: functions from a valid program to a valid program with the same walks. Ids and origins are kept.
+"""Passes: functions from a valid program to a valid program with the same paths. Ids and origins are kept.
 
-Where an operator can jump to a unit, a run is more than a walk from the start. To a pass, the jumps that there are
+Where an operator can jump to a step, a run is more than a path from the start. To a pass, the jumps that there are
 stand in the program, each written out.
 """
 
@@ -27,13 +27,13 @@ PASSES: dict[str, Callable[[Program], Program]] = {
 
 
 def optimise(program: Program, *, jumps: bool = True) -> Program:
-    """The program after all passes; `jumps` says whether its operator can jump to any unit (I27).
+    """The program after all passes; `jumps` says whether its operator can jump to any step (I27).
 
-    What is a jump to a unit or group without being written out is left so.
+    What is a jump to a step or group without being written out is left so.
     """
     program = with_jumps(program) if jumps else without_jumps(program)
     for run in PASSES.values():
         program = run(program)
     plain = plain_targets(program)
-    said = (jump for jump in program.jumps if jump.entering or jump.effects or plain.get(jump.unit) != jump.target)
+    said = (jump for jump in program.jumps if jump.entering or jump.effects or plain.get(jump.id) != jump.target)
     return replace(program, jumps=tuple(said))

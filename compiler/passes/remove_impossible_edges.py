@@ -1,6 +1,6 @@
 """Removal of what counters rule out: edges that no run can take, and tests that always hold where they are made.
 
-A run is a walk from the start, and goes on where an operator takes it by one of the jumps of the program.
+A run is a path from the start, and goes on where an operator takes it by one of the jumps of the program.
 """
 
 from __future__ import annotations
@@ -8,37 +8,37 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from compiler.analyses.possible import Way, possible_ways
-from compiler.ir.edges import Edge, OutcomeTest, is_plain_for, value_names
+from compiler.analyses.possible import PossibleTransition, possible_transitions
+from compiler.ir.edges import Edge, OutcomeTest, is_plain_for, output_names
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import alphabet
 
 
 def remove_impossible_edges(program: Program) -> Program:
     """The program without edges that no run can take; nodes that no run reaches keep theirs."""
-    ways = possible_ways(program)
-    nodes = tuple(_narrowed(node, ways[node.id]) if node.id in ways else node for node in program.nodes)
-    return replace(program, nodes=nodes) if ways else program
+    transitions = possible_transitions(program)
+    nodes = tuple(_narrowed(node, transitions[node.id]) if node.id in transitions else node for node in program.nodes)
+    return replace(program, nodes=nodes) if transitions else program
 
 
-def _narrowed(node: Node, ways: Iterable[Way]) -> Node:
+def _narrowed(node: Node, transitions: Iterable[PossibleTransition]) -> Node:
     """The node with the edges that can be taken, and those that the verifier needs to see that there is always one.
 
     Edges that keep a value say which names a command may give (I9), so the last one of a name stays too.
     """
-    kept = {way.place: _relaxed(node.edges[way.place], way) for way in ways}
+    kept = {transition.place: _relaxed(node.edges[transition.place], transition) for transition in transitions}
     words = alphabet(node.task) or (None,)
     total = {word for edge in kept.values() for word in words if is_plain_for(edge, word)}
     for place, edge in enumerate(node.edges):
         if any(is_plain_for(edge, word) for word in words if word not in total):
             kept.setdefault(place, edge)
     for place, edge in enumerate(node.edges):
-        if not {*value_names([edge])} <= {*value_names(kept.values())}:
+        if not {*output_names([edge])} <= {*output_names(kept.values())}:
             kept[place] = edge
     edges = tuple(kept[place] for place in sorted(kept))
     return node if edges == node.edges else replace(node, edges=edges)
 
 
-def _relaxed(edge: Edge, way: Way) -> Edge:
-    guard = tuple(test for test in edge.guard if isinstance(test, OutcomeTest) or test in way.open)
+def _relaxed(edge: Edge, transition: PossibleTransition) -> Edge:
+    guard = tuple(test for test in edge.guard if isinstance(test, OutcomeTest) or test in transition.open)
     return edge if guard == edge.guard else replace(edge, guard=guard)

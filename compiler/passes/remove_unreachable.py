@@ -11,7 +11,7 @@ def remove_unreachable(program: Program) -> Program:
     """The program without nodes that neither the entry nor a jump leads to."""
     index = program.index()
     jumps = program.jumps
-    named = {jump.unit for jump in jumps} | {item.group for jump in jumps for item in jump.entering}
+    named = {jump.id for jump in jumps} | {item.group for jump in jumps for item in jump.entering}
     parents = program.parents
     reached = {program.entry, *(jump.target for jump in jumps), *(named - parents.keys())}
     pending = list(reached)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @language_options
 @reporting_options
 def command(files: tuple[str, ...], reporter: Reporter, settings: Settings, *, no_link: bool) -> int:
-    """Report every mistake in documents.
+    """Report every error in documents.
 
     For a folder, every document in it is checked, except hidden ones and those that git ignores. `-` reads standard
     input.

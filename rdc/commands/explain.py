@@ -21,7 +21,7 @@ def _known_code(_: click.Context, __: click.Parameter, word: str | None) -> str 
         return None
     if code := find(word):
         return code
-    from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the mistake)
+    from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the error)
 
     known = CODES if word.upper().startswith("RD") else [code.name for code in CODES.values()]
     raise UnknownWordError("diagnostic code", word, known, "rdc explain --list")

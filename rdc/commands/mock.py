@@ -1,4 +1,4 @@
-"""`rdc mock`: an agent, a tool or an executor that answers from a file, so that any target can rehearse."""
+"""`rdc mock`: an agent, a tool or an executor that answers from a file, so that any target can run with mocks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def command(file: str) -> int:
     """Answer as an agent, a tool or an executor would, from a FILE of mocks.
 
     Give it to a run as the command of its agents, --agent "rdc mock FILE", of its tools, --tool CONNECTION="rdc mock
-    FILE", and as its executor, --executor "rdc mock FILE". The unit that is answered is the one that RDC_UNIT names; a
+    FILE", and as its executor, --executor "rdc mock FILE". The step that is answered is the one that RDC_STEP names; a
     tool is known by its name. What was answered in a run (RDC_RUN_ID) is counted in FILE.calls.
 
     Exit codes: 0 an answer, 1 an answer that fails, or none, 2 wrong use.

@@ -17,7 +17,7 @@ def _known(_: click.Context, __: click.Parameter, name: str | None) -> str | Non
 
     if name is None or name in SCHEMAS:
         return name
-    from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the mistake)
+    from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the error)
 
     raise UnknownWordError("schema", name, SCHEMAS, "rdc schema")
 

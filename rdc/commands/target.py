@@ -62,12 +62,12 @@ def target_options(command: Command) -> Command:
 @contextmanager
 def misuse_told(backend: Backend[Any]) -> Iterator[None]:
     """Make wrong use of an `OptionsError`."""
-    from backends.options.mistakes import OptionsError  # noqa: PLC0415 (the backends are slow to import)
+    from backends.options.problems import OptionsError  # noqa: PLC0415 (the backends are slow to import)
 
     try:
         yield
     except OptionsError as error:
-        from rdc.usage import PointingError  # noqa: PLC0415 (only for the mistake)
+        from rdc.usage import PointingError  # noqa: PLC0415 (only for the error)
 
         raise PointingError(f"target {backend.name}: {error}", f"rdc targets {backend.name}") from None
 
@@ -87,7 +87,7 @@ def known_target(_: click.Context, __: click.Parameter, name: str | None) -> str
     from backends.registry import names  # noqa: PLC0415 (the backends are slow to import)
 
     if name is not None and name not in names():
-        from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the mistake)
+        from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the error)
 
         raise UnknownWordError("target", name, names(), "rdc targets")
     return name

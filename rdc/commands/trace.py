@@ -1,4 +1,4 @@
-"""`rdc trace`: the walk that given outcomes lead to, or all walks, without running anything."""
+"""`rdc trace`: the path that given outcomes lead to, or all paths, without running anything."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from rdc.terminal import put
 
 if TYPE_CHECKING:
     from compiler.driver import Settings
+    from compiler.ir.paths import Decide
     from compiler.ir.program import Program
-    from compiler.ir.walks import Decide
 
-MOST_WALKS = 100
+MOST_PATHS = 100
 
 
 @click.command(name="trace")
@@ -23,33 +23,33 @@ MOST_WALKS = 100
 @click.option(
     "--outcomes",
     metavar="TEXT",
-    help='What units come to, such as "1.1=fail,fail,pass 2=fail". The last outcome of a unit stays.',
+    help='What steps come to, such as "1.1=fail,fail,pass 2=fail". The last outcome of a step stays.',
 )
 @click.option(
     "--otherwise",
     type=click.Choice(["pass", "fail"]),
     default="pass",
     show_default=True,
-    help="The outcome of units that --outcomes does not name.",
+    help="The outcome of steps that --outcomes does not name.",
 )
 @click.option(
     "--input", "inputs", multiple=True, metavar="NAME=VALUE", help="What an input is; without it the input's default."
 )
-@click.option("--all", "every", is_flag=True, help="All walks, the shortest first, and which transitions none takes.")
+@click.option("--all", "every", is_flag=True, help="All paths, the shortest first, and which transitions none takes.")
 @click.option(
-    "--walks", type=click.IntRange(1), default=MOST_WALKS, show_default=True, help="How many walks --all lists at most."
+    "--paths", type=click.IntRange(1), default=MOST_PATHS, show_default=True, help="How many paths --all lists at most."
 )
 @click.option(
     "--visits",
     type=click.IntRange(1),
-    help="After how many units a walk is cut; 1000 or, if the document has more, so many.",
+    help="After how many steps a path is cut; 1000 or, if the document has more, so many.",
 )
 @click.option("--format", "output", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @language_options
 @strictness_options
 def command(
     file: str,
-    walks: int,
+    paths: int,
     visits: int | None,
     output: str,
     settings: Settings,
@@ -60,7 +60,7 @@ def command(
 ) -> int:
     """Show how a document is walked through. Nothing is run.
 
-    Without --all it is one walk, in which each unit passes but those that --outcomes names.
+    Without --all it is one path, in which each step passes but those that --outcomes names.
     """
     if every and (given["outcomes"] is not None or given["inputs"]):
         what = "--input" if given["inputs"] else "--outcomes"
@@ -70,11 +70,11 @@ def command(
     compilation = compile_file(file, settings)
     if not reporter.accepts([compilation]) or compilation.program is None:
         return 1
-    from compiler.ir.walks import usual_limit  # noqa: PLC0415 (as above)
+    from compiler.ir.paths import usual_limit  # noqa: PLC0415 (as above)
 
     limit = visits or usual_limit(compilation.program)
     if every:
-        shown = _every(compilation.program, walks, limit, output)
+        shown = _every(compilation.program, paths, limit, output)
     else:
         decide = _decide(given["outcomes"] or "", given["otherwise"] or "pass", compilation.program)
         shown = _one(compilation.program, decide, _inputs(given["inputs"], compilation.program), limit, output)
@@ -83,11 +83,11 @@ def command(
 
 
 def _one(program: Program, decide: Decide, inputs: dict[str, str], limit: int, output: str) -> str:
-    """The walk that outcomes lead to."""
+    """The path that outcomes lead to."""
+    from compiler.ir.paths import walk  # noqa: PLC0415
     from compiler.ir.semantics import Machine  # noqa: PLC0415
-    from compiler.ir.walks import walk  # noqa: PLC0415
-    from rdc.walks import json, text  # noqa: PLC0415
-    from rdc.walks.inputs import show_facts, show_inputs, with_stand_ins  # noqa: PLC0415
+    from rdc.paths import json, text  # noqa: PLC0415
+    from rdc.paths.inputs import show_facts, show_inputs, with_stand_ins  # noqa: PLC0415
 
     machine = Machine(program)
     full = with_stand_ins(program, inputs)
@@ -99,7 +99,7 @@ def _one(program: Program, decide: Decide, inputs: dict[str, str], limit: int, o
 
 
 def _decide(outcomes: str, otherwise: str, program: Program) -> Decide:
-    from rdc.walks.outcomes import OutcomesError, decided_by, read_outcomes  # noqa: PLC0415 (as above)
+    from rdc.paths.outcomes import OutcomesError, decided_by, read_outcomes  # noqa: PLC0415 (as above)
 
     try:
         return decided_by(read_outcomes(outcomes, program), otherwise)
@@ -126,22 +126,22 @@ def _inputs(words: tuple[str, ...], program: Program) -> dict[str, str]:
 
 
 def _every(program: Program, most: int, limit: int, output: str) -> str:
-    """All walks, and what they cover."""
+    """All paths, and what they cover."""
     from compiler.analyses.coverage import coverage  # noqa: PLC0415 (the compiler is slow to import)
-    from compiler.analyses.enumeration import enumerate_walks  # noqa: PLC0415
+    from compiler.analyses.enumeration import enumerate_paths  # noqa: PLC0415
     from compiler.analyses.states import explore  # noqa: PLC0415
     from compiler.ir.semantics import Machine  # noqa: PLC0415
-    from rdc.walks import json, text  # noqa: PLC0415
+    from rdc.paths import json, text  # noqa: PLC0415
     from rdc.words import many  # noqa: PLC0415
 
     space = explore(program)
-    found = enumerate_walks(program, most, limit, space)
-    covered = coverage(program, found.walks, space)
+    found = enumerate_paths(program, most, limit, space)
+    covered = coverage(program, found.paths, space)
     if output == "json":
-        return json.write(program, found.walks, complete=found.is_complete, found=covered)
+        return json.write(program, found.paths, complete=found.is_complete, found=covered)
     machine = Machine(program)
-    count = many(len(found.walks), "walk")
+    count = many(len(found.paths), "path")
     summary = f"{count}, all that end" if found.is_complete else f"{count}, the shortest; there may be more"
     return "\n".join(
-        [*(text.show_walk(machine, walk) for walk in found.walks), summary, *text.show_coverage(program, covered)]
+        [*(text.show_path(machine, path) for path in found.paths), summary, *text.show_coverage(program, covered)]
     )

@@ -51,7 +51,7 @@ def _block(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> str:
 
 
 def _gutter(diagnostic: Diagnostic) -> str:
-    """Blanks as wide as the longest line number that the diagnostic shows."""
+    """Spaces as wide as the longest line number that the diagnostic shows."""
     spans = [diagnostic.span, *(related.span for related in diagnostic.related)]
     return " " * max((len(str(span.line)) for span in spans if span), default=1)
 

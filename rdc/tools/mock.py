@@ -26,12 +26,12 @@ def answer(path: str, given: bytes, environment: Mapping[str, str]) -> Reply:
     mocks = mocks_in(path, read_text(path))
     kind, name = _called(mocks, given, environment)
     if not name:
-        raise RefusedError(f'RDC_UNIT names no unit to answer for: let a run call this, with --agent "rdc mock {path}"')
+        raise RefusedError(f'RDC_STEP names no step to answer for: let a run call this, with --agent "rdc mock {path}"')
     number = _counted(Path(f"{path}.calls"), environment.get("RDC_RUN_ID", ""), f"{kind} {name}")
     reply: Reply | Play | None = reply_to(mocks, kind, name, number)
     if reply is None:
-        unit = environment.get("RDC_UNIT", name)
-        raise RefusedError(f"{unit}: {path} has no answer number {number + 1} under {kind}: {name}")
+        step = environment.get("RDC_STEP", name)
+        raise RefusedError(f"{step}: {path} has no answer number {number + 1} under {kind}: {name}")
     return _played(reply, environment) if isinstance(reply, Play) else reply
 
 
@@ -50,15 +50,15 @@ def _played(play: Play, environment: Mapping[str, str]) -> Reply:
 
 def _called(mocks: Mocks, given: bytes, environment: Mapping[str, str]) -> tuple[str, str]:
     """Who is called: agents are told their type, and tools and executors get JSON."""
-    unit = environment.get("RDC_UNIT", "")
+    step = environment.get("RDC_STEP", "")
     if "RDC_AGENT_TYPE" in environment:
-        return "agents", unit
+        return "agents", step
     request = read_request(given)
     if request is None:
-        return ("executors" if unit in mocks["executors"] else "agents"), unit
+        return ("executors" if step in mocks["executors"] else "agents"), step
     known = [name for name in mocks["tools"] if name.partition("/")[2] == request.tool]
     if len(known) > 1:
-        raise RefusedError(f"{unit}: several connections have the tool {request.tool}: {', '.join(known)}")
+        raise RefusedError(f"{step}: several connections have the tool {request.tool}: {', '.join(known)}")
     return "tools", known[0] if known else f"CONNECTION/{request.tool}"
 
 

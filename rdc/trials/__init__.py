@@ -10,7 +10,7 @@ TARGETS = {
 }
 
 JUMPING = frozenset({"python", "make"})
-"""The targets whose programs an operator can take to another unit; `rdc.trials.driving` does so."""
+"""The targets whose programs an operator can take to another step; `rdc.trials.driving` does so."""
 
 OPENING = ("python", "make")
 """Those whose gates a trial can open; on GitHub reviewers do that, which act does not have."""

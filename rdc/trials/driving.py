@@ -1,4 +1,4 @@
-"""Trials in which the operator takes the run to other units: begun, moved and gone on with by calls of their own."""
+"""Trials in which the operator takes the run to other steps: begun, moved and gone on with by calls of their own."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Driver(Protocol):
     def begin(self) -> None:
         """Begin the run, with the answers of its first part."""
 
-    def move(self, unit: str) -> str:
-        """Take the run to a unit; returns what is wrong, "" if nothing is."""
+    def move(self, step: str) -> str:
+        """Take the run to a step; returns what is wrong, "" if nothing is."""
 
     def go_on(self, part: int) -> None:
         """Go on with the run, with the answers of this part, counted from 0."""
@@ -31,7 +31,7 @@ def drive(driver: Driver, setting: Setting) -> Run:
     for part, leg in enumerate(setting.legs, start=1):
         if driver.told().result in ENDS:
             break
-        if problem := driver.move(leg.unit):
+        if problem := driver.move(leg.step):
             return driver.told()._replace(result="", message=problem)
         driver.go_on(part)
     return driver.told()

@@ -78,16 +78,14 @@ def run(setting: Setting) -> Run:
 
 
 def _workflow(setting: Setting) -> Emission:
-    kept = {} if setting.is_rehearsal else {key: setting.options[key] for key in KEPT if key in setting.options}
+    kept = {} if setting.is_mock else {key: setting.options[key] for key in KEPT if key in setting.options}
     calls = {"agent": setting.callee, "tools": setting.tools} if setting.callee else {}
-    return GithubBackend().emit(
-        setting.program, {**kept, **calls, "checkout": not setting.is_rehearsal, "summary": True}
-    )
+    return GithubBackend().emit(setting.program, {**kept, **calls, "checkout": not setting.is_mock, "summary": True})
 
 
 def _as_json(replies: tuple[tuple[str, str], ...]) -> str:
-    units = dict.fromkeys(unit for unit, _ in replies)
-    return json.dumps({unit: [reply for other, reply in replies if other == unit] for unit in units})
+    steps = dict.fromkeys(step for step, _ in replies)
+    return json.dumps({step: [reply for other, reply in replies if other == step] for step in steps})
 
 
 def _actions(text: str) -> set[str]:
@@ -107,16 +105,16 @@ def _own_steps(text: str) -> set[str]:
 
 def _steps(program: Program, summary: str) -> Iterator[Step]:
     """The rows of the table in a summary."""
-    units = {shown_title(node): node.id for node in program.nodes if not isinstance(node.task, Branch | End)}
+    steps = {shown_title(node): node.id for node in program.nodes if not isinstance(node.task, Branch | End)}
     nodes = program.index()
     for row in _ROW.finditer(summary):
         title = row["title"]
-        unit = units.get(title) or units.get(_INSTANCE.sub("", title), title)
-        yield Step(unit, int(row["attempt"]), _word(nodes.get(unit), row["word"]))
+        step = steps.get(title) or steps.get(_INSTANCE.sub("", title), title)
+        yield Step(step, int(row["attempt"]), _word(nodes.get(step), row["word"]))
 
 
 def _word(node: Node | None, shown: str) -> str:
-    """The outcome of a unit whose row shows it; rows have other characters where Markdown would give some a meaning."""
+    """The outcome of a step whose row shows it; rows have other characters where Markdown would give some a meaning."""
     own = alphabet(node.task) if node else ()
     return next((word for word in own if _bare(word) == _bare(shown)), _VERDICTS.get(shown, shown))
 

@@ -7,14 +7,14 @@ from collections import Counter
 from collections.abc import Sequence
 
 from compiler.ir.semantics import Machine
+from rdc.paths.json import plain_path
 from rdc.trials.result import Result, Status
-from rdc.walks.json import plain_walk
 
 VERSION = 1
 
 
 def render(results: Sequence[Result]) -> str:
-    """All results, each with the walk up to its end, or up to where it went wrong."""
+    """All results, each with the path up to its end, or up to where it went wrong."""
     counts = Counter(result.status for result in results)
     rows = [
         {
@@ -27,7 +27,7 @@ def render(results: Sequence[Result]) -> str:
             "ended": result.ended,
             "problem": result.problem,
             "seconds": round(result.seconds, 3),
-            "walk": plain_walk(Machine(result.program), result.walk),
+            "path": plain_path(Machine(result.program), result.path),
         }
         for result in results
     ]

@@ -41,10 +41,10 @@ class _Makefile:
         given = [f"{name}={value}" for name, value in self._setting.inputs.items()]
         self._last = self._call("run", *prompted, *given, *self._tools, f"ANSWERS={self._setting.write_answers()}")
 
-    def move(self, unit: str) -> str:
-        """Take the run to a unit."""
-        self._moves.append((len(self._steps(self._call("status"))), Moved(unit)))
-        moved = self._call("goto", f"UNIT={unit}")
+    def move(self, step: str) -> str:
+        """Take the run to a step."""
+        self._moves.append((len(self._steps(self._call("status"))), Moved(step)))
+        moved = self._call("goto", f"STEP={step}")
         return (moved.out.splitlines() or ["make said nothing"])[-1] if moved.code else ""
 
     def go_on(self, part: int) -> None:
@@ -73,7 +73,7 @@ class _Makefile:
 
 
 def _beginnings(program: Program) -> dict[str, Step]:
-    """How the lines of `make status` begin for each outcome of each unit."""
+    """How the lines of `make status` begin for each outcome of each step."""
     found: dict[str, Step] = {}
     for node in program.nodes:
         words = {word: word for word in alphabet(node.task)}

@@ -36,9 +36,9 @@ class _Program:
         given = [f"--input={name}={value}" for name, value in self._setting.inputs.items()]
         self._call("run", *prompted, *given, "--answers", str(self._setting.write_answers()))
 
-    def move(self, unit: str) -> str:
-        """Take the run to a unit."""
-        self._call("goto", unit)
+    def move(self, step: str) -> str:
+        """Take the run to a step."""
+        self._call("goto", step)
         return self._last.err.strip().rpartition("\n")[2] if self._last.code else ""
 
     def go_on(self, part: int) -> None:
@@ -57,10 +57,10 @@ class _Program:
     def _steps(self, happened: Sequence[dict[str, Any]]) -> Iterator[Step | Moved]:
         legs = iter(self._setting.legs)
         for event in happened:
-            if event["event"] == "unit_finished":
-                yield Step(event["unit"], event["attempt"], str(event["outcome"]))
+            if event["event"] == "step_finished":
+                yield Step(event["step"], event["attempt"], str(event["outcome"]))
             elif event["event"] == "goto":
-                yield Moved(next(legs).unit)
+                yield Moved(next(legs).step)
 
     def _call(self, *words: str) -> None:
         setting, places = self._setting, ["--state-dir", str(self._setting.scratch / "state")]

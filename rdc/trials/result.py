@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from compiler.ir.edges import Keep
+from compiler.ir.paths import Path, Visit, visit
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import End
-from compiler.ir.walks import Visit, Walk, visit
 from compiler.scenarios import Scenario
 from rdc.trials.run import Moved, Run, Step
 
@@ -30,7 +30,7 @@ class Status(StrEnum):
 class Result:
     """One scenario of a document on one target, or by the semantics.
 
-    `ended` is how the run ended, "" if it did not; `problem` says why it is not passed; the walk leads up to there.
+    `ended` is how the run ended, "" if it did not; `problem` says why it is not passed; the path leads up to there.
     """
 
     document: str
@@ -38,32 +38,32 @@ class Result:
     on: str
     status: Status
     program: Program
-    walk: Walk
+    path: Path
     ended: str = ""
     problem: str = ""
     seconds: float = 0.0
 
 
-def judge(scenario: Scenario, machine: Machine, walk: Walk) -> tuple[Status, str, str]:
-    """The status of a walk that is at an end, how it ended, and what is wrong with that."""
-    end = machine.end(walk.state)
+def judge(scenario: Scenario, machine: Machine, path: Path) -> tuple[Status, str, str]:
+    """The status of a path that is at an end, how it ended, and what is wrong with that."""
+    end = machine.end(path.state)
     assert end is not None  # noqa: S101 (tells mypy)
     ended = f"{end.result.upper()} {' '.join(str(end.message).split())}".rstrip()
     if end.result.upper() != scenario.ends:
         return Status.FAILED, ended, f"it should end with {scenario.ends}"
     for name, wanted in scenario.outputs.items():
-        found = _output(name, walk)
+        found = _output(name, path)
         if (found or "").strip() != wanted.strip():
             said = "is not there" if found is None else f"is “{_shortened(found)}”"
             return Status.FAILED, ended, f"the output `{name}` {said}, and should be “{_shortened(wanted)}”"
     return Status.PASSED, ended, ""
 
 
-def _output(name: str, walk: Walk) -> str | None:
-    """What a run has put out under a name, or as a unit; None if nothing."""
-    if name in walk.state.slots:
-        return walk.state.slots[name]
-    said = (made.outcome for made in reversed(walk.visits) if made.unit == name)
+def _output(name: str, path: Path) -> str | None:
+    """What a run has put out under a name, or as a step; None if nothing."""
+    if name in path.state.slots:
+        return path.state.slots[name]
+    said = (made.outcome for made in reversed(path.visits) if made.step == name)
     return next((outcome.text for outcome in said if outcome.word != "fail"), None)
 
 
@@ -72,55 +72,55 @@ def _shortened(text: str) -> str:
     return line if len(line) <= LONGEST_SHOWN else f"{line[:LONGEST_SHOWN]}…"
 
 
-def retrace(machine: Machine, run: Run, rehearsed: Walk | None = None) -> tuple[Walk, str]:
-    """The walk of a run by the semantics as far as both agree, and where they part, "" for nowhere.
+def retrace(machine: Machine, run: Run, mocked: Path | None = None) -> tuple[Path, str]:
+    """The path of a run by the semantics as far as both agree, and where they part, "" for nowhere.
 
-    Inputs, and the values and texts that were given, are those of the rehearsal; what commands wrote beyond that is not
+    Inputs, and the values and texts that were given, are those of the mock run; what commands wrote beyond that is not
     known.
     """
-    rehearsed = rehearsed or Walk((), machine.start())
-    state = machine.start(dict(rehearsed.inputs))
+    mocked = mocked or Path((), machine.start())
+    state = machine.start(dict(mocked.inputs))
     visits: list[Visit] = []
     jumped: list[tuple[int, str]] = []
-    outcomes = [made.outcome for made in rehearsed.visits]
+    outcomes = [made.outcome for made in mocked.visits]
     for step in run.steps:
         if isinstance(step, Moved):
-            state = machine.jump(state, step.unit)
-            jumped.append((len(visits), step.unit))
+            state = machine.jump(state, step.step)
+            jumped.append((len(visits), step.step))
             continue
-        walk = Walk(tuple(visits), state, tuple(jumped), rehearsed.inputs)
-        if problem := _differs(machine, walk, step):
-            return walk, problem
+        path = Path(tuple(visits), state, tuple(jumped), mocked.inputs)
+        if problem := _differs(machine, path, step):
+            return path, problem
         given = outcomes[len(visits)] if len(visits) < len(outcomes) else Outcome(step.word)
         made, state = visit(machine, state, replace(given, word=step.word))
         visits.append(made)
-    walk = Walk(tuple(visits), state, tuple(jumped), rehearsed.inputs)
-    return walk, _ends_otherwise(machine, walk, run, has_all_values=len(rehearsed.visits) == len(visits))
+    path = Path(tuple(visits), state, tuple(jumped), mocked.inputs)
+    return path, _ends_otherwise(machine, path, run, has_all_values=len(mocked.visits) == len(visits))
 
 
-def _differs(machine: Machine, walk: Walk, step: Step) -> str:
-    end = machine.end(walk.state)
+def _differs(machine: Machine, path: Path, step: Step) -> str:
+    end = machine.end(path.state)
     if end:
-        return f"the target goes on with {step.unit}, where the semantics end with {end.result.upper()}"
-    if step.unit != walk.state.node:
-        return f"the target goes on with {step.unit}, the semantics with {walk.state.node}"
-    attempt = machine.attempt(walk.state)
+        return f"the target goes on with {step.step}, where the semantics end with {end.result.upper()}"
+    if step.step != path.state.node:
+        return f"the target goes on with {step.step}, the semantics with {path.state.node}"
+    attempt = machine.attempt(path.state)
     if step.attempt not in (None, attempt):
-        return f"attempt {step.attempt} of {step.unit} on the target is attempt {attempt} by the semantics"
+        return f"attempt {step.attempt} of {step.step} on the target is attempt {attempt} by the semantics"
     return ""
 
 
-def _ends_otherwise(machine: Machine, walk: Walk, run: Run, *, has_all_values: bool) -> str:
+def _ends_otherwise(machine: Machine, path: Path, run: Run, *, has_all_values: bool) -> str:
     if not run.result:
         return f"the target failed: {run.message}"
     if run.result == "WAITING":
-        return f"it waits at {walk.state.node}, and no answer is left"
-    end = machine.end(walk.state)
+        return f"it waits at {path.state.node}, and no answer is left"
+    end = machine.end(path.state)
     said = f"{run.result} {run.message}".rstrip()
     if end is None:
-        return f"the target ends with {said}, the semantics go on with {walk.state.node}"
+        return f"the target ends with {said}, the semantics go on with {path.state.node}"
     expected = f"{end.result.upper()} {' '.join(str(end.message).split())}".rstrip()
-    if not has_all_values and shows_values(machine, walk.state.node):
+    if not has_all_values and shows_values(machine, path.state.node):
         said, expected = run.result, end.result.upper()
     return "" if _words(said) == _words(expected) else f"the target ends with {said}, the semantics with {expected}"
 

@@ -28,10 +28,10 @@ class MissingToolError(Exception):
 
 
 class Leg(NamedTuple):
-    """What is answered before the operator takes the run to a unit, and that unit."""
+    """What is answered before the operator takes the run to a step, and that step."""
 
     answers: tuple[str, ...]
-    unit: str
+    step: str
 
 
 _STAND_IN = "rdc-has-none-here"
@@ -42,10 +42,10 @@ _STAND_IN = "rdc-has-none-here"
 class Setting:
     """One run of a target: the program, the options of the target, and what is answered to the prompts, in order.
 
-    `workspace` is the folder in which it runs, `scratch` one beside it for whatever the trial needs. In a rehearsal the
+    `workspace` is the folder in which it runs, `scratch` one beside it for whatever the trial needs. In a mock run the
     program has nothing of its document to execute. `timeout` is in seconds; `inputs` are given when the run
     begins. With jumps `answers` are those after the last one; `is_prompted` says that the program is to execute nothing
-    and to ask for each outcome. `replies` are answers with their units where they are texts; `callee` is the command
+    and to ask for each outcome. `replies` are answers with their steps where they are texts; `callee` is the command
     that stands for all agents and tools, "" where there are none.
     """
 
@@ -55,7 +55,7 @@ class Setting:
     workspace: Path
     scratch: Path
     timeout: float
-    is_rehearsal: bool
+    is_mock: bool
     legs: tuple[Leg, ...] = ()
     is_prompted: bool = False
     inputs: Mapping[str, str] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class Setting:
     @property
     def secrets(self) -> dict[str, str]:
         """The secrets that the document needs; where no command of it runs, any text will do."""
-        found = {name: _STAND_IN if self.is_rehearsal else os.environ.get(name, "") for name in self.program.secrets}
+        found = {name: _STAND_IN if self.is_mock else os.environ.get(name, "") for name in self.program.secrets}
         return {name: value for name, value in found.items() if value}
 
     def write(self, name: str, text: str) -> Path:
@@ -116,17 +116,17 @@ class Setting:
         Each answer of a file is used once, and files are told apart by what is in them.
         """
         if self.replies:
-            return self.write(ANSWERS, "".join(_lines(unit, reply) for unit, reply in self.replies))
+            return self.write(ANSWERS, "".join(_lines(step, reply) for step, reply in self.replies))
         answers = (*(leg.answers for leg in self.legs), self.answers)[part]
         return self.write(ANSWERS, "\n" * part + "".join(f"{answer}\n" for answer in answers))
 
 
-def _lines(unit: str, reply: str) -> str:
+def _lines(step: str, reply: str) -> str:
     """A reply in a file of answers, as several lines, so that nothing in it has a meaning there."""
     word = "END"
     while word in reply.splitlines():
         word += "_"
-    return f"{unit}<<{word}\n{reply}\n{word}\n"
+    return f"{step}<<{word}\n{reply}\n{word}\n"
 
 
 def _refusal(diagnostics: Sequence[Diagnostic]) -> str:
@@ -134,23 +134,23 @@ def _refusal(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 class Step(NamedTuple):
-    """A unit that a target has done, and its outcome; the attempt is None where the target does not tell."""
+    """A step that a target has done, and its outcome; the attempt is None where the target does not tell."""
 
-    unit: str
+    step: str
     attempt: int | None
     word: str
 
 
 class Moved(NamedTuple):
-    """A jump of the operator, to this unit."""
+    """A jump of the operator, to this step."""
 
-    unit: str
+    step: str
 
 
 class Run(NamedTuple):
-    """What a target has done: the units and the operator's jumps, in order, and how it ended.
+    """What a target has done: the steps and the operator's jumps, in order, and how it ended.
 
-    `result` is COMPLETE or STOP with the message, WAITING with the unit, or "" with what went wrong.
+    `result` is COMPLETE or STOP with the message, WAITING with the step, or "" with what went wrong.
     """
 
     steps: tuple[Step | Moved, ...]

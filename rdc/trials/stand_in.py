@@ -45,35 +45,35 @@ def with_stand_ins(program: Program, folder: Path, outcomes: Sequence[Outcome]) 
 # --- Agents, tools and texts -----------------------------------------------------------------------------------------
 
 _CALLEE = """#!/bin/sh
-# Says what the scenario has for the next call of a unit; where it has nothing, the call fails.
+# Says what the scenario has for the next call of a step; where it has nothing, the call fails.
 cat > /dev/null
 cd "$(dirname "$0")" || exit 1
-case ${RDC_UNIT-} in
+case ${RDC_STEP-} in
 %s
 *) exit 1 ;;
 esac
-printf . >> "calls.$unit"
-number=$(($(wc -c < "calls.$unit")))
-[ -f "said.$unit.$number" ] && exec cat "said.$unit.$number"
+printf . >> "calls.$step"
+number=$(($(wc -c < "calls.$step")))
+[ -f "said.$step.$number" ] && exec cat "said.$step.$number"
 """
 
 
 def with_answers(folder: Path, said: Sequence[Said]) -> str:
-    """A command that stands for all agents and tools: it says for each unit its answers, and fails for None.
+    """A command that stands for all agents and tools: it says for each step its answers, and fails for None.
 
-    Those of several units may be asked for at the same time.
+    Those of several steps may be asked for at the same time.
     """
     own = folder / "callee"
     own.mkdir()
-    units: dict[str, list[Said]] = {}
+    steps: dict[str, list[Said]] = {}
     for one in said:
-        units.setdefault(one.unit, []).append(one)
-    for place, answers in enumerate(units.values()):
+        steps.setdefault(one.step, []).append(one)
+    for place, answers in enumerate(steps.values()):
         for number, one in enumerate(answers, 1):
             if one.text is not None:
                 (own / f"said.{place}.{number}").write_bytes(one.text.encode())
     script = own / "say.sh"
-    cases = "\n".join(f"{shlex.quote(unit)}) unit={place} ;;" for place, unit in enumerate(units))
+    cases = "\n".join(f"{shlex.quote(step)}) step={place} ;;" for place, step in enumerate(steps))
     script.write_text(_CALLEE % cases, encoding="utf-8")
     return shlex.join(["sh", str(script)])
 

@@ -18,7 +18,7 @@ from compiler.project import open_project
 from compiler.scenarios import Goto, Reply, Scenario
 from rdc.tables import table_of
 from rdc.trials import JUMPING, OPENING, TARGETS
-from rdc.trials.rehearsal import Rehearsal, rehearse
+from rdc.trials.mock_run import MockRun, mock
 from rdc.trials.result import Result, Status, judge, retrace, shows_values
 from rdc.trials.run import Leg, Run, Setting, TrialError
 from rdc.trials.stand_in import calls, speaks, with_answers, with_stand_ins
@@ -36,53 +36,53 @@ def try_scenarios(compilation: Compilation, targets: Sequence[str], timeout: flo
     program = compilation.program
     assert program is not None  # noqa: S101 (tells mypy)
     for scenario in compilation.scenarios:
-        rehearsal = rehearse(program, scenario)
-        base = Result(compilation.path, scenario, SEMANTICS, Status.SKIPPED, program, rehearsal.walk)
-        if not (targets and rehearsal.needs_commands):
-            yield _by_semantics(base, rehearsal)
-        if rehearsal.problem and not rehearsal.needs_commands:
+        mock_run = mock(program, scenario)
+        base = Result(compilation.path, scenario, SEMANTICS, Status.SKIPPED, program, mock_run.path)
+        if not (targets and mock_run.needs_commands):
+            yield _by_semantics(base, mock_run)
+        if mock_run.problem and not mock_run.needs_commands:
             continue  # a target has nothing to go by
         for target in targets:
-            yield _on_target(replace(base, on=target), rehearsal, compilation, timeout)
+            yield _on_target(replace(base, on=target), mock_run, compilation, timeout)
 
 
-def _by_semantics(base: Result, rehearsal: Rehearsal) -> Result:
-    if rehearsal.needs_commands:
+def _by_semantics(base: Result, mock_run: MockRun) -> Result:
+    if mock_run.needs_commands:
         return replace(base, problem="it runs commands, which needs --on")
-    if rehearsal.problem:
-        return replace(base, status=Status.FAILED, problem=rehearsal.problem)
-    status, ended, problem = judge(base.scenario, Machine(base.program), rehearsal.walk)
+    if mock_run.problem:
+        return replace(base, status=Status.FAILED, problem=mock_run.problem)
+    status, ended, problem = judge(base.scenario, Machine(base.program), mock_run.path)
     return replace(base, status=status, ended=ended, problem=problem)
 
 
-def _on_target(base: Result, rehearsal: Rehearsal, compilation: Compilation, timeout: float) -> Result:
+def _on_target(base: Result, mock_run: MockRun, compilation: Compilation, timeout: float) -> Result:
     if base.on not in JUMPING and (jump := next(iter(base.scenario.jumps), None)):
         problem = f"`{jump.spelled}` is the operator's own jump, which programs of this target do not offer"
         return replace(base, problem=problem)
     if (
         base.scenario.jumps
-        and not rehearsal.needs_commands
-        and any(made.outcome.values for made in rehearsal.walk.visits)
+        and not mock_run.needs_commands
+        and any(made.outcome.values for made in mock_run.path.visits)
     ):
-        return replace(base, problem="values that are given cannot be tried together with jumps, but by the semantics")
+        return replace(base, problem="outputs that are given cannot be tried together with jumps, but by the semantics")
     if base.program.contract:
         return replace(base, problem="the stages of steps are tried by the semantics alone")
     if base.on not in OPENING and (gate := _gate(base.program)):
         return replace(base, problem=f"{gate} is a gate, which cannot be opened on this machine")
     began = time.monotonic()
     try:
-        run = _run(base, rehearsal, compilation, timeout)
+        run = _run(base, mock_run, compilation, timeout)
     except TrialError as error:
         return replace(base, status=Status.FAILED, problem=str(error), seconds=time.monotonic() - began)
     machine = Machine(base.program)
-    walk, parted = retrace(machine, run, rehearsal.walk)
-    done = replace(base, walk=walk, seconds=time.monotonic() - began)
+    path, parted = retrace(machine, run, mock_run.path)
+    done = replace(base, path=path, seconds=time.monotonic() - began)
     if parted:
-        about = walk.state.node if run.result == "WAITING" else run.message
+        about = path.state.node if run.result == "WAITING" else run.message
         ended = f"{run.result} {about}".strip() if run.result else ""
         return replace(done, status=Status.FAILED, ended=ended, problem=parted)
-    status, ended, problem = judge(base.scenario, machine, walk)
-    if rehearsal.needs_commands and shows_values(machine, walk.state.node):
+    status, ended, problem = judge(base.scenario, machine, path)
+    if mock_run.needs_commands and shows_values(machine, path.state.node):
         ended = f"{run.result} {run.message}".rstrip()  # the semantics do not know what commands have written
     return replace(done, status=status, ended=ended, problem=problem)
 
@@ -92,7 +92,7 @@ def _gate(program: Program) -> str:
     return next((node.id for node in program.nodes if isinstance(node.task, Gate)), "")
 
 
-def _run(base: Result, rehearsal: Rehearsal, compilation: Compilation, timeout: float) -> Run:
+def _run(base: Result, mock_run: MockRun, compilation: Compilation, timeout: float) -> Run:
     """Run the generated program in a folder of its own; one that is prompted executes nothing of the document."""
     target = import_module(TARGETS[base.on])
     table = table_of(load(base.on), compilation.tables)
@@ -100,30 +100,30 @@ def _run(base: Result, rehearsal: Rehearsal, compilation: Compilation, timeout: 
         scratch, workspace = Path(private, "scratch"), Path(private, "workspace")
         scratch.mkdir()
         workspace.mkdir()
-        program, is_rehearsal = base.program, not rehearsal.needs_commands
-        *legs, answers = _answers(base.scenario, rehearsal, program)
-        if not is_rehearsal:
+        program, is_mock = base.program, not mock_run.needs_commands
+        *legs, answers = _answers(base.scenario, mock_run, program)
+        if not is_mock:
             workspace = copied(open_project(compilation.path).root, workspace)
         elif not base.scenario.jumps:
-            program = with_stand_ins(program, scratch, rehearsal.outcomes(program, of_commands=True))
-        replies = rehearsal.replies(program) if speaks(program) else ()
+            program = with_stand_ins(program, scratch, mock_run.outcomes(program, of_commands=True))
+        replies = mock_run.replies(program) if speaks(program) else ()
         answers = () if speaks(program) else answers
-        callee = with_answers(scratch, rehearsal.calls) if calls(program) else ""
-        units = [jump.unit for jump in base.scenario.jumps][: len(legs)]
-        moves = tuple(map(Leg, legs, units))
-        prompted = is_rehearsal and bool(moves)
+        callee = with_answers(scratch, mock_run.calls) if calls(program) else ""
+        steps = [jump.step for jump in base.scenario.jumps][: len(legs)]
+        moves = tuple(map(Leg, legs, steps))
+        prompted = is_mock and bool(moves)
         given = (moves, prompted, base.scenario.inputs, replies, callee)
-        setting = Setting(program, table.values, answers, workspace, scratch, timeout, is_rehearsal, *given)
+        setting = Setting(program, table.values, answers, workspace, scratch, timeout, is_mock, *given)
         run: Run = target.run(setting)
         return run
 
 
-def _answers(scenario: Scenario, rehearsal: Rehearsal, program: Program) -> Sequence[tuple[str, ...]]:
-    """The answers before each jump and after the last one: to all units where nothing is executed, else to prompts."""
-    if not rehearsal.needs_commands:
+def _answers(scenario: Scenario, mock_run: MockRun, program: Program) -> Sequence[tuple[str, ...]]:
+    """The answers before each jump and after the last one: to all steps where nothing is executed, else to prompts."""
+    if not mock_run.needs_commands:
         if scenario.jumps:
-            return rehearsal.legs()
-        return (tuple(outcome.word for outcome in rehearsal.outcomes(program, of_commands=False)),)
+            return mock_run.legs()
+        return (tuple(outcome.word for outcome in mock_run.outcomes(program, of_commands=False)),)
     legs: list[tuple[str, ...]] = [()]
     for event in scenario.replies:
         if isinstance(event, Goto):

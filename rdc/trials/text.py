@@ -1,4 +1,4 @@
-"""Results of scenarios for people: a table, and for what is not passed the reason and the walk up to there."""
+"""Results of scenarios for people: a table, and for what is not passed the reason and the path up to there."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from rdc.paths.text import padded, show_visits, width
 from rdc.reporting.cells import visible
 from rdc.trials.result import Result, Status
-from rdc.walks.text import padded, show_visits, width
 
 _COLOURS = {Status.PASSED: "green", Status.FAILED: "red", Status.SKIPPED: "yellow"}
 
@@ -28,12 +28,12 @@ def render(results: Sequence[Result]) -> str:
 
 
 def details(result: Result) -> Iterator[str]:
-    """Why a scenario is not passed; if it failed, with the walk up to there."""
+    """Why a scenario is not passed; if it failed, with the path up to there."""
     if result.problem:
         yield visible(result.problem)
     if result.status is Status.FAILED:
         jump = next((jump.spelled for jump in result.scenario.jumps), "")
-        yield from (f"  {line}" for line in show_visits(result.program, result.walk, jump))
+        yield from (f"  {line}" for line in show_visits(result.program, result.path, jump))
 
 
 def _summary(results: Sequence[Result]) -> str:

@@ -20,7 +20,7 @@ LEFT_OUT = {".git", ".rdc"}
 
 
 def plain_folder() -> str | None:
-    """A folder for temporary files whose name the tools of all targets can take: make knows no blanks; None for any."""
+    """A folder for temporary files whose name the tools of all targets can take: make knows no spaces; None for any."""
     folders = (tempfile.gettempdir(), "/tmp", "/var/tmp")  # noqa: S108 (a private folder is made there)
     return next((folder for folder in folders if _PLAIN.fullmatch(folder) and os.access(folder, os.W_OK)), None)
 

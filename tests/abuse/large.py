@@ -89,7 +89,7 @@ PASS = "- PASS: STOP"
 FENCE = "```bash\n"
 
 CASES: dict[str, Callable[[], str | Files]] = {
-    # Many units
+    # Many steps
     "steps": lambda: changed_steps(10_000),
     "other-steps": lambda: {MAIN: steps(3_000), OLD: steps(3_000, command="false {}")},
     "same-steps": lambda: {MAIN: steps(6_000, command="true"), OLD: steps(5_000, command="true")},
@@ -123,11 +123,11 @@ CASES: dict[str, Callable[[], str | Files]] = {
     "long-escapes": lambda: long(f'{STEP}\n- PASS: STOP "', "", '\\"'),
     "long-quotes": lambda: long(f"{STEP}\n- PASS: STOP ", "", '"'),
     "long-target": lambda: long(f"{STEP}\n- PASS: GOTO "),
-    "long-blanks": lambda: long(f"{STEP}\n- PASS:", "x", " "),
+    "long-spaces": lambda: long(f"{STEP}\n- PASS:", "x", " "),
     "long-path": lambda: long("## 1. A\n\n- ", ".runbook.md"),
     "long-path-of-folders": lambda: long("## 1. A\n\n- ", "b.runbook.md", "a/"),
     "long-almost-transition": lambda: long("## 1. A\n\n- PASS", "", "*"),
-    "long-almost-transition-with-blanks": lambda: long("## 1. A\n\n- pass", "", " "),
+    "long-almost-transition-with-spaces": lambda: long("## 1. A\n\n- pass", "", " "),
     "long-almost-runbook": lambda: long("## 1. A\n\n- ", " x", ".runbook.md "),
     "long-almost-header": lambda: long("## 1. A\n\n##1", "", "#"),
     "long-comment": lambda: long("## 1. A\n\n<!--", "", "--"),
@@ -180,7 +180,7 @@ CASES: dict[str, Callable[[], str | Files]] = {
             ["a0: &a0 {x: 1}", *(f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 10)}]}}" for n in range(1, 20))]
         )
     ),
-    # Mistakes
+    # Errors
     "only-passes": lambda: f"{PASS}\n" * 100_000,
     "passes-in-a-step": lambda: f"{STEP}\n" + f"{PASS}\n" * 20_000,
     "bare-passes": lambda: f"{STEP}\n" + "- PASS:\n" * 20_000,
@@ -206,7 +206,7 @@ CASES: dict[str, Callable[[], str | Files]] = {
     "largest-steps": lambda: "".join(f"## {n}. A\n\nWhat?\n\n" for n in range(1, 100_001)),
     "most-lines": lambda: "*\n" * 499_999,
     "too-many-lines": lambda: "*\n" * 500_000,
-    "largest-blank": lambda: STEP + "\n" * (LIMIT - len(STEP)),
+    "largest-space": lambda: STEP + "\n" * (LIMIT - len(STEP)),
     "largest-marks": lambda: "#" * LIMIT,
     "largest-rules": lambda: "*\n" * (LIMIT // 2),
     "too-large": lambda: STEP + "\n" * (LIMIT - len(STEP) + 1),

@@ -164,11 +164,11 @@ def leave_free(filler: Path, pages: int) -> None:
     os.truncate(filler, filler.stat().st_size - pages * 4096)
 
 
-# --- A state folder that is something else ---------------------------------------------------------------------------
+# --- A state directory that is something else ------------------------------------------------------------------
 
 
 def is_file(place: Place) -> None:
-    """A file stands where the state folder should be."""
+    """A file stands where the state directory should be."""
     place.state.parent.mkdir()
     place.state.touch()
 
@@ -193,7 +193,7 @@ def is_unwritable(place: Place) -> None:
 
 @pytest.mark.parametrize("spoil", [is_file, is_dangling, is_circle, is_unwritable])
 @BOTH
-def test_a_state_folder_that_cannot_be_one_is_refused(
+def test_a_state_directory_that_cannot_be_one_is_refused(
     target: str, spoil: Callable[[Place], None], tmp_path: Path
 ) -> None:
     place = Place(tmp_path, FLOW, target)
@@ -209,7 +209,7 @@ def test_a_state_folder_that_cannot_be_one_is_refused(
 
 
 @BOTH
-def test_a_state_folder_may_be_a_link_to_another_place(target: str, tmp_path: Path) -> None:
+def test_a_state_directory_may_be_a_link_to_another_place(target: str, tmp_path: Path) -> None:
     place = Place(tmp_path / "here", FLOW, target)
     (tmp_path / "elsewhere").mkdir()
     place.state.parent.mkdir()

@@ -171,7 +171,7 @@ def test_in_a_folder_that_was_deleted_nothing_is_done(verb: str, target: str, tm
     if target == "python":
         assert (done.code, done.last) == (2, "rdc: error: the current folder: No such file or directory")
     elif verb == "run":
-        assert (done.code, "rdc: error: the state folder cannot be written" in done.out) == (2, True)
+        assert (done.code, "rdc: error: the state directory cannot be written" in done.out) == (2, True)
     assert place.log() == []
 
 

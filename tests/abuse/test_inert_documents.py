@@ -38,9 +38,9 @@ def document() -> str:
             "PICK": {"type": "choice", "options": [f"{LINE} 1", f"{LINE} 2"], "default": f"{LINE} 2"},
             "OTHER": {"default": LINE},
         },
-        "values": ["said"],
+        "outputs": ["said"],
         "secrets": ["TOKEN"],
-        "units": {"*": {"env": {"FIXED": LINE}, "timeout": "50s"}},
+        "steps": {"*": {"env": {"FIXED": LINE}, "timeout": "50s"}},
     }
     return f"""---
 rdc: {yaml.safe_dump(declared, default_flow_style=True, width=10**6)}
@@ -87,7 +87,7 @@ def call_make(folder: Path, words: Sequence[str]) -> list[str]:
     if not (folder / "Makefile").exists():
         assert call("compile", "main.runbook.md", "--to", "make", "-o", "Makefile", cwd=folder).code == 0
     verb, *rest = words
-    placed = [f"{name}={value}" for name, value in zip(("UNIT", "RESULT"), rest, strict=False)]
+    placed = [f"{name}={value}" for name, value in zip(("STEP", "REPLY"), rest, strict=False)]
     given = {"run": [f"LINE={LINE}"], "answer": [f"BY={WHO}", f"NOTE={WHO}"]}
     return ["make", verb, *placed, *given.get(verb, [])]
 

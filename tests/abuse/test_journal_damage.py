@@ -1,6 +1,6 @@
 """Journals that were cut at any length, or of which any byte was altered, and the programs that find them so (R1).
 
-What a write that was cut off leaves is mended, and no unit whose end is recorded runs again. All other damage is
+What a write that was cut off leaves is mended, and no step whose end is recorded runs again. All other damage is
 refused with the file and the line, nothing is changed or run then, and the journal can be put away.
 `python -m tests.abuse.test_journal_damage` alters each byte in each way.
 """
@@ -45,7 +45,7 @@ echo three >> log
 - PASS: COMPLETE "Out it goes"
 """
 PLAIN = "# Plain\n\n## 1. One\n\n```sh\necho one >> log\n```\n\n## 2. Three\n\n```sh\necho three >> log\n```\n"
-WAYS: tuple[int | str, ...] = (0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, "\0", "\n", " ", "|")
+DAMAGES: tuple[int | str, ...] = (0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, "\0", "\n", " ", "|")
 """What an altered byte becomes: with these bits turned over, or another one."""
 
 
@@ -64,7 +64,7 @@ class Alteration(NamedTuple):
 
 def altered(size: int, ways: Iterable[int | str] = ()) -> Iterator[Alteration]:
     """Each byte altered in these ways, or if there are none, in one of all."""
-    in_turn = cycle(WAYS)
+    in_turn = cycle(DAMAGES)
     for place in range(size):
         for way in ways or (next(in_turn),):
             yield Alteration(place, way)
@@ -142,7 +142,7 @@ def test_the_python_program_goes_on_with_a_journal_that_was_cut_at_any_length(py
 def python_goes_on(place: Place, calls: Calls, content: bytes, length: int) -> None:
     """See that a run goes on where a journal that was cut says that it stands."""
     cut, whole = content[:length], whole_lines(content, length)
-    ended = [name for name, unit in (("one", 1), ("look", 2), ("three", 3)) if has_ended(whole, unit)]
+    ended = [name for name, step in (("one", 1), ("look", 2), ("three", 3)) if has_ended(whole, step)]
     done = [name for name in ended if name != "look"]
     place.journal.write_bytes(cut)
     place.write_log(done)
@@ -159,9 +159,9 @@ def python_goes_on(place: Place, calls: Calls, content: bytes, length: int) -> N
     assert place.log() == ["one", "three"]
 
 
-def has_ended(lines: list[bytes], unit: int) -> bool:
-    """Whether the end of a unit is among the lines."""
-    return any(b'"kind":"done","unit":"%d"' % unit in line for line in lines)
+def has_ended(lines: list[bytes], step: int) -> bool:
+    """Whether the end of a step is among the lines."""
+    return any(b'"kind":"done","node":"%d"' % step in line for line in lines)
 
 
 # --- make -------------------------------------------------------------------------------------------------------------
@@ -227,14 +227,14 @@ def sweep() -> None:
         for name, document in (("plain", PLAIN), ("flow", FLOW)):
             made = Place(Path(folder) / name, document, "make")
             content = finished(made)
-            count = refusals(made, made.call, (("status",),), altered(len(content), WAYS))
+            count = refusals(made, made.call, (("status",),), altered(len(content), DAMAGES))
             for length in range(len(content) + 1):
                 make_goes_on(made, content, length)
             print(f"make, {name}: {count} damaged journals refused, {len(content)} that were cut gone on with")
         place = Place(Path(folder) / "python", FLOW, "python")
         content = finished(place)
         with Calls(place.script) as calls:
-            count = refusals(place, calls, (("status",), ("resume",)), altered(len(content), WAYS))
+            count = refusals(place, calls, (("status",), ("resume",)), altered(len(content), DAMAGES))
             for length in range(len(content) + 1):
                 python_goes_on(place, calls, content, length)
         print(f"Python: {count} damaged journals refused, {len(content)} that were cut gone on with")

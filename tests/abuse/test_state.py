@@ -116,9 +116,9 @@ def test_damaged_journals_that_are_put_away_at_one_time_are_all_kept(target: str
 # --- Other programs ---------------------------------------------------------------------------------------------------
 
 OTHERS = {
-    "a unit was changed": FLOW.replace("echo three", "echo drei"),
-    "a unit was removed": re.sub(r"## 1\. One.*?## 2", "## 1", FLOW, flags=re.DOTALL).replace("## 3", "## 2"),
-    "a unit was renamed": FLOW.replace("## 2. Look", "## 2. See"),
+    "a step was changed": FLOW.replace("echo three", "echo drei"),
+    "a step was removed": re.sub(r"## 1\. One.*?## 2", "## 1", FLOW, flags=re.DOTALL).replace("## 3", "## 2"),
+    "a step was renamed": FLOW.replace("## 2. Look", "## 2. See"),
     "it is another document": "# Other\n\n## 1. Ask\n\nIs it?\n",
 }
 
@@ -143,7 +143,7 @@ def test_state_of_another_version_is_refused_and_nothing_runs(target: str, chang
 
 @TARGETS
 def test_a_program_that_is_replaced_while_it_runs_mixes_nothing(target: str, document: str, tmp_path: Path) -> None:
-    """As by a unit that says `git pull`: the run goes on as it was begun, or not at all."""
+    """As by a step that says `git pull`: the run goes on as it was begun, or not at all."""
     document = document.replace("echo one >> log", "cp other program; echo one >> log")
     newer = document.replace("echo three >> log", "echo from a newer version >> log")
     place = Place(tmp_path, newer, target)
@@ -185,10 +185,10 @@ def test_the_state_of_the_other_target_is_refused_and_kept(target: str, tmp_path
     assert place.log() == ["one"]
 
 
-def test_a_newer_format_of_state_is_refused_and_kept(tmp_path: Path) -> None:
+def test_another_format_of_state_is_refused_and_kept(tmp_path: Path) -> None:
     place = Place(tmp_path, FLOW, "python")
     place.state.mkdir(parents=True)
-    place.journal.write_bytes(encode({"n": 0, "kind": "begin", "format": 4, "what": "ever"}))
+    place.journal.write_bytes(encode({"n": 0, "kind": "begin", "format": 2, "what": "ever"}))
     for verb in ("status", "resume", "run"):
         refused = place.call(verb)
         assert refused.code == 2
@@ -197,10 +197,10 @@ def test_a_newer_format_of_state_is_refused_and_kept(tmp_path: Path) -> None:
     assert place.call("run").code == 75
 
 
-def test_a_newer_format_of_the_journal_of_make_is_refused_and_kept(tmp_path: Path) -> None:
+def test_another_format_of_the_journal_of_make_is_refused_and_kept(tmp_path: Path) -> None:
     place = Place(tmp_path, FLOW, "make")
     place.state.mkdir(parents=True)
-    for content in ("1 run v2 abc 1 | 1 run v2 abc 1\n", "run abc 20200101-1\nbegin u1_1\n"):
+    for content in ("1 run v2 abc 2 | 1 run v2 abc 2\n", "run abc 20200101-1\nbegin u1_1\n"):
         place.journal.write_text(content)
         refused = place.call("resume")
         assert refused.code == 2

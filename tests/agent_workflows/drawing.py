@@ -29,7 +29,7 @@ class Drawing(Chance):
         max_steps = self._pick((None, None, None, None, 0, 3, 12))
         flow = Flow(steps, self._pick(TITLES), description, max_steps)
         task = self._pick((None, "The task", self._pick(NASTY)))
-        return Told(flow, task, {unit: replies for step in steps for unit, replies in self._replies(step)})
+        return Told(flow, task, {node: replies for step in steps for node, replies in self._replies(step)})
 
     # --- Parts --------------------------------------------------------------------------------------------------------
 

@@ -52,7 +52,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Told:
-    """A workflow with the task of a run, and what comes of each visit of a step and a gate, by unit.
+    """A workflow with the task of a run, and what comes of each visit of a step and a gate, by step.
 
     An answer is `{"exit": 0, "answer": "printed"}`, of a parallel step `{"entries": [one for each]}`, of a gate
     `{"reply": true}`; the last one goes on for ever.

@@ -1,4 +1,4 @@
-"""The walk of an agent workflow by its rules, W6 to W15; nothing of the compiler stands behind it."""
+"""The path of an agent workflow by its rules, W6 to W15; nothing of the compiler stands behind it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tests.agent_workflows.model import Flow, Step, Told
-from tests.programs.cases import Call, Json, Question, Visit, Walk
+from tests.programs.cases import Call, Json, Question, Trace, Visit
 from tests.programs.reading import answer_of, word_of
 from tests.programs.reports import PLACE
 
@@ -16,7 +16,7 @@ FAILING = (*("REJECTED", "REJECT", "FAILED", "FAIL", "ERROR", "BLOCKED", "DENIED
 ANYTHING: Json = {"exit": 0, "answer": "said"}
 PARAGRAPH = "\n\n"
 LONGEST = 60
-"""In visits: longer walks are of no use to anybody."""
+"""In visits: longer paths are of no use to anybody."""
 
 MESSAGES = {
     ("failed", False): "the agent gave no answer",
@@ -31,9 +31,9 @@ NO_WAY = "the answer has no verdict with a condition, and there is no `next` or 
 
 @dataclass
 class Taken:
-    """The walk, and what stands in the reports at its end, by their names, an entry for each time."""
+    """The path, and what stands in the reports at its end, by their names, an entry for each time."""
 
-    walk: Walk
+    trace: Trace
     reports: dict[str, list[str]]
 
 
@@ -61,10 +61,10 @@ class _Run:
     def flow(self) -> Flow:
         return self.told.flow
 
-    def reply(self, unit: str) -> Json:
-        replies = self.told.replies.get(unit) or [ANYTHING]
-        number = self.numbers.get(unit, 0)
-        self.numbers[unit] = number + 1
+    def reply(self, step: str) -> Json:
+        replies = self.told.replies.get(step) or [ANYTHING]
+        number = self.numbers.get(step, 0)
+        self.numbers[step] = number + 1
         return replies[min(number, len(replies) - 1)]
 
     # --- Prompts (W6, W11) --------------------------------------------------------------------------------------------
@@ -90,10 +90,10 @@ class _Run:
 
     def gate(self, step: Step) -> bool:
         """Whether a person lets the step start (W13)."""
-        unit = f"{step.name}/human"
-        word = "approved" if self.reply(unit).get("reply", True) is not False else "rejected"
+        node = f"{step.name}/human"
+        word = "approved" if self.reply(node).get("reply", True) is not False else "rejected"
         asked = Question(f"Step {step.name} waits until a person lets it start.", word)
-        self.visits.append(Visit(unit, 1, (), asked, word, "", {}, {}))
+        self.visits.append(Visit(node, 1, (), asked, word, "", {}, {}))
         return word == "approved"
 
     def do(self, step: Step, carried: tuple[str, str] | None) -> Visit:
@@ -155,7 +155,7 @@ class _Run:
             if step.human and not self.gate(step):
                 return "STOP", f"step {step.name} was rejected"
             if done == self.flow.limit:
-                return "STOP", f"{step.name}: the limit of {done} units was reached"
+                return "STOP", f"{step.name}: the limit of {done} steps was reached"
             done += 1
             made = self.do(step, carried)
             carried = None
@@ -177,7 +177,7 @@ class _Run:
 
 
 def walk(told: Told) -> Taken:
-    """The walk of a workflow by its rules."""
+    """The path of a workflow by its rules."""
     run = _Run(told)
     end = run.walk()
-    return Taken(Walk(tuple(run.visits), end), run.reports)
+    return Taken(Trace(tuple(run.visits), end), run.reports)

@@ -1,4 +1,4 @@
-"""Ways to make a workflow that shows a difference smaller: each has a part less, or a simpler one."""
+"""How to make a workflow that shows a difference smaller: each result has a part less, or a simpler one."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def smaller(told: Told) -> Iterator[Told]:
         yield replace(told, flow=flow)
     if told.task is not None:
         yield replace(told, task=None)
-    for unit, replies in told.replies.items():
+    for step, replies in told.replies.items():
         for simpler in _replies(replies):
-            yield replace(told, replies={**told.replies, unit: simpler})
+            yield replace(told, replies={**told.replies, step: simpler})
 
 
 def _flows(flow: Flow) -> Iterator[Flow]:

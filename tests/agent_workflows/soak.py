@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tests.agent_workflows.drawing import random_told
+from tests.agent_workflows.drivers import try_driver
 from tests.agent_workflows.model import Told
 from tests.agent_workflows.render import document
 from tests.agent_workflows.smaller import smaller
-from tests.agent_workflows.ways import try_way
 from tests.equivalence.drawn import Kind
 
 
@@ -15,4 +15,4 @@ def shown(told: Told) -> str:
     return f"{document(told.flow)}\ntask {told.task!r}\nreplies {told.replies}\n{told!r}\n"
 
 
-KIND = Kind("workflow", random_told, try_way, smaller, shown)
+KIND = Kind("workflow", random_told, try_driver, smaller, shown)

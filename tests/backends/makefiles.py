@@ -114,7 +114,7 @@ class Place:
 
     @property
     def state(self) -> Path:
-        """The only state folder."""
+        """The only state directory."""
         (found,) = (self.folder / ".rdc").glob("*.make")
         return found
 
@@ -133,7 +133,7 @@ def emitted(program: Program) -> str:
 
 def environment(variables: dict[str, str]) -> dict[str, str]:
     """The environment for make: this one without what make and rdc themselves put there."""
-    ours = re.compile("RDC_|MAKE|MFLAGS|UNIT$|ANSWERS$")
+    ours = re.compile("RDC_|MAKE|MFLAGS|STEP$|ANSWERS$")
     return {name: value for name, value in os.environ.items() if not ours.match(name)} | variables
 
 

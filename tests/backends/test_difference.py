@@ -70,7 +70,7 @@ def compare(folder: Path, new: str, old: str = OLD) -> Difference:
 
 
 def moves(found: Difference) -> list[tuple[str, str | None, str | None]]:
-    return [(move.unit.id, says(move.before), says(move.after)) for move in found.redirected]
+    return [(move.node.id, says(move.before), says(move.after)) for move in found.redirected]
 
 
 def says(arrow: Arrow | None) -> str | None:
@@ -112,7 +112,7 @@ def test_a_step_that_is_gone(tmp_path: Path) -> None:
         ("```bash\nmake install", "Mind the gap.\n\n```bash\nmake install", ("prompt",)),
     ],
 )
-def test_what_of_a_unit_changed(before: str, after: str, parts: tuple[str, ...], tmp_path: Path) -> None:
+def test_what_of_a_step_changed(before: str, after: str, parts: tuple[str, ...], tmp_path: Path) -> None:
     found = compare(tmp_path, OLD.replace(before, after))
     assert [(pair.new.id, pair.parts) for pair in found.changed] == [("3", parts)]
     assert (found.added, found.removed, found.redirected, found.renumbered) == ((), (), (), ())
@@ -123,8 +123,8 @@ def test_transitions(tmp_path: Path) -> None:
         ("2", "RETRY 2", "RETRY 5")
     ]
     assert moves(compare(tmp_path, OLD.replace("RETRY 2 GOTO Mend", "GOTO Mend"))) == [("2", "RETRY 2", None)]
-    ((unit, before, after),) = moves(compare(tmp_path, OLD.replace("RETRY 2 GOTO Mend", 'RETRY 2 STOP "Bad"')))
-    assert (unit, before, after) == ("2", "FAIL", "FAIL")
+    ((step, before, after),) = moves(compare(tmp_path, OLD.replace("RETRY 2 GOTO Mend", 'RETRY 2 STOP "Bad"')))
+    assert (step, before, after) == ("2", "FAIL", "FAIL")
 
 
 def test_ends(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def steps(*titles: str) -> str:
     return "".join(f"## {number}. {title}\n\n```sh\n{title}\n```\n\n" for number, title in enumerate(titles, 1))
 
 
-def test_units_that_are_alike_are_matched_in_order(tmp_path: Path) -> None:
+def test_steps_that_are_alike_are_matched_in_order(tmp_path: Path) -> None:
     found = compare(
         tmp_path,
         steps("Build", "Test", "Approve", "Test", "Deploy", "Test"),
@@ -162,7 +162,7 @@ LINT = "".join(f"### 1.{number} Look\n\n```sh\nlook {number}\n```\n\n" for numbe
 
 
 def test_runbooks_in_a_step_that_has_another_number_are_the_same(tmp_path: Path) -> None:
-    """The labels in them name their own units, which are called as some of the outer runbook."""
+    """The labels in them name their own steps, which are called as some of the outer runbook."""
     (tmp_path / "rdc.toml").touch()
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "lint.runbook.md").write_text(f"## 1. All\n\n{LINT}", encoding="utf-8")
@@ -182,7 +182,7 @@ def test_of_inclusions_that_are_alike_the_first_ones_stay(tmp_path: Path) -> Non
     twice, once = ("## 1. Nested\n\n" + "- lint.runbook.md\n" * times + "\n## 2. End?\n" for times in (2, 1))
     found = compare(tmp_path, once, twice)
     assert [node.id for node in found.removed] == ["1/lint.runbook.md~2/1"]
-    assert [change.unit.id for change in found.redirected] == ["1/lint.runbook.md/COMPLETE"]
+    assert [change.node.id for change in found.redirected] == ["1/lint.runbook.md/COMPLETE"]
     found = compare(tmp_path, twice, once)
     assert [node.id for node in found.added] == ["1/lint.runbook.md~2/1"]
 
@@ -198,8 +198,8 @@ def test_a_run_that_begins_elsewhere_is_a_difference(tmp_path: Path) -> None:
 
 
 def row(contents: Sequence[str]) -> Picture:
-    units = [node(str(number), Shell("sh", text(what)), to(str(number + 1))) for number, what in enumerate(contents)]
-    return picture(program(*units, node(str(len(contents)), End("complete"))))
+    nodes = [node(str(number), Shell("sh", text(what)), to(str(number + 1))) for number, what in enumerate(contents)]
+    return picture(program(*nodes, node(str(len(contents)), End("complete"))))
 
 
 @pytest.mark.parametrize("kinds", [1, 2, MOST_ALIKE, 10_000])
@@ -271,7 +271,7 @@ def test_a_step_that_is_only_renumbered_has_not_changed(tmp_path: Path) -> None:
     assert [node.id for node in found.added] == ["1"]
 
 
-def test_a_unit_that_moves_to_another_step_changes_the_title_of_none(tmp_path: Path) -> None:
+def test_a_step_that_moves_to_another_step_changes_the_title_of_none(tmp_path: Path) -> None:
     first, second = "## 1. Install\n\nBoth halves.\n\n### 1.1 Back\n\n", "## 2. Clean\n\n### 2.1 Front\n\n"
     new = f"{first}{second}### 2.2 Files\n\n### 2.3 Logs\n"
     assert groups(compare(tmp_path, new, GROUPED)) == []

@@ -1,4 +1,4 @@
-"""What a target does not carry is refused with the unit and the feature, never dropped."""
+"""What a target does not carry is refused with the step and the feature, never dropped."""
 
 from __future__ import annotations
 
@@ -33,39 +33,39 @@ TASKS: dict[Feature, Task] = {
 }
 
 
-def with_unit(task: Task, *edges: Edge) -> Program:
+def with_step(task: Task, *edges: Edge) -> Program:
     return program(node("1", task, *edges, to("COMPLETE")), node("COMPLETE", End("complete")))
 
 
 def examples() -> dict[Feature, Program]:
-    """For each feature a program whose first unit uses it."""
-    found = {feature: with_unit(task) for feature, task in TASKS.items()}
+    """For each feature a program whose first step uses it."""
+    found = {feature: with_step(task) for feature, task in TASKS.items()}
     found[Feature.KEYWORDS] = found[Feature.AGENTS]
     ready = Ask("pass_fail", text("Ready?"))
     found[Feature.TEXTS] = with_slot(ready, replace(to("COMPLETE"), effects=(Keep("x"),)))
     found[Feature.EXTRACTS] = with_slot(REVIEWER, replace(to("COMPLETE"), effects=(Keep("x", extract="field"),)))
-    found[Feature.VALUES] = with_slot(
-        Shell("sh", text("true")), replace(to("COMPLETE"), effects=(Keep("x", "value", "x"),))
+    found[Feature.OUTPUTS] = with_slot(
+        Shell("sh", text("true")), replace(to("COMPLETE"), effects=(Keep("x", "output", "x"),))
     )
     found[Feature.INPUTS] = replace(with_slot(Branch()), inputs=(Input("x", "string"),))
     found[Feature.TIMEOUTS] = with_settings(Settings(timeout=1))
     found[Feature.DELAYS] = with_settings(Settings(delay=1))
-    found[Feature.LIMITS] = replace(with_unit(ready), limit=1)
-    first, *others = with_unit(Shell("sh", text("true"))).nodes
+    found[Feature.LIMITS] = replace(with_step(ready), limit=1)
+    first, *others = with_step(Shell("sh", text("true"))).nodes
     found[Feature.CONSTANTS] = program(replace(first, constants=(Constant("MODE", "fast"),)), *others)
-    found[Feature.SECRETS] = replace(with_unit(ready), secrets=("TOKEN",))
-    found[Feature.CONTEXTS] = replace(with_unit(ready), contexts=(Context("c", text("above")),))
+    found[Feature.SECRETS] = replace(with_step(ready), secrets=("TOKEN",))
+    found[Feature.CONTEXTS] = replace(with_step(ready), contexts=(Context("c", text("above")),))
     found[Feature.ARTIFACTS] = replace(with_slot(ready), artifact=Artifact("x", text("markdown")))
     found[Feature.CONTRACTS] = specification(BRIEF)
     return found
 
 
 def with_slot(task: Task, *edges: Edge) -> Program:
-    return replace(with_unit(task, *edges), slots=(Slot("x"),))
+    return replace(with_step(task, *edges), slots=(Slot("x"),))
 
 
 def with_settings(settings: Settings) -> Program:
-    first, *others = with_unit(Shell("sh", text("true"))).nodes
+    first, *others = with_step(Shell("sh", text("true"))).nodes
     return program(replace(first, settings=settings), *others)
 
 
@@ -84,7 +84,7 @@ def test_a_feature_is_carried_or_refused_by_name(target: str, feature: Feature) 
     assert named
     assert all(item.code == "RD502" and target in item.message for item in named)
     assert any(
-        "unit 1" in item.message or feature in {Feature.INPUTS, Feature.LIMITS, Feature.ARTIFACTS, Feature.CONTEXTS}
+        "step 1" in item.message or feature in {Feature.INPUTS, Feature.LIMITS, Feature.ARTIFACTS, Feature.CONTEXTS}
         for item in named
     )
 
@@ -110,4 +110,4 @@ def test_a_branch_on_a_kept_text_is_refused() -> None:
     emission = Quiet().emit(kept, {})
     assert emission.text is None
     said = [item.message for item in emission.diagnostics]
-    assert "the target quiet cannot express unit 2, which has a text that is kept, or a test on one" in said
+    assert "the target quiet cannot express step 2, which has a text that is kept, or a test on one" in said

@@ -278,13 +278,13 @@ def test_status_says_where_the_run_stands(flow: Place) -> None:
     assert not (flow.folder / ".rdc").exists()
     flow.make()
     assert flow.stands() == "pass 1\nat 2\n"
-    flow.make("answer", "UNIT=2", "RESULT=no")
+    flow.make("answer", "STEP=2", "REPLY=no")
     flow.make("resume")
     assert flow.stands() == "pass 1\nno 2\nover: STOP\n"
 
 
 @pytest.mark.parametrize("document", [PLAIN, FLOW], ids=["plain", "flow"])
-def test_help_has_a_line_for_each_unit(document: str, tmp_path: Path) -> None:
+def test_help_has_a_line_for_each_step(document: str, tmp_path: Path) -> None:
     shown = Place(tmp_path, document).make("help")
     assert shown.returncode == 0
     for number, title in re.findall(r"^## (\d)\. (.*)$", document, re.MULTILINE):
@@ -292,24 +292,24 @@ def test_help_has_a_line_for_each_unit(document: str, tmp_path: Path) -> None:
 
 
 def test_an_answer_that_nothing_waits_for_is_refused(flow: Place) -> None:
-    assert flow.make("answer", "UNIT=2", "RESULT=yes").returncode
+    assert flow.make("answer", "STEP=2", "REPLY=yes").returncode
     flow.make()
     before = (flow.state / "journal").read_bytes()
-    wrong = [["UNIT=3", "RESULT=yes"], ["UNIT=2", "RESULT=perhaps"], ["UNIT=2"], ["RESULT=yes"], []]
+    wrong = [["STEP=3", "REPLY=yes"], ["STEP=2", "REPLY=perhaps"], ["STEP=2"], ["REPLY=yes"], []]
     for words in wrong:
         refused = flow.make("answer", *words)
         assert refused.returncode
         assert last_line(refused).startswith("rdc: error: ")
         assert (flow.state / "journal").read_bytes() == before
-    assert flow.make("answer", "UNIT=2", "RESULT=yes").returncode == 0
-    assert flow.make("answer", "UNIT=2", "RESULT=yes").returncode
+    assert flow.make("answer", "STEP=2", "REPLY=yes").returncode == 0
+    assert flow.make("answer", "STEP=2", "REPLY=yes").returncode
     assert last_line(flow.make("resume")) == "rdc: WAITING 3"
-    assert flow.make("answer", "UNIT=3", "RESULT=pass").returncode == 0
+    assert flow.make("answer", "STEP=3", "REPLY=pass").returncode == 0
     assert flow.make("resume").returncode == 0
-    assert flow.make("answer", "UNIT=3", "RESULT=pass").returncode
+    assert flow.make("answer", "STEP=3", "REPLY=pass").returncode
 
 
-def test_answers_of_a_file_are_used_once_and_those_for_the_unit_first(flow: Place) -> None:
+def test_answers_of_a_file_are_used_once_and_those_for_the_step_first(flow: Place) -> None:
     answers = flow.folder / "a=b.txt"
     answers.write_text("# all of them\n\nno # for the other one\n  2 yes\n", encoding="utf-8")
     assert last_line(flow.make("ANSWERS=a=b.txt")) == "rdc: STOP"
@@ -357,7 +357,7 @@ def test_a_changed_makefile_refuses_the_state(
         kill_all(ended[0].pid)
         ended[0].wait()
     place.write(second, {})
-    answer = [["answer", "UNIT=2", "RESULT=yes"]] if first == FLOW else []
+    answer = [["answer", "STEP=2", "REPLY=yes"]] if first == FLOW else []
     for words in (["resume", "RERUN=1"], *answer, ["status"]):
         refused = place.make(*words)
         assert refused.returncode
@@ -367,7 +367,7 @@ def test_a_changed_makefile_refuses_the_state(
 
 
 @pytest.mark.parametrize("code", [0, 1, 75])
-def test_a_unit_alone_ends_as_its_command_and_leaves_the_state_alone(code: int, tmp_path: Path) -> None:
+def test_a_step_alone_ends_as_its_command_and_leaves_the_state_alone(code: int, tmp_path: Path) -> None:
     place = Place(tmp_path, FLOW.replace("echo build >> log", f"echo build >> log; exit {code}"))
     assert bool(place.make("step-1").returncode) == bool(code)
     assert not (tmp_path / ".rdc").exists()
@@ -412,19 +412,19 @@ def seen(place: Place, name: str) -> dict[str, str]:
 def test_commands_see_the_run_and_the_attempt_and_nothing_of_make(tmp_path: Path) -> None:
     place = Place(tmp_path, ENVIRONMENT)
     (tmp_path / "answers").write_text("", encoding="utf-8")
-    given = {"UNIT": "kg", "RDC_STEP_INSTANCE": "7", "RDC_SUBSTEP_INSTANCE": "8", "RDC_ATTEMPT": "9"}
+    given = {"STEP": "kg", "RDC_STEP_INSTANCE": "7", "RDC_SUBSTEP_INSTANCE": "8", "RDC_ATTEMPT": "9"}
     assert last_line(place.make("-s", "ANSWERS=answers", **given)) == "rdc: WAITING 2"
-    assert place.make("answer", "UNIT=2", "RESULT=yes").returncode == 0
+    assert place.make("answer", "STEP=2", "REPLY=yes").returncode == 0
     assert place.make("resume", "RERUN=1", "ASSUME=pass", **given).returncode == 0
     found = [seen(place, name) for name in ("env.1", "env.2", "env.3", "env.again")]
     assert [one["RDC_ATTEMPT"] for one in found] == ["1", "2", "3", "1"]
     assert len({one["RDC_RUN_ID"] for one in found}) == 1
-    assert [(one["RDC_UNIT"], one["RDC_TITLE"]) for one in found] == [("1", "Fail twice")] * 3 + [("3", "Again")]
-    own = {"RDC_ATTEMPT", "RDC_RUN_ID", "RDC_TITLE", "RDC_UNIT"}
+    assert [(one["RDC_STEP"], one["RDC_TITLE"]) for one in found] == [("1", "Fail twice")] * 3 + [("3", "Again")]
+    own = {"RDC_ATTEMPT", "RDC_RUN_ID", "RDC_TITLE", "RDC_STEP"}
     shell = {"PWD", "OLDPWD", "SHLVL", "_"}
     for one in found:
-        assert one["UNIT"] == "kg"
-        assert set(one) - shell == (set(environment(given)) - shell - set(given)) | own | {"UNIT"}
+        assert one["STEP"] == "kg"
+        assert set(one) - shell == (set(environment(given)) - shell - set(given)) | own | {"STEP"}
 
 
 def test_a_variable_that_make_is_given_is_not_for_the_commands_even_if_it_was_in_the_environment(
@@ -432,8 +432,8 @@ def test_a_variable_that_make_is_given_is_not_for_the_commands_even_if_it_was_in
 ) -> None:
     place = Place(tmp_path, ENVIRONMENT)
     (tmp_path / "answers").write_text("yes\n", encoding="utf-8")
-    assert place.make("ANSWERS=answers", "UNIT=2", ANSWERS="other").returncode == 0
-    assert {"ANSWERS", "UNIT"} & set(seen(place, "env.again")) == set()
+    assert place.make("ANSWERS=answers", "STEP=2", ANSWERS="other").returncode == 0
+    assert {"ANSWERS", "STEP"} & set(seen(place, "env.again")) == set()
 
 
 def test_commands_of_instances_see_their_numbers(tmp_path: Path) -> None:
@@ -447,7 +447,7 @@ def test_commands_of_instances_see_their_numbers(tmp_path: Path) -> None:
 # --- Limits and names -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["ANSWERS", "UNIT", "other"])
+@pytest.mark.parametrize("name", ["ANSWERS", "STEP", "other"])
 def test_make_expands_nothing_that_it_is_given(name: str, tmp_path: Path) -> None:
     document = '# D\n\n## 1. A\n\n```sh\nprintf %s "${other-}" > got\n```\n\n## 2. B\n\nIs it so?\n'
     place = Place(tmp_path, document)
@@ -459,7 +459,7 @@ def test_make_expands_nothing_that_it_is_given(name: str, tmp_path: Path) -> Non
 
 
 def test_the_hint_for_an_answer_can_be_pasted(tmp_path: Path) -> None:
-    """The name of a unit may hold what the shell or make would expand."""
+    """The name of a step may hold what the shell or make would expand."""
     name = "a';touch${IFS}canary;'$(x).runbook.md"
     place = Place(tmp_path, f"## 1. Ask\n\n- {name}\n", {name: "## 1. Fine?\n\nIs it?\n\n- YES: COMPLETE\n"})
     hint = next(line for line in place.make().stderr.splitlines() if "to answer" in line)

@@ -1,4 +1,4 @@
-"""Makefiles of playbooks: agents by name, limits, rehearsals, answers of people, and the same prompts as in Python."""
+"""Makefiles of playbooks: agents by name, limits, mock runs, answers of people, and the same prompts as in Python."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_a_call_has_a_time_limit_and_an_answer_at_most_a_mebibyte(tmp_path: Path
 def test_a_budget_of_calls_holds_over_resumes(tmp_path: Path) -> None:
     made = play(tmp_path, PLAY)
     assert made.end("topic=x", "AGENT=echo a", "AGENT_CALLS=1") == "rdc: WAITING 2"
-    made.make("answer", "UNIT=2", "RESULT=b")
+    made.make("answer", "STEP=2", "REPLY=b")
     spent = made.end("resume", "AGENT=echo a")
     assert spent.startswith("rdc: STOP 3/else: the budget of 1 calls of agents is spent; make ")
     assert made.end("resume", "AGENT=echo a") == spent
@@ -144,11 +144,11 @@ def test_a_budget_of_calls_holds_over_resumes(tmp_path: Path) -> None:
     assert set(kept(made, "prompts")) == {"1.1", "2.1", "3%2Felse.1"}
 
 
-def test_a_rehearsal_answers_from_a_file_and_can_go_on_with_a_longer_one(tmp_path: Path) -> None:
+def test_a_mock_run_answers_from_a_file_and_can_go_on_with_a_longer_one(tmp_path: Path) -> None:
     made = play(tmp_path, PLAY)
     (tmp_path / "m.yaml").write_text("agents:\n  1: [{fail: 'no net'}, said]\n", encoding="utf-8")
     assert made.end("topic=x", "MOCK=m.yaml", "AGENT_RETRIES=1") == "rdc: WAITING 2"
-    made.make("answer", "UNIT=2", "RESULT=b")
+    made.make("answer", "STEP=2", "REPLY=b")
     assert made.end("resume", "MOCK=m.yaml") == "rdc: error: 3/else: m.yaml has no answer number 1 under agents: 3/else"
     (tmp_path / "m.yaml").write_text(json.dumps({"agents": {"3/else": ["the end"]}}), encoding="utf-8")
     assert made.end("resume", "MOCK=m.yaml") == "rdc: COMPLETE"
@@ -171,22 +171,22 @@ def test_without_an_agent_people_answer_by_a_file_standard_input_or_in_advance(t
     done = made.make("topic=x")
     assert done.stdout == b"rdc: WAITING 1\n"
     assert re.search(r"^    Write about x\.$", done.stderr.decode(), re.MULTILINE)
-    assert "rdc: to answer: make answer UNIT=1 FILE=FILE" in done.stderr.decode()
+    assert "rdc: to answer: make answer STEP=1 FILE=FILE" in done.stderr.decode()
     assert made.end("resume") == "rdc: WAITING 1"
     (tmp_path / "my answer").write_text(f" {HOSTILE}\n\n", encoding="utf-8")
-    assert made.end("answer", "UNIT=1", "FILE=no such") == "rdc: error: the answer cannot be read: no such"
-    assert made.end("answer", "UNIT=1").startswith("rdc: error: RESULT is missing: make answer UNIT=1 FILE=FILE")
+    assert made.end("answer", "STEP=1", "FILE=no such") == "rdc: error: the answer cannot be read: no such"
+    assert made.end("answer", "STEP=1").startswith("rdc: error: REPLY is missing: make answer STEP=1 FILE=FILE")
     before = made.read(".rdc/main.make/journal")
-    for empty in ("RESULT=", "RESULT= ", "FILE=blank"):
-        (tmp_path / "blank").write_text(" \n\n", encoding="utf-8")
-        assert made.end("answer", "UNIT=1", empty) == "rdc: error: the answer of unit 1 is empty"
+    for empty in ("REPLY=", "REPLY= ", "FILE=space"):
+        (tmp_path / "space").write_text(" \n\n", encoding="utf-8")
+        assert made.end("answer", "STEP=1", empty) == "rdc: error: the answer of step 1 is empty"
     (tmp_path / "answers").write_text("1   \n", encoding="utf-8")
-    assert made.end("resume", "ANSWERS=answers") == "rdc: error: ./answers:1: the answer of unit 1 is empty"
+    assert made.end("resume", "ANSWERS=answers") == "rdc: error: ./answers:1: the answer of step 1 is empty"
     assert b" end " not in made.read(".rdc/main.make/journal").replace(before, b""), "no answer is recorded"
-    assert made.make("answer", "UNIT=1", "FILE=my answer").returncode == 0
-    assert made.end("answer", "UNIT=1", "FILE=my answer") == "rdc: error: no unit waits for an answer"
+    assert made.make("answer", "STEP=1", "FILE=my answer").returncode == 0
+    assert made.end("answer", "STEP=1", "FILE=my answer") == "rdc: error: no step waits for an answer"
     assert made.end("resume") == "rdc: WAITING 2"
-    given = subprocess.run(["make", "answer", "UNIT=2"], input=b"line\n\n  two %\n", cwd=tmp_path, check=True,
+    given = subprocess.run(["make", "answer", "STEP=2"], input=b"line\n\n  two %\n", cwd=tmp_path, check=True,
                            env=environment({}), capture_output=True)  # fmt: skip
     assert given.returncode == 0
     (tmp_path / "replies").write_text("a common one\n3/else<<E\n last #1 $(x)\nE\n", encoding="utf-8")
@@ -217,13 +217,13 @@ def begun(made: Made, *given: str) -> subprocess.Popen[bytes]:
 
 def test_a_run_that_is_killed_within_a_call_goes_on_with_that_call(tmp_path: Path) -> None:
     made = play(tmp_path, PLAY)
-    made.script("agent", 'echo "$RDC_UNIT" >> log; [ "$RDC_UNIT" = 1 ] || { echo > began; sleep 30; }; echo one')
+    made.script("agent", 'echo "$RDC_STEP" >> log; [ "$RDC_STEP" = 1 ] || { echo > began; sleep 30; }; echo one')
     (tmp_path / "replies").write_text("2 two\n")
     process = begun(made, "topic=x", "AGENT=./agent", "ANSWERS=replies")
     kill_all(process.pid)
     process.communicate()
     assert made.end("resume", "AGENT=./agent") == "rdc: WAITING 3/else"
-    made.script("agent", 'echo "$RDC_UNIT" >> log; echo three')
+    made.script("agent", 'echo "$RDC_STEP" >> log; echo three')
     assert made.end("resume", "AGENT=./agent", "RERUN=1") == "rdc: COMPLETE"
     assert made.read("log").split() == [b"1", b"3/else", b"3/else"]
     prompts = kept(made, "prompts")
@@ -248,11 +248,11 @@ def test_a_pause_between_attempts_ends_at_once_and_needs_no_decision(tmp_path: P
 
 AGENT = """\
 import os, sys
-unit, out = os.environ["RDC_UNIT"], sys.argv[1]
+step, out = os.environ["RDC_STEP"], sys.argv[1]
 with open(out, "ab") as log:
-    said = unit, os.environ["RDC_ATTEMPT"], os.environ["RDC_TITLE"], sys.stdin.buffer.read()
+    said = step, os.environ["RDC_ATTEMPT"], os.environ["RDC_TITLE"], sys.stdin.buffer.read()
     log.write(repr(said).encode() + b"\\n")
-sys.stdout.write({"1": '{"kind": "bug", "x": 1} '}.get(unit, "") + HOSTILE + unit)
+sys.stdout.write({"1": '{"kind": "bug", "x": 1} '}.get(step, "") + HOSTILE + step)
 """
 GIVEN = {
     "change-review": {"change": HOSTILE},
@@ -316,11 +316,11 @@ def test_whoever_reads_a_makefile_sees_outputs_by_their_steps_and_what_is_called
     assert "python_question" not in text.partition("# --- The targets")[0]
 
 
-def test_an_operator_is_told_which_unit_waits_and_where_the_file_is(tmp_path: Path) -> None:
+def test_an_operator_is_told_which_step_waits_and_where_the_file_is(tmp_path: Path) -> None:
     made = play(tmp_path, PLAY)
     assert made.end("AGENT=echo x", "topic=t") == "rdc: WAITING 2"
-    assert made.end("answer", "RESULT=y") == "rdc: error: unit '' does not wait for an answer, unit '2' does"
-    assert made.make("answer", "UNIT=2", "RESULT=y").returncode == 0
+    assert made.end("answer", "REPLY=y") == "rdc: error: step '' does not wait for an answer, step '2' does"
+    assert made.make("answer", "STEP=2", "REPLY=y").returncode == 0
     assert b"\n    .rdc/main.make/main.md\n" in made.make("resume", "AGENT=echo x").stderr
 
 
@@ -353,9 +353,9 @@ def test_a_makefile_with_a_prefix_and_without_operator_takes_all_of_it(tmp_path:
 
     assert said("p-run", f"topic={HOSTILE}") == "rdc: WAITING 1\n"
     (tmp_path / "reply").write_text(HOSTILE, encoding="utf-8")
-    assert said("p-answer", "UNIT=1", "FILE=reply") == ""
+    assert said("p-answer", "STEP=1", "FILE=reply") == ""
     assert said("p-resume") == "rdc: WAITING 2\n"
-    assert said("p-answer", "UNIT=2", "RESULT=x%") == ""
+    assert said("p-answer", "STEP=2", "REPLY=x%") == ""
     assert said("p-resume", "AGENT=cat", "OUT=out.md") == "rdc: COMPLETE\n"
     assert (tmp_path / "out.md").read_bytes().endswith(f"Go on with {HOSTILE} and x%.".encode())
     assert not (tmp_path / "pwned").exists()
@@ -391,17 +391,17 @@ D
 
 def test_a_run_waits_where_it_leaves_a_breakpoint_and_nowhere_twice(tmp_path: Path) -> None:
     made = play(tmp_path, STEPS)
-    agent = 'AGENT=printf "%s\\n" "$RDC_UNIT" >> log; echo x'
+    agent = 'AGENT=printf "%s\\n" "$RDC_STEP" >> log; echo x'
     done = made.make("BREAK=1 2", agent)
     assert (done.returncode, done.stdout) == (2, b"rdc: WAITING 2a\n")
     assert made.read("log") == b"1\n"
-    assert made.end("answer", "UNIT=2a", "RESULT=x") == "rdc: error: no unit waits for an answer"
+    assert made.end("answer", "STEP=2a", "REPLY=x") == "rdc: error: no step waits for an answer"
     assert made.end("resume", agent) == "rdc: WAITING 3"
     assert made.read("log") == b"1\n2a\n2b\n"
     assert made.end("resume", agent) == "rdc: COMPLETE"
 
 
-def test_a_breakpoint_holds_in_steps_that_names_of_units_do_not_say(tmp_path: Path) -> None:
+def test_a_breakpoint_holds_in_steps_that_names_of_steps_do_not_say(tmp_path: Path) -> None:
     branches = (
         '```if nothing == ""```\n\n### STEP 1a: First\n\nB\n\n### STEP 1a: Second\n\nC\n\n### STEP 7c: Third\n\nD\n\n'
     )
@@ -440,17 +440,17 @@ def test_what_is_to_be_given_again_is_said_in_names_alone(tmp_path: Path) -> Non
     made = play(tmp_path, STEPS)
     assert made.end("TOOLS=/dev/null") == "rdc: WAITING 1"
     (made.state / "calls" / "given").write_text("TOOLS\033[31m\nrdc: COMPLETE")
-    answered = made.make("answer", "UNIT=1", "RESULT=x")
+    answered = made.make("answer", "STEP=1", "REPLY=x")
     assert answered.stderr.endswith(b"rdc: to go on:  make resume   (with TOOLS COMPLETE, as before)\n")
 
 
 def test_a_breakpoint_holds_after_a_kill_and_is_passed_by_an_answer(tmp_path: Path) -> None:
     made = play(tmp_path, STEPS)
     assert made.end("BREAK=1") == "rdc: WAITING 1"
-    answered = made.make("answer", "UNIT=1", "RESULT=x")
+    answered = made.make("answer", "STEP=1", "REPLY=x")
     assert answered.stderr.endswith(b"\nrdc: to go on:  make resume\n")
     assert made.end("resume", "BREAK=2a", "TOOLS=/dev/null") == "rdc: WAITING 2a"
-    answered = made.make("answer", "UNIT=2a", "RESULT=x")
+    answered = made.make("answer", "STEP=2a", "REPLY=x")
     assert answered.stderr.endswith(b"rdc: to go on:  make resume   (with TOOLS, as before)\n")
     assert made.end("resume", "AGENT=echo x") == "rdc: COMPLETE"
     made.end("clean")
@@ -463,8 +463,8 @@ def test_a_breakpoint_holds_after_a_kill_and_is_passed_by_an_answer(tmp_path: Pa
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("BREAK=4", "BREAK: there is no unit 4; make help lists them"),
-        ("BREAK=*", "BREAK: there is no unit *; make help lists them"),
+        ("BREAK=4", "BREAK: there is no step 4; make help lists them"),
+        ("BREAK=*", "BREAK: there is no step *; make help lists them"),
         ("EXPIRE=24h", "EXPIRE is not for Makefiles: their runs wait until somebody answers"),
         ("EXECUTOR=x", "EXECUTOR is for documents that call executors, which this one does not"),
     ],
@@ -497,4 +497,4 @@ def test_a_status_shows_conditions_as_they_were_written_and_help_lists_what_it_t
     assert made.end("kind=a/b (ü|$)", "AGENT=echo x", "BREAK=2") == "rdc: WAITING 3"
     assert 'if kind == "a/b (++++)")\n' in made.make("status").stdout.decode()
     helped = made.make("help").stdout.decode()
-    assert {"make OUT=FILE", "make BREAK=UNIT"} < {" ".join(line.split()[:2]) for line in helped.splitlines()}
+    assert {"make OUT=FILE", "make BREAK=STEP"} < {" ".join(line.split()[:2]) for line in helped.splitlines()}

@@ -50,7 +50,7 @@ def rich() -> Program:
         node("agent", agent(words("Do ", ref("reply")), "writer", reading=READING), always("both", Keep("answer"))),
         node("both", Parallel((agent("a"), agent("b"))), always("tool", Keep("joined", extract="x"))),
         node("tool", Tool("web", "get", words('{"a": "', ref("joined"), '"}')), always("command")),
-        node("command", shell("echo v=1 > $RDC_OUTPUT"), always("again", Keep("v", of="value", name="v")),
+        node("command", shell("echo v=1 > $RDC_OUTPUT"), always("again", Keep("v", of="output", name="v")),
              settings=Settings(timeout=9), variables=(Variable("V", "reply"), Variable("N", "n"))),
         node("again", shell("false", "bash"), when("pass", "gate"), when("fail", "again", Add("n", 1)), retries="n",
              settings=Settings(delay=1, backoff=2)),
@@ -122,7 +122,7 @@ def test_entries_run_at_the_same_time_and_are_joined_by_index(tmp_path: Path) ->
     # Each waits for the other two, and the first one is done last.
     command = made.script(
         "agent",
-        'read -r n; echo "$RDC_UNIT $RDC_AGENT_TYPE $RDC_ENTRY $RDC_ATTEMPT" > "on.$n"\n'
+        'read -r n; echo "$RDC_STEP $RDC_AGENT_TYPE $RDC_ENTRY $RDC_ATTEMPT" > "on.$n"\n'
         'while ! { [ -e on.0 ] && [ -e on.1 ] && [ -e on.2 ]; }; do sleep 0.05; done\n'
         '[ "$n" != 0 ] || sleep 0.3; echo "says $n" >&2; echo "$n OK"',
     )  # fmt: skip
@@ -247,7 +247,7 @@ def test_an_agent_decides_only_if_it_was_named_on_the_command_line(tmp_path: Pat
         slots=slots("a"),
     )
     made = Made(tmp_path, whole)
-    command = made.script("agent", 'read -r q; echo "$q"; [ "$RDC_UNIT" = 2 ] && echo NO || echo pass')
+    command = made.script("agent", 'read -r q; echo "$q"; [ "$RDC_STEP" = 2 ] && echo NO || echo pass')
     assert made.end(RDC_AGENT=command) == "rdc: WAITING 2"
     assert made.end("resume", f"AGENT={command}") == "rdc: COMPLETE Is it so? NO"
 
@@ -311,7 +311,7 @@ def test_a_kill_ends_all_that_is_called_and_the_run_is_resumed(
     for pid in made.read("began").split():
         assert is_gone(int(pid))
     assert made.end("resume", f"AGENT={command}") == "rdc: WAITING 2"
-    assert "this is none of the words of unit" in made.end("resume", f"AGENT={command}", "ASSUME=pass")
+    assert "this is none of the words of step" in made.end("resume", f"AGENT={command}", "ASSUME=pass")
     (tmp_path / "quick").touch()
     if number == signal.SIGKILL:
         assert made.end("resume", f"AGENT={command}", "RERUN=1") == "rdc: COMPLETE <OK OK>"
@@ -358,7 +358,7 @@ def test_a_helper_that_is_killed_leaves_nothing_running_and_no_outcome(
     process = slow(made, ended, f"AGENT={command}")
     os.kill(int(made.read("helper")), signal.SIGKILL)
     said, errors = process.communicate(timeout=PATIENCE)
-    assert said.decode().splitlines()[-1] == "rdc: error: unit 1 has no outcome: the call ended with exit code 137"
+    assert said.decode().splitlines()[-1] == "rdc: error: step 1 has no outcome: the call ended with exit code 137"
     assert f"make AGENT='{command}' resume RERUN=1".encode() in errors
     assert is_gone(int(made.read("began")))
     (tmp_path / "quick").touch()
@@ -403,7 +403,7 @@ def test_further_attempts_are_delayed(tmp_path: Path) -> None:
 def test_a_run_that_is_killed_anywhere_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
     """A command that kills the driver, before and after it has given its value, and once the run has been resumed."""
     kill = 'echo "$N" >> log; echo "v=$N" > "$RDC_OUTPUT"; [ -e "done.$N" ] || { : > "done.$N"; kill -9 "$PPID"; }'
-    keeps = (Keep("v", of="value", name="v"), Add("n", 1))
+    keeps = (Keep("v", of="output", name="v"), Add("n", 1))
     whole = program(
         node("1", shell(kill), when("pass", "2", *keeps), when("fail", "stop"), variables=(Variable("N", "n"),)),
         node("2", shell('[ "$V" = "$((N - 1))" ] && [ "$N" = 3 ]'), when("pass", "done"), when("fail", "1"),

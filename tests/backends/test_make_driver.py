@@ -41,7 +41,7 @@ ORDER += ["steps", "task", "artifact", "reports"]
 OF_OPERATOR = ["operator", "goto", "runs", "notice", "manual", "delegate"]
 ORDER += OF_OPERATOR
 BUDGET = 330
-# Variables and functions of units are made by `eval`, and hooks are called by modules that may not be there.
+# Variables and functions of steps are made by `eval`, and hooks are called by modules that may not be there.
 UNKNOWN = "SC2034,SC2153,SC2154,SC2329,SC2030,SC2031"
 
 

@@ -114,7 +114,7 @@ def test_a_run_that_is_moved_walks_as_the_semantics_say(name: str, seed: int, tm
     whole = compile_file(str(tmp_path / "main.runbook.md")).program
     assert whole
     machine, draw = Machine(whole), random.Random(seed)
-    units = sorted(jumps_of(whole))
+    steps = sorted(jumps_of(whole))
     state = machine.start()
     said = place.make()
     for _ in range(14):
@@ -123,15 +123,15 @@ def test_a_run_that_is_moved_walks_as_the_semantics_say(name: str, seed: int, tm
         if end and end.result == "complete":
             return
         if end or draw.random() < 0.4:
-            unit = draw.choice(units)
-            state = machine.jump(state, unit)
-            moved = place.make("goto", f"UNIT={unit}")
-            assert moved.returncode == 0, (unit, moved.stdout, moved.stderr)
+            step = draw.choice(steps)
+            state = machine.jump(state, step)
+            moved = place.make("goto", f"STEP={step}")
+            assert moved.returncode == 0, (step, moved.stdout, moved.stderr)
         else:
             word = draw.choice(["pass", "fail"])
             attempt = machine.attempt(state)
             assert attempt == 1 or f", attempt {attempt}\n" in said.stderr
-            answered = place.make("answer", f"UNIT={state.node}", f"RESULT={word}")
+            answered = place.make("answer", f"STEP={state.node}", f"REPLY={word}")
             assert answered.returncode == 0, answered.stderr
             state = machine.advance(state, Outcome(word)).state
         said = place.make("resume")
@@ -162,15 +162,15 @@ def test_a_jump_has_the_effects_of_the_program(tmp_path: Path) -> None:
     )  # fmt: skip
     made = Made(tmp_path, whole)
     assert made.end() == "rdc: WAITING a"
-    for unit, shows in (("c", "n 8 v unset"), ("b", "n 2"), ("b", "n 4"), ("g", "n 4 v unset"), ("b", "n 6")):
-        assert made.make("goto", f"UNIT={unit}").returncode == 0
-        assert f"\n{shows}\n" in made.make("resume").stderr.decode(), unit
-    assert made.make("goto", f"UNIT={EVIL}").returncode == 0
+    for step, shows in (("c", "n 8 v unset"), ("b", "n 2"), ("b", "n 4"), ("g", "n 4 v unset"), ("b", "n 6")):
+        assert made.make("goto", f"STEP={step}").returncode == 0
+        assert f"\n{shows}\n" in made.make("resume").stderr.decode(), step
+    assert made.make("goto", f"STEP={EVIL}").returncode == 0
     assert made.end("resume") == "rdc: WAITING c"
     assert not (tmp_path / "canary").exists()
 
 
-def test_the_attempts_of_the_unit_that_is_left_are_forgotten(tmp_path: Path) -> None:
+def test_the_attempts_of_the_step_that_is_left_are_forgotten(tmp_path: Path) -> None:
     """Of a counter that others see too, whether the run goes back there or elsewhere."""
     asked = ask("pass_fail", prompt=words("m is ", ref("m")))
     retries = when("pass", "b"), when("fail", "a", Add("m", 1), tests=[CounterTest("m", "<", 5)]), when("fail", "stop")
@@ -181,41 +181,41 @@ def test_the_attempts_of_the_unit_that_is_left_are_forgotten(tmp_path: Path) -> 
     )
     made = Made(tmp_path, whole)
     made.make()
-    for unit in ("b", "a"):
-        made.make("goto", "UNIT=a")
+    for step in ("b", "a"):
+        made.make("goto", "STEP=a")
         made.make("resume")
         for attempt in (2, 3):
-            made.make("answer", "UNIT=a", "RESULT=fail")
+            made.make("answer", "STEP=a", "REPLY=fail")
             assert f"a, attempt {attempt}\n" in made.make("resume").stderr.decode()
-        assert made.make("goto", f"UNIT={unit}").returncode == 0
-        assert f"{unit}\nm is 0\n" in made.make("resume").stderr.decode()
+        assert made.make("goto", f"STEP={step}").returncode == 0
+        assert f"{step}\nm is 0\n" in made.make("resume").stderr.decode()
 
 
 def test_an_unfinished_stopped_or_interrupted_run_is_moved_and_no_other(flow: Place) -> None:
-    assert "there is no run" in last_line(flow.make("goto", "UNIT=1"))
+    assert "there is no run" in last_line(flow.make("goto", "STEP=1"))
     flow.make()
-    assert "UNIT is missing" in last_line(flow.make("goto"))
+    assert "STEP is missing" in last_line(flow.make("goto"))
     before = (flow.state / "journal").read_bytes()
-    for unit in ("5", "", "1 ", "2.$(touch canary)", "'", "[1-4]", "*"):
-        assert flow.make("goto", f"UNIT={unit}").returncode, unit
+    for step in ("5", "", "1 ", "2.$(touch canary)", "'", "[1-4]", "*"):
+        assert flow.make("goto", f"STEP={step}").returncode, step
     assert (flow.state / "journal").read_bytes() == before
-    moved = flow.make("goto", "UNIT=4", "BY=ann", "NOTE=it was good before")
+    moved = flow.make("goto", "STEP=4", "BY=ann", "NOTE=it was good before")
     assert (moved.returncode, moved.stdout) == (0, "")
     assert "make resume" in moved.stderr
     assert flow.lines("log") == ["build"], "it records and stops"
     assert last_line(flow.make("status")) == "at 4 Ship it"
     assert last_line(flow.make("resume")) == "rdc: COMPLETE Out it goes"
     assert "goto 4 Ship it  (by ann: it was good before)\n" in flow.make("status").stdout
-    refused = flow.make("goto", "UNIT=1")
+    refused = flow.make("goto", "STEP=1")
     assert "the run is over" in last_line(refused)
     assert not list(flow.folder.rglob("canary*"))
 
 
 def test_a_run_that_stopped_goes_on_where_it_was_taken(flow: Place) -> None:
     flow.make()
-    flow.make("answer", "UNIT=2", "RESULT=no")
+    flow.make("answer", "STEP=2", "REPLY=no")
     assert last_line(flow.make("resume")) == "rdc: STOP It is bad"
-    assert flow.make("goto", "UNIT=1").returncode == 0
+    assert flow.make("goto", "STEP=1").returncode == 0
     assert last_line(flow.make()).startswith("rdc: error: an unfinished run is there")
     assert last_line(flow.make("resume")) == "rdc: WAITING 2"
     assert flow.lines("log") == ["build", "build"]
@@ -227,15 +227,15 @@ def test_an_interrupted_run_is_moved_once_its_command_has_ended(
 ) -> None:
     place = Place(tmp_path, document)
     ended.append(place.start())
-    assert "another run is under way" in last_line(place.make("goto", "UNIT=3"))
+    assert "another run is under way" in last_line(place.make("goto", "STEP=3"))
     command = int(place.lines("began")[0])
     driver = int((place.state / "lock").readlink().name.partition("-")[0])
     for pid in (ended[0].pid, driver):
         subprocess.run(["kill", "-9", str(pid)], check=True)
     ended[0].wait(PATIENCE)
-    assert f"its command still runs (pid {command})" in last_line(place.make("goto", "UNIT=3"))
+    assert f"its command still runs (pid {command})" in last_line(place.make("goto", "STEP=3"))
     subprocess.run(["kill", "-9", str(command)], check=True)
-    assert place.make("goto", "UNIT=3").returncode == 0
+    assert place.make("goto", "STEP=3").returncode == 0
     assert place.make("resume").returncode == 0
     assert place.lines("log") == ["build", "ship"]
 
@@ -243,7 +243,7 @@ def test_an_interrupted_run_is_moved_once_its_command_has_ended(
 def test_targets_that_are_named_by_titles_do_not_go_on_with_a_run_that_was_moved(tmp_path: Path) -> None:
     place = Place(tmp_path, PLAIN.replace("echo ship", "[ -e good ] && echo ship"))
     assert last_line(place.make("ship-it")) == "rdc: STOP"
-    assert place.make("goto", "UNIT=1").returncode == 0
+    assert place.make("goto", "STEP=1").returncode == 0
     assert "make resume goes on with it" in last_line(place.make("ship-it"))
     (tmp_path / "good").touch()
     assert last_line(place.make("resume")) == "rdc: COMPLETE"
@@ -277,7 +277,7 @@ def test_a_trial_is_driven_in_parts(tmp_path: Path) -> None:
     setting = Setting(whole, {}, ("pass",), workspace, scratch, PATIENCE, True, legs, True)
     done = run(setting)
     assert (done.result, done.message) == ("COMPLETE", "Out it goes")
-    assert [step.unit for step in done.steps] == ["1", "2", "1", "1", "2", "4", "4"]
+    assert [step.step for step in done.steps] == ["1", "2", "1", "1", "2", "4", "4"]
     assert not (workspace / "log").exists()
     lost = run(replace(setting, workspace=place.folder, legs=(Leg((), "9"),), is_prompted=False))
     assert (lost.result, "9" in lost.message) == ("", True)
@@ -293,8 +293,8 @@ KILLS = 12
 @pytest.mark.parametrize("verb", ["goto", "answer"])
 def test_killed_at_any_instant_it_is_recorded_whole_or_not_at_all(verb: str, tmp_path: Path) -> None:
     words_of = {
-        "goto": ["goto", "UNIT=4", "BY=ann", "NOTE=why not"],
-        "answer": ["answer", "UNIT=2", "RESULT=yes", "BY=ann", "NOTE=why not"],
+        "goto": ["goto", "STEP=4", "BY=ann", "NOTE=why not"],
+        "answer": ["answer", "STEP=2", "REPLY=yes", "BY=ann", "NOTE=why not"],
     }
     waits = {"goto": "rdc: COMPLETE Out it goes", "answer": "rdc: WAITING 3"}
     place = Place(tmp_path, FLOW)
@@ -327,7 +327,7 @@ def test_killed_at_any_instant_it_is_recorded_whole_or_not_at_all(verb: str, tmp
 
 
 def test_a_moved_run_that_is_killed_goes_on_at_the_same_place_with_its_registers(tmp_path: Path) -> None:
-    """The commands of the unit that it was moved to kill the driver first."""
+    """The commands of the step that it was moved to kill the driver first."""
     killed = "[ -e again ] || { touch again; kill -9 $PPID; }; echo $RDC_ATTEMPT >> log"
     whole = program(
         node("1", ask("pass_fail", prompt=words("n ", ref("n"))), when("pass", "2"), when("fail", "1", Add("n", 1))),
@@ -337,8 +337,8 @@ def test_a_moved_run_that_is_killed_goes_on_at_the_same_place_with_its_registers
     )
     made = Made(tmp_path, whole)
     made.make()
-    made.make("answer", "UNIT=1", "RESULT=fail")
-    made.make("goto", "UNIT=2")
+    made.make("answer", "STEP=1", "REPLY=fail")
+    made.make("goto", "STEP=2")
     made.make("resume")
     assert made.end("resume") == "rdc: WAITING 2"
     assert "\nn 16\n" in made.make("resume", "RERUN=1").stderr.decode()

@@ -80,7 +80,7 @@ def test_the_lock_outlives_a_make_that_was_killed(
     (tmp_path / "go").touch()
     wait_until(driver)
     place.make("resume", "RERUN=1")
-    assert len(place.lines("began")) == 1, "the unit ran once"
+    assert len(place.lines("began")) == 1, "the step ran once"
     assert place.lines("log") == ["build", "ship"]
 
 
@@ -96,7 +96,7 @@ def test_a_command_that_outlived_its_driver_is_not_assumed_and_is_ended_before_i
         os.kill(pid, signal.SIGKILL)
     ended[0].wait(PATIENCE)
     try:
-        still = f"unit 2: its command still runs (pid {command})"
+        still = f"step 2: its command still runs (pid {command})"
         again = "end it and run it again: make resume RERUN=1"
         assumed = place.make("resume", "ASSUME=pass")
         assert last_line(assumed) == f"rdc: error: {still}; wait for its end, or {again}"

@@ -49,11 +49,11 @@ def journal(place: Place) -> str:
 def test_who_and_why_are_texts_and_nothing_else(evil: str, tmp_path: Path) -> None:
     place = Place(tmp_path, FLOW)
     place.make()
-    assert place.make("answer", "UNIT=2", "RESULT=yes", f"BY={evil}", f"NOTE={evil}").returncode == 0
-    assert place.make("goto", "UNIT=3", f"BY={evil}", f"NOTE={evil}").returncode == 0
-    assert place.make("goto", f"UNIT={evil}").returncode
+    assert place.make("answer", "STEP=2", "REPLY=yes", f"BY={evil}", f"NOTE={evil}").returncode == 0
+    assert place.make("goto", "STEP=3", f"BY={evil}", f"NOTE={evil}").returncode == 0
+    assert place.make("goto", f"STEP={evil}").returncode
     for verb in ("resume", "status", "history", "help"):
-        place.make(verb, f"BY={evil}", f"NOTE={evil}", f"VALUE={evil}", f"KEEP={evil}", f"UNIT={evil}", f"ALL={evil}")
+        place.make(verb, f"BY={evil}", f"NOTE={evil}", f"VALUE={evil}", f"KEEP={evil}", f"STEP={evil}", f"ALL={evil}")
     shown = place.make("status").stdout
     plain = re.sub("[\x1b\u202e\udc80-\udcff]", "?", evil)
     assert f"yes 2 Look at it  (0.0 s, by {plain}: {plain})\n" in re.sub(r"0\.\d s", "0.0 s", shown)
@@ -65,7 +65,7 @@ def test_who_and_why_are_texts_and_nothing_else(evil: str, tmp_path: Path) -> No
 
 def test_who_is_the_user_and_never_the_environment(flow: Place) -> None:
     flow.make(LOGNAME="ann")
-    flow.make("answer", "UNIT=2", "RESULT=yes", LOGNAME="ann", BY="eve", NOTE="from nowhere", AS="x", PROMPTED="1")
+    flow.make("answer", "STEP=2", "REPLY=yes", LOGNAME="ann", BY="eve", NOTE="from nowhere", AS="x", PROMPTED="1")
     assert re.search(r"^yes 2 .*, by ann\)$", flow.make("status").stdout, re.MULTILINE)
 
 
@@ -74,7 +74,7 @@ def test_a_note_is_one_line_of_some_length(given: str, flow: Place) -> None:
     flow.make()
     before = journal(flow)
     assert re.search(
-        r"error: \w+ (has more than one line|is longer)", flow.make("answer", "UNIT=2", "RESULT=yes", given).stdout
+        r"error: \w+ (has more than one line|is longer)", flow.make("answer", "STEP=2", "REPLY=yes", given).stdout
     )
     assert journal(flow) == before
 
@@ -82,11 +82,11 @@ def test_a_note_is_one_line_of_some_length(given: str, flow: Place) -> None:
 def test_a_note_is_as_long_as_in_python(flow: Place) -> None:
     flow.make()
     who, why = "é" * 200, "日" * 2000
-    assert flow.make("answer", "UNIT=2", "RESULT=yes", f"BY={who}", f"NOTE={why}").returncode == 0
+    assert flow.make("answer", "STEP=2", "REPLY=yes", f"BY={who}", f"NOTE={why}").returncode == 0
     assert f"by {who}: {why})" in flow.make("status").stdout
 
 
-def test_the_decision_about_an_interrupted_unit_has_a_name(tmp_path: Path) -> None:
+def test_the_decision_about_an_interrupted_step_has_a_name(tmp_path: Path) -> None:
     place = Place(tmp_path, SLOW)
     for words_of, line in (
         (["RERUN=1"], "rerun 2 Wait  (by ann: try it)"),
@@ -120,7 +120,7 @@ def test_nothing_of_a_damaged_journal_is_believed_or_evaluated(line: str, flow: 
         ["status"],
         ["status", "ALL=1"],
         ["resume"],
-        ["goto", "UNIT=1"],
+        ["goto", "STEP=1"],
         ["answer"],
         ["history"],
         ["ship-it"],
@@ -174,7 +174,7 @@ def test_prompted_belongs_to_the_run(tmp_path: Path) -> None:
     assert "this run is not prompted" in last_line(place.make("resume", "RERUN=1", "PROMPTED=1"))
     place.make("clean")
     place.make("PROMPTED=1")
-    assert place.make("goto", "UNIT=3").returncode == 0
+    assert place.make("goto", "STEP=3").returncode == 0
     assert last_line(place.make("resume")) == "rdc: WAITING 3"
     assert place.lines("log") == ["build"]
 
@@ -182,8 +182,8 @@ def test_prompted_belongs_to_the_run(tmp_path: Path) -> None:
 def valued() -> Program:
     """A command gives a value, which the next one and the end use."""
     return program(
-        node("1", shell("echo v=real >> $RDC_OUTPUT"), when("pass", "2", Keep("v", of="value", name="v")),
-             when("fail", "stop", Keep("v", of="value", name="v"))),
+        node("1", shell("echo v=real >> $RDC_OUTPUT"), when("pass", "2", Keep("v", of="output", name="v")),
+             when("fail", "stop", Keep("v", of="output", name="v"))),
         node("2", shell('printf %s "$V" > got'), variables=(Variable("V", "v"),)),
         node("3", ask("pass_fail")),
         message=words(ref("v", missing="none")),
@@ -200,11 +200,11 @@ def test_values_are_given_for_commands_that_were_not_run(value: str, tmp_path: P
     made = Made(tmp_path, valued())
     assert made.end("PROMPTED=1") == "rdc: WAITING 1"
     for wrong in ("v", "w=1", "v<<X"):
-        assert "VALUE: line 1" in made.end("answer", "UNIT=1", "RESULT=pass", f"VALUE={wrong}")
-    assert made.make("answer", "UNIT=1", "RESULT=pass", f"VALUE=v=first\nv={value}\n").returncode == 0
+        assert "VALUE: line 1" in made.end("answer", "STEP=1", "REPLY=pass", f"VALUE={wrong}")
+    assert made.make("answer", "STEP=1", "REPLY=pass", f"VALUE=v=first\nv={value}\n").returncode == 0
     assert made.end("resume") == "rdc: WAITING 2"
-    assert "gives no values" in made.end("answer", "UNIT=2", "RESULT=pass", "VALUE=v=1")
-    assert made.make("answer", "UNIT=2", "RESULT=pass").returncode == 0
+    assert "has no outputs" in made.end("answer", "STEP=2", "REPLY=pass", "VALUE=v=1")
+    assert made.make("answer", "STEP=2", "REPLY=pass").returncode == 0
     assert made.end("resume") == f"rdc: COMPLETE {value}".rstrip()
     assert not list(tmp_path.rglob("canary*"))
 
@@ -212,12 +212,12 @@ def test_values_are_given_for_commands_that_were_not_run(value: str, tmp_path: P
 def test_the_hint_shows_how_a_command_that_writes_values_is_answered(tmp_path: Path) -> None:
     made = Made(tmp_path, valued())
     said = made.make("PROMPTED=1", "AS=x").stderr.decode()
-    hint = re.findall("with values: (.*)", said)[0]
-    assert hint == "make AS=x answer UNIT=1 RESULT=pass VALUE='v=…'"
+    hint = re.findall("with outputs: (.*)", said)[0]
+    assert hint == "make AS=x answer STEP=1 REPLY=pass VALUE='v=…'"
     subprocess.run(["sh", "-c", hint], cwd=tmp_path, env=environment({}), check=True, capture_output=True)
     said = made.make("resume", "AS=x").stderr.decode()
-    assert "to answer: make AS=x answer UNIT=2" in said
-    assert "with values" not in said, "this command writes none"
+    assert "to answer: make AS=x answer STEP=2" in said
+    assert "with outputs" not in said, "this command writes none"
 
 
 def test_values_are_given_with_an_outcome_that_is_assumed(tmp_path: Path) -> None:
@@ -250,7 +250,7 @@ def test_an_agent_answers_prompts_by_its_last_line(said: str, tmp_path: Path) ->
     given = (tmp_path / "given").read_text(encoding="utf-8")
     assert given.startswith("Is it `good`?\n\nwith this\n\n")
     seen = dict(line.split("=", 1) for line in place.lines("seen") if "=" in line)
-    assert [seen[f"RDC_{name}"] for name in ("UNIT", "TITLE", "ATTEMPT", "AGENT_TYPE")] == ["1", "Look", "1", ""]
+    assert [seen[f"RDC_{name}"] for name in ("STEP", "TITLE", "ATTEMPT", "AGENT_TYPE")] == ["1", "Look", "1", ""]
     assert seen["RDC_RUN_ID"]
     if said in {"it passed", "pass\nbut", ""}:
         assert "so this counts as FAIL" in ran.stderr
@@ -276,14 +276,14 @@ def test_an_agent_answers_prompts_but_does_no_commands(tmp_path: Path) -> None:
 def test_a_command_is_told_when_the_run_waits_or_ends(flow: Place) -> None:
     notify = "NOTIFY=cat >> told; echo noise; exit 9"
     assert flow.make(notify).stdout == "rdc: WAITING 2\n"
-    flow.make("answer", "UNIT=2", "RESULT=no", notify)
+    flow.make("answer", "STEP=2", "REPLY=no", notify)
     assert flow.make("resume", notify).stdout == "rdc: STOP It is bad\n"
     told = [json.loads(line) for line in flow.lines("told")]
-    assert [(one["event"], one.get("unit"), one.get("message")) for one in told] == [
+    assert [(one["event"], one.get("step"), one.get("message")) for one in told] == [
         ("run_waiting", "2", None),
         ("run_finished", None, "It is bad"),
     ]
-    assert list(told[0]) == ["event", "time", "run", "unit", "name", "title"], "as in Python"
+    assert list(told[0]) == ["event", "time", "run", "step", "name", "title"], "as in Python"
     assert list(told[1]) == ["event", "time", "run", "result", "message", "name", "title"], "as in Python"
     assert (told[1]["result"], told[1]["name"]) == ("stop", "main")
     assert not (flow.state / "event").exists()
@@ -304,7 +304,7 @@ def test_a_notice_is_told_of_an_interruption_and_of_a_long_message(tmp_path: Pat
     process.terminate()
     process.communicate()
     told = json.loads(made.read("told"))
-    assert (told["event"], told["unit"]) == ("run_interrupted", "2")
+    assert (told["event"], told["step"]) == ("run_interrupted", "2")
 
 
 def test_a_notice_that_hangs_is_ended_with_all_that_it_called(flow: Place) -> None:
@@ -326,7 +326,7 @@ def test_runs_stand_beside_each_other(flow: Place) -> None:
     said = flow.make("AS=eu-west.1")
     assert last_line(said) == "rdc: WAITING 2"
     hint = re.findall("to answer: (.*no)", said.stderr)[0]
-    assert hint == "make AS=eu-west.1 answer UNIT=2 RESULT=no"
+    assert hint == "make AS=eu-west.1 answer STEP=2 REPLY=no"
     subprocess.run(["sh", "-c", hint], cwd=flow.folder, env=environment({}), check=True, capture_output=True)
     assert last_line(flow.make("AS=eu-west.1", "resume")) == "rdc: STOP It is bad"
     listed = flow.make("status", "ALL=1")
@@ -345,8 +345,8 @@ def test_what_must_be_given_again_is_in_the_commands_that_are_printed(flow: Plac
     assert hint == "make AS=x NOTIFY='cat >> told' resume"
     subprocess.run(["sh", "-c", hint], cwd=flow.folder, env=environment({}), check=False, capture_output=True)
     assert len(flow.lines("told")) == 2
-    flow.make("AS=x", "goto", "UNIT=1", *again)
-    hint = re.findall("resume: *(.*)|: (make .*resume)", flow.make("AS=x", "goto", "UNIT=1", *again).stderr)[0][1]
+    flow.make("AS=x", "goto", "STEP=1", *again)
+    hint = re.findall("resume: *(.*)|: (make .*resume)", flow.make("AS=x", "goto", "STEP=1", *again).stderr)[0][1]
     assert hint == "make AGENT='false '\\''a'\\'' $x #' AS=x NOTIFY='cat >> told' resume"
 
 
@@ -354,7 +354,7 @@ def test_what_must_be_given_again_is_in_the_commands_that_are_printed(flow: Plac
 @pytest.mark.parametrize("name", ["../x", "a/b", "", "-x", ".x", "_x", "x" * 65, "a b", *EVIL])
 def test_the_name_of_a_run_leads_nowhere(name: str, flow: Place) -> None:
     for verb in ("run", "status", "help", "goto", "clean"):
-        done = flow.make(verb, f"AS={name}", "UNIT=1")
+        done = flow.make(verb, f"AS={name}", "STEP=1")
         assert "error: AS takes a name" in done.stdout
     assert {path.name for path in flow.folder.iterdir()} <= {"Makefile", "main.runbook.md", "rdc.toml", ".rdc", "log"}
     assert [path.name for path in (flow.folder / ".rdc").glob("*")] == []
@@ -396,10 +396,10 @@ def test_shells_and_awks_of_all_kinds_do_it(kind: dict[str, str], tmp_path: Path
         return made.make(kind["shell"], *given, PATH=f"{kind['path']}").stdout.decode()
 
     assert make("PROMPTED=1", "NOTIFY=cat >> told", "AS=x").endswith("rdc: WAITING 1\n")
-    assert "error" not in make("answer", "UNIT=1", "RESULT=pass", f"VALUE=v={note}", f"NOTE={note}", "BY=ann", "AS=x")
-    assert "error" not in make("goto", "UNIT=2", "AS=x")
+    assert "error" not in make("answer", "STEP=1", "REPLY=pass", f"VALUE=v={note}", f"NOTE={note}", "BY=ann", "AS=x")
+    assert "error" not in make("goto", "STEP=2", "AS=x")
     assert make("resume", "AS=x", "NOTIFY=cat >> told").endswith("rdc: WAITING 2\n")
-    assert "error" not in make("answer", "UNIT=2", "RESULT=pass", "AS=x")
+    assert "error" not in make("answer", "STEP=2", "REPLY=pass", "AS=x")
     assert make("resume", "AS=x", "NOTIFY=cat >> told").endswith(f"rdc: COMPLETE {note}\n")
     status = make("status", "AS=x")
     assert f"by ann: {note})\n" in status
@@ -428,10 +428,10 @@ def test_with_a_prefix_it_is_text_too(evil: str, tmp_path: Path) -> None:
 
     make("deploy-run")
     for verb in ("answer", "goto", "status", "history", "resume"):
-        make(f"deploy-{verb}", *(f"{name}={evil}" for name in ("BY", "UNIT", "RESULT", "VALUE", "KEEP", "ALL", "AS")))
-    make("deploy-answer", "UNIT=2", "RESULT=yes", f"NOTE={evil}", "BY=ann")
+        make(f"deploy-{verb}", *(f"{name}={evil}" for name in ("BY", "STEP", "REPLY", "VALUE", "KEEP", "ALL", "AS")))
+    make("deploy-answer", "STEP=2", "REPLY=yes", f"NOTE={evil}", "BY=ann")
     assert f", by ann: {evil})\n" in make("deploy-status")
-    make("deploy-goto", "UNIT=4")
+    make("deploy-goto", "STEP=4")
     assert make("deploy-resume").endswith("rdc: COMPLETE Out it goes\n")
     assert not list(tmp_path.rglob("canary*"))
 
@@ -476,7 +476,7 @@ def test_an_agent_answers_prompts_among_values(tmp_path: Path) -> None:
     )  # fmt: skip
     made = Made(tmp_path, whole)
     assert made.end("AGENT=false") == "rdc: WAITING 0", "it answers no question for a text"
-    made.make("answer", "UNIT=0", "RESULT=it's $(x)")
+    made.make("answer", "STEP=0", "REPLY=it's $(x)")
     assert made.end("resume", 'AGENT=cat > given; printf "%s\\nYES\\n" "$V"') == "rdc: COMPLETE it's $(x) YES"
     assert made.read("given").startswith(b"Is it's $(x) so?\n\n")
 
@@ -484,7 +484,7 @@ def test_an_agent_answers_prompts_among_values(tmp_path: Path) -> None:
 def test_help_names_all_of_it(flow: Place) -> None:
     shown = flow.make("help").stdout
     for word in (
-        "goto UNIT=",
+        "goto STEP=",
         "PROMPTED=1",
         "VALUE=",
         "BY=",

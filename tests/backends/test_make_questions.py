@@ -48,14 +48,14 @@ def test_answers_are_given_one_by_one(tmp_path: Path) -> None:
     assert last == "rdc: WAITING pf"
     replies = [("pf", "PASS"), ("yn", "yes"), ("co", "no"), ("in", " a # b=c \t"), ("se", "<a # b=c>"),
                ("g", "approved"), ("h", "rejected")]  # fmt: skip
-    for unit, reply in replies:
+    for step, reply in replies:
         assert (
-            made.end("answer", f"UNIT={unit}x", f"RESULT={reply}")
-            == f"rdc: error: unit '{unit}x' does not wait for an answer, unit '{unit}' does"
+            made.end("answer", f"STEP={step}x", f"REPLY={reply}")
+            == f"rdc: error: step '{step}x' does not wait for an answer, step '{step}' does"
         )
-        if unit != "in":
-            assert "this is no answer of unit" in made.end("answer", f"UNIT={unit}", "RESULT=wrong")
-        done = made.make("answer", f"UNIT={unit}", f"RESULT={reply}")
+        if step != "in":
+            assert "this is no answer of step" in made.end("answer", f"STEP={step}", "REPLY=wrong")
+        done = made.make("answer", f"STEP={step}", f"REPLY={reply}")
         assert done.returncode == 0, done.stdout
         last = made.end("resume")
     assert last == "rdc: COMPLETE PASS;yes;no;a # b=c;<a # b=c>;"
@@ -64,7 +64,7 @@ def test_answers_are_given_one_by_one(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_what_is_printed_for_a_unit_that_waits_can_be_pasted(tmp_path: Path) -> None:
+def test_what_is_printed_for_a_step_that_waits_can_be_pasted(tmp_path: Path) -> None:
     """Under any name of the Makefile, for each form of question; the first reply that is offered is given."""
     made = Made(tmp_path, questions())
     name = "it's.mk"
@@ -75,13 +75,13 @@ def test_what_is_printed_for_a_unit_that_waits_can_be_pasted(tmp_path: Path) -> 
         lines = re.findall("^rdc: to (?:answer|go on): *(.*)$", said.stderr.decode(), re.MULTILINE)
         answer, *_, resume = lines
         assert len(lines) == (2 if "TEXT" in answer else 3)
-        unit = said.stdout.decode().split()[-1]
-        if unit in given:
-            answer = answer.replace("TEXT", given[unit].replace("'", "'\\''"))
-        for command in (answer if unit != "co" else lines[1], resume):
+        step = said.stdout.decode().split()[-1]
+        if step in given:
+            answer = answer.replace("TEXT", given[step].replace("'", "'\\''"))
+        for command in (answer if step != "co" else lines[1], resume):
             said = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment({}),
                                   stdin=subprocess.DEVNULL, capture_output=True, check=False)  # fmt: skip
-        if unit == "g":
+        if step == "g":
             break
     assert said.stdout.decode() == "rdc: WAITING h\n"
     assert (made.state / "answers" / "se.1").read_text() == f"<{given['in']}>"
@@ -111,7 +111,7 @@ def test_answers_come_from_a_file_and_a_gate_is_opened_by_name_only(tmp_path: Pa
     (tmp_path / "answers").write_text("\ufeff" + "\r\n".join([*lines, "h rejected", ""]), encoding="utf-8")
     assert (
         made.end("ANSWERS=answers")
-        == "rdc: error: ./answers:12: this is no answer of unit se: <two? ? lines # x\u2003>?"
+        == "rdc: error: ./answers:12: this is no answer of step se: <two? ? lines # x\u2003>?"
     )
     (tmp_path / "answers").write_text("\n".join([*lines, "h rejected", ""]), encoding="utf-8")
     made.make("clean")
@@ -136,14 +136,14 @@ def test_links_in_the_state_lead_nowhere(tmp_path: Path) -> None:
     for name in ("new", "reply"):
         (made.state / name).unlink(missing_ok=True)
         (made.state / name).symlink_to(victim)
-    made.make("answer", "UNIT=1", "RESULT=yours")
+    made.make("answer", "STEP=1", "REPLY=yours")
     assert made.end("resume") == "rdc: COMPLETE"
     assert victim.read_text() == "mine"
     assert list(folder.iterdir()) == []
 
 
 def test_answers_are_not_taken_where_nothing_could_tell_them_apart(tmp_path: Path) -> None:
-    """Without a sum of the file the next run of the unit would take the same answer again."""
+    """Without a sum of the file the next run of the step would take the same answer again."""
     made = Made(tmp_path, program(node("1", ask("pass_fail"))))
     tools = tmp_path / "bin"
     tools.mkdir()

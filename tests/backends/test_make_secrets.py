@@ -19,7 +19,7 @@ WRITES = 'printf "v<<END\\nx %s y\\n%s\\nEND\\n" "$A" "$B" > "$RDC_OUTPUT"'
 
 def told() -> Program:
     """Everything by which a secret can come into what is kept."""
-    keep = Keep("v", of="value", name="v")
+    keep = Keep("v", of="output", name="v")
     return program(
         node("1", shell(WRITES), when("pass", "2", keep), when("fail", "stop")),
         node("2", ask("input", prompt=words("On ", ref("v"), " and ", ref("topic"))), when("pass", "3", Keep("reply"))),
@@ -84,10 +84,10 @@ def test_nothing_that_is_kept_has_a_secret(values: tuple[str, str], tmp_path: Pa
     first = values[0]
     line = first.replace("\n", " ")
     assert made.end(f"topic=<{line}>", **given) == "rdc: WAITING 2"
-    done = made.make("answer", "UNIT=2", f"RESULT=reply {first}{values[1]}", f"NOTE=because {line}", "BY=ann", **given)
+    done = made.make("answer", "STEP=2", f"REPLY=reply {first}{values[1]}", f"NOTE=because {line}", "BY=ann", **given)
     assert done.returncode == 0, done.stdout
     assert made.end("resume", "NOTIFY=cat > told", **given) == "rdc: WAITING 3"
-    made.make("goto", "UNIT=3", f"NOTE={line}", **given)
+    made.make("goto", "STEP=3", f"NOTE={line}", **given)
     end = made.make("resume", "HUMAN=1", "NOTIFY=cat > told", **given).stdout.decode()
     hidden = {part for value in values for part in (value, *value.replace("\r", "").split("\n")) if len(part) > 1}
     kept = [path for path in (tmp_path / ".rdc").rglob("*") if path.is_file()] + [tmp_path / "told"]

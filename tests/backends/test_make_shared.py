@@ -1,4 +1,4 @@
-"""What the units of a Makefile have in common, said once; and units that differ, which are as their program says."""
+"""What the steps of a Makefile have in common, said once; and steps that differ, which are as their program says."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DOCUMENT = """\
 rdc:
   inputs:
     TOPIC: {default: rain}
-  values: [seen]
+  outputs: [seen]
 ---
 
 # Look
@@ -48,15 +48,15 @@ echo "$seen" > helped
 
 - PASS: COMPLETE "Helped with {{seen}}"
 """
-UNITS = """\
+STEPS = """\
 all variable TOPIC TOPIC
 all variable seen seen
 all keeps seen
 all mark '{{seen}}' seen '' '' '{{seen}}'
-unit 1 sh 'Look at {{TOPIC}}'
+node 1 sh 'Look at {{TOPIC}}'
   mark '{{TOPIC}}' TOPIC '' '' '{{TOPIC}}'
-unit 2 yes_no 'Was it {{seen}}?'
-unit Help sh ''
+node 2 yes_no 'Was it {{seen}}?'
+node Help sh ''
 """
 
 
@@ -67,10 +67,10 @@ def block(makefile: str, name: str) -> str:
     return found[1]
 
 
-def test_what_units_share_is_said_once_and_transitions_are_those_of_the_document(tmp_path: Path) -> None:
+def test_what_steps_share_is_said_once_and_transitions_are_those_of_the_document(tmp_path: Path) -> None:
     place = Place(tmp_path, DOCUMENT)
     makefile = (tmp_path / "Makefile").read_text()
-    assert block(makefile, "RDC_UNITS") == UNITS
+    assert block(makefile, "RDC_NODES") == STEPS
     assert block(makefile, "after_1") == "pass) CONTINUE 2 ;;\nfail) retry 1 || GOTO Help ;;\n"
     assert place.make("TOPIC=snow").stdout == "rdc: COMPLETE Helped with snow\n"
     assert place.lines("helped") == ["snow"]
@@ -80,7 +80,7 @@ def test_a_value_that_was_kept_by_itself_is_there_when_a_run_goes_on(tmp_path: P
     place = Place(tmp_path, DOCUMENT)
     (tmp_path / "there").touch()
     assert place.make("TOPIC=a'b").stdout == "rdc: WAITING 2\n"
-    assert place.make("answer", "UNIT=2", "RESULT=no").returncode == 0
+    assert place.make("answer", "STEP=2", "REPLY=no").returncode == 0
     assert place.make("resume").stdout == "rdc: STOP No a'b\n"
 
 
@@ -92,12 +92,12 @@ def gives(name: str, value: str, target: str, *kept: Keep | Clear, **fields: Any
     return node(name, shell(command), always(target, *kept), **fields)
 
 
-BOTH = (Keep("a", of="value", name="a"), Keep("b", of="value", name="b"))
+BOTH = (Keep("a", of="output", name="a"), Keep("b", of="output", name="b"))
 
 
 def mixed() -> Program:
     """Commands that keep both of two values, and some that keep one, swap them, clear one or have other variables."""
-    swapped = (Keep("b", of="value", name="a"), Keep("a", of="value", name="b"))
+    swapped = (Keep("b", of="output", name="a"), Keep("a", of="output", name="b"))
     return program(
         gives("one", "1", "two", *BOTH),
         gives("two", "2", "three", *BOTH, title=words("x {b}")),
@@ -111,7 +111,7 @@ def mixed() -> Program:
     )
 
 
-def test_units_that_differ_are_as_their_program_says(tmp_path: Path) -> None:
+def test_steps_that_differ_are_as_their_program_says(tmp_path: Path) -> None:
     made = Made(tmp_path, mixed())
     done = made.make()
     assert (done.returncode, done.stdout) == (0, b"rdc: COMPLETE 77 {c}\n"), done.stderr
@@ -122,23 +122,23 @@ def test_units_that_differ_are_as_their_program_says(tmp_path: Path) -> None:
     ]
 
 
-def test_a_unit_that_lacks_something_says_all_that_it_has() -> None:
+def test_a_step_that_lacks_something_says_all_that_it_has() -> None:
     makefile = emitted(mixed())
-    rows = block(makefile, "RDC_UNITS")
-    units = {found[1]: found[2] for found in re.finditer(r"^unit (\w+).*\n((?:  .*\n)*)", rows, re.MULTILINE)}
+    rows = block(makefile, "RDC_NODES")
+    steps = {found[1]: found[2] for found in re.finditer(r"^node (\w+).*\n((?:  .*\n)*)", rows, re.MULTILINE)}
     assert rows.splitlines()[:3] == ["all variable A a", "all variable B b", "all keeps a b"]
-    assert units["one"] == ""
-    assert units["two"].splitlines()[0] == "  only", "its title has `{b}`, which is no reference there"
-    assert units["three"] == "  only\n  variable A a\n  variable B b\n  keeps a\n"
-    assert units["four"] == "  only\n  variable A b\n  keeps a=b b=a\n"
+    assert steps["one"] == ""
+    assert steps["two"].splitlines()[0] == "  only", "its title has `{b}`, which is no reference there"
+    assert steps["three"] == "  only\n  variable A a\n  variable B b\n  keeps a\n"
+    assert steps["four"] == "  only\n  variable A b\n  keeps a=b b=a\n"
     assert "keep_value" in block(makefile, "after_six"), "it clears what it has kept"
 
 
 @pytest.mark.parametrize("title", ["{a} is plain", "a {{a}} b", "{a"])
 def test_a_text_that_looks_like_a_reference_stays_as_it_is(title: str, tmp_path: Path) -> None:
-    units = [gives("one", "1", "two", *BOTH, title=words(title, " ", ref("b")))]
-    units += [gives(name, "2", to, *BOTH, title=words(ref("a"))) for name, to in (("two", "three"), ("three", "p"))]
-    made = Made(tmp_path, program(*units, node("p", ask("yes_no"), title=words(title)), slots=slots("a", "b")))
+    steps = [gives("one", "1", "two", *BOTH, title=words(title, " ", ref("b")))]
+    steps += [gives(name, "2", to, *BOTH, title=words(ref("a"))) for name, to in (("two", "three"), ("three", "p"))]
+    made = Made(tmp_path, program(*steps, node("p", ask("yes_no"), title=words(title)), slots=slots("a", "b")))
     said = made.make().stderr.decode().splitlines()
     assert [line.rstrip() for line in said if line[0] in "otp"] == [f"one {title}", "two 1", "three 2", f"p {title}"]
 

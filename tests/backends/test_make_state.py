@@ -83,12 +83,12 @@ def test_only_one_of_many_takes_over_a_lock_that_was_left_behind(tmp_path: Path)
 
 
 def unmakable(place: Place) -> None:
-    """A file stands where the state folder should be."""
+    """A file stands where the state directory should be."""
     (place.folder / ".rdc").touch()
 
 
 def unwritable(place: Place) -> None:
-    """The state folder is one in which nobody can make a file, not even root."""
+    """The state directory is one in which nobody can make a file, not even root."""
     shutil.rmtree(place.state)
     (place.folder / ".rdc" / "main.make").symlink_to("/proc", target_is_directory=True)
 
@@ -112,7 +112,7 @@ def test_a_state_that_cannot_be_written_is_said_clearly(document: str, break_it:
     break_it(place)
     refused = place.make()
     assert refused.returncode
-    assert re.match(r"rdc: error: the state (folder )?cannot be", last_line(refused))
+    assert re.match(r"rdc: error: the state (directory )?cannot be", last_line(refused))
     noise = [line for line in refused.stderr.splitlines() if not line.startswith(("rdc: the state", "make: ***"))]
     assert noise == []
     assert place.lines("log") == []
@@ -128,8 +128,8 @@ def test_a_line_that_was_not_written_to_its_end_counts_as_not_there(
     ended[0].communicate(timeout=PATIENCE)
     (tmp_path / "quick").touch()
     journal = (place.state / "journal").read_text(encoding="utf-8")
-    number, _, unit = journal.splitlines()[-1].split()[:3]
-    (place.state / "journal").write_text(f"{journal}{int(number) + 1} end {unit} pa", encoding="utf-8")
+    number, _, step = journal.splitlines()[-1].split()[:3]
+    (place.state / "journal").write_text(f"{journal}{int(number) + 1} end {step} pa", encoding="utf-8")
     assert last_line(place.make("resume")) == "rdc: WAITING 2"
     assert (place.state / "journal").read_text(encoding="utf-8") == journal
     assert place.make("resume", "ASSUME=pass").returncode == 0
@@ -234,7 +234,7 @@ def test_state_that_a_command_removes_ends_the_run(document: str, command: str, 
     place = Place(tmp_path, document.format(command))
     done = place.make()
     assert done.returncode
-    said = "error: unit 2 ended with PASS, and this is lost: .rdc/main.make was removed or replaced during the run"
+    said = "error: step 2 ended with PASS, and this is lost: .rdc/main.make was removed or replaced during the run"
     assert last_line(done) == f"rdc: {said}"
     assert "make resume" in done.stderr
     assert place.lines("log") == ["build"]
@@ -243,7 +243,7 @@ def test_state_that_a_command_removes_ends_the_run(document: str, command: str, 
 def test_a_command_that_removes_the_makefile_too_is_named(tmp_path: Path) -> None:
     place = Place(tmp_path, GONE["flow"].format("rm -rf .rdc Makefile"))
     done = place.make()
-    assert last_line(done).startswith("rdc: error: unit 2 ended with PASS, and this is lost")
+    assert last_line(done).startswith("rdc: error: step 2 ended with PASS, and this is lost")
     assert "No such file" not in done.stderr
 
 
@@ -254,7 +254,7 @@ def test_a_command_that_cannot_be_started_has_no_outcome(document: str, tmp_path
     used = sum(len(name) + len(value) + 10 for name, value in os.environb.items())
     room = os.sysconf("SC_ARG_MAX") - used - 50_000
     refused = place.make(**{f"LARGE{number}": "x" * 9_980 for number in range(room // 10_000)})
-    assert last_line(refused) == "rdc: error: unit 2 has no outcome: bash cannot be started"
+    assert last_line(refused) == "rdc: error: step 2 has no outcome: bash cannot be started"
     assert "make resume RERUN=1" in refused.stderr
     assert place.lines("log") == ["build"]
     assert place.make("resume", "RERUN=1").returncode == 0
@@ -274,7 +274,7 @@ def test_a_run_whose_state_was_removed_leaves_that_of_another_run_alone(tmp_path
     second = place.start()
     (tmp_path / "go").touch()
     results = {one.communicate(timeout=PATIENCE)[0].splitlines()[-1]: one.returncode for one in (process, second)}
-    lost = "rdc: error: unit 2 ended with PASS, and this is lost: .rdc/main.make was removed or replaced during the run"
+    lost = "rdc: error: step 2 ended with PASS, and this is lost: .rdc/main.make was removed or replaced during the run"
     assert results == {lost: 2, "rdc: COMPLETE Done": 0}
     assert place.lines("log") == ["build", "build", "ship"]
     assert place.stands() == "pass 1\npass 2\npass 3\nover: COMPLETE\n"

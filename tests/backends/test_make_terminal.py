@@ -1,4 +1,4 @@
-"""The Makefile at a terminal: it asks its questions, and about a unit that was interrupted."""
+"""The Makefile at a terminal: it asks its questions, and about a step that was interrupted."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def at_terminal(place: Place, typed: str, *words: str) -> tuple[str, str]:
 
 
 def cut_off(place: Place) -> None:
-    """A run whose first unit is killed."""
+    """A run whose first step is killed."""
     process = subprocess.Popen(
         ["make"],
         cwd=place.folder,
@@ -79,16 +79,16 @@ def test_questions_are_asked_until_they_are_answered(tmp_path: Path) -> None:
     assert at_terminal(place, "no\n")[0] == "rdc: STOP Refused"
 
 
-def test_a_unit_that_was_cut_off_is_asked_about(tmp_path: Path) -> None:
+def test_a_step_that_was_cut_off_is_asked_about(tmp_path: Path) -> None:
     place = Place(tmp_path, DOCUMENT)
     cut_off(place)
     last, shown = at_terminal(place, "again\nyes\n", "resume")
     assert last == "rdc: COMPLETE Agreed"
-    assert "unit 1 was interrupted [pass/fail/again]" in shown
+    assert "step 1 was interrupted [pass/fail/again]" in shown
     assert (tmp_path / "lines").read_text(encoding="utf-8").split() == ["began", "began", "slow"]
 
 
-def test_a_unit_that_was_cut_off_can_be_taken_for_passed(tmp_path: Path) -> None:
+def test_a_step_that_was_cut_off_can_be_taken_for_passed(tmp_path: Path) -> None:
     place = Place(tmp_path, DOCUMENT)
     cut_off(place)
     assert at_terminal(place, "pass\nyes\n", "resume")[0] == "rdc: COMPLETE Agreed"

@@ -50,7 +50,7 @@ def said() -> Program:
     command = 'printf %s "$A" > a; printf %s "$B" > b; printf \'v<<EOF\\n%s\\nEOF\\n\' "$A" > "$RDC_OUTPUT"'
     return program(
         node("ask", ask("input", prompt=words("<", ref("a"), ">")), always("show", Keep("b"))),
-        node("show", shell(command), when("pass", "done", Keep("c", of="value", name="v")), when("fail", "stop"),
+        node("show", shell(command), when("pass", "done", Keep("c", of="output", name="v")), when("fail", "stop"),
              variables=(Variable("A", "a"), Variable("B", "b"))),
         message=words(ref("b"), "|", ref("c")),
         slots=slots("a", "b", "c"),
@@ -67,7 +67,7 @@ def said_at_once() -> Program:
              always(f"ask{n + 1}" if n + 1 < len(HOSTILE) else "show", Keep(f"b{n}")))
         for n in NUMBERS
     ]  # fmt: skip
-    kept = [Keep(f"c{n}", of="value", name=f"v{n}") for n in NUMBERS]
+    kept = [Keep(f"c{n}", of="output", name=f"v{n}") for n in NUMBERS]
     same = [
         node(f"same{n}", Branch(),
              always("stop", tests=[SlotTest(f"c{n}", "!=", value)]),
@@ -90,7 +90,7 @@ def test_what_anybody_says_stays_text(tmp_path: Path) -> None:
     made = Made(tmp_path, said_at_once())
     replies = "".join(f"ask{n}<<EOF\n{value}\nEOF\n" for n, value in enumerate(HOSTILE))
     (tmp_path / "answers").write_text(replies, encoding="utf-8")
-    # Make takes away blanks before a value: such a one is given by a file.
+    # Make takes away spaces before a value: such a one is given by a file.
     given = {f"a{n}": value for n, value in enumerate(HOSTILE)}
     listed = "".join(f"{name}<<EOF\n{value}\nEOF\n" for name, value in given.items() if value[0].isspace())
     (tmp_path / "inputs").write_text(listed, encoding="utf-8")
@@ -110,7 +110,7 @@ def test_a_reply_on_the_command_line_stays_text(tmp_path: Path) -> None:
     made = Made(tmp_path, said())
     value = "$(shell touch x) $(touch x) ${{ x }} 'q' \"d\" \\ `touch x` %s"
     assert made.end("a=x") == "rdc: WAITING ask"
-    assert made.make("answer", "UNIT=ask", f"RESULT={value}").returncode == 0
+    assert made.make("answer", "STEP=ask", f"REPLY={value}").returncode == 0
     assert made.end("resume") == f"rdc: COMPLETE {value}|x"
     assert made.read("b").decode() == value
     assert not (tmp_path / "x").exists()
@@ -209,7 +209,7 @@ def test_a_slot_is_cleared_and_kept_anew(tmp_path: Path) -> None:
 def giving(output: str, code: int = 0) -> Program:
     """A program of a command that writes this to RDC_OUTPUT and ends so; its values are shown at the end."""
     command = f"printf '{output}' >> \"$RDC_OUTPUT\"; exit {code}"
-    keeps = (Keep("a", of="value", name="one"), Keep("b", of="value", name="two"))
+    keeps = (Keep("a", of="output", name="one"), Keep("b", of="output", name="two"))
     return program(
         node("1", shell(command), when("pass", "end", *keeps), when("fail", "end", *keeps)),
         node("end", shell('[ -z "${RDC_OUTPUT-}" ]'), when("pass", "done"), when("fail", "stop")),
@@ -345,7 +345,7 @@ def test_help_lists_the_inputs(tmp_path: Path) -> None:
     assert "(needs python3)" in said
 
 
-@pytest.mark.parametrize("name", ["PATH", "SHELL", "MAKEFLAGS", "RDC_UNIT", "ANSWERS"])
+@pytest.mark.parametrize("name", ["PATH", "SHELL", "MAKEFLAGS", "RDC_STEP", "ANSWERS"])
 def test_an_input_that_make_would_misunderstand_is_refused(name: str) -> None:
     whole = program(node("1", gate()), slots=slots(name), inputs=(Input(name),))
     found = MakeBackend().emit(whole, {})
@@ -368,8 +368,8 @@ def test_the_limit_ends_the_run(tmp_path: Path) -> None:
     whole = program(node("1", shell("echo >> n"), always("g")), node("g", gate(), always("1")), limit=2)
     made = Made(tmp_path, whole)
     (tmp_path / "answers").write_text("g approved\ng rejected\n", encoding="utf-8")
-    assert made.end("ANSWERS=answers") == "rdc: STOP 1: the limit of 2 units was reached"
-    assert made.end("resume") == "rdc: STOP 1: the limit of 2 units was reached"
+    assert made.end("ANSWERS=answers") == "rdc: STOP 1: the limit of 2 steps was reached"
+    assert made.end("resume") == "rdc: STOP 1: the limit of 2 steps was reached"
     assert made.read("n") == b"\n\n"
     assert "over: STOP" in made.make("status").stdout.decode()
 
@@ -396,7 +396,7 @@ def test_nothing_of_a_journal_is_evaluated(line: str, changed: str, tmp_path: Pa
     assert made.end() == "rdc: WAITING 1"
     path = made.state / "journal"
     path.write_text(path.read_text().replace(line, changed), encoding="utf-8")
-    for given in (["resume"], ["status"], ["answer", "UNIT=1", "RESULT=x"]):
+    for given in (["resume"], ["status"], ["answer", "STEP=1", "REPLY=x"]):
         assert "damaged" in made.end(*given)
     assert not (tmp_path / "x").exists()
 
@@ -409,7 +409,7 @@ def test_a_missing_value_is_said(tmp_path: Path) -> None:
     assert made.end("ANSWERS=answers") == "rdc: WAITING 2"
     for path in (made.state / "values").iterdir():
         path.unlink()
-    made.make("answer", "UNIT=2", "RESULT=approved")
+    made.make("answer", "STEP=2", "REPLY=approved")
     assert made.end("resume").startswith("rdc: error: ")
 
 

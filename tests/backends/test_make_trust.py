@@ -109,7 +109,7 @@ def test_names_that_differ_in_a_dot_or_a_dash_share_nothing(tmp_path: Path) -> N
     whole = journal.read_text(encoding="utf-8")
     journal.write_text(whole.splitlines()[0] + "\n2 begin a-b 1 | 2 begin a-b 1\n", encoding="utf-8")
     assert "the journal is damaged" in made.end("resume", "RERUN=1"), (
-        "no unit has this name, though one has its variables"
+        "no step has this name, though one has its variables"
     )
 
 
@@ -137,11 +137,11 @@ def test_a_nul_in_a_file_of_answers_is_refused(content: bytes, tmp_path: Path) -
 # --- State of others --------------------------------------------------------------------------------------------------
 
 
-def test_a_journal_of_the_old_format_is_refused_with_what_to_do(tmp_path: Path) -> None:
+def test_a_journal_of_another_format_is_refused_with_what_to_do(tmp_path: Path) -> None:
     place = Place(tmp_path, PLAIN)
     place.make()
     path = place.state / "journal"
-    first = path.read_text(encoding="utf-8").splitlines()[0].partition(" | ")[0].removesuffix(" 2")
+    first = path.read_text(encoding="utf-8").splitlines()[0].partition(" | ")[0].removesuffix(" 1") + " 2"
     path.write_text(f"{first} | {first}\n2 begin 1 1 | 2 begin 1 1\n", encoding="utf-8")
     for words in (["run"], ["resume"], ["status"]):
         refused = place.make(*words)
@@ -228,7 +228,7 @@ def test_shells_and_awks_of_all_kinds_run_it(kind: dict[str, str], tmp_path: Pat
     assert last_line(make("resume", "RERUN=1")) == "rdc: WAITING 2"
     with (place.state / "journal").open("a", encoding="utf-8") as journal:
         journal.write("6 en")
-    assert make("answer", "UNIT=2", "RESULT=yes").returncode == 0
+    assert make("answer", "STEP=2", "REPLY=yes").returncode == 0
     (tmp_path / "answers").write_text("3<<END\nyes\nEND\n", encoding="utf-8")
     done = make("resume", "ANSWERS=answers")
     assert last_line(done) == "rdc: COMPLETE Out it goes", done.stderr
@@ -244,12 +244,12 @@ def test_shells_and_awks_of_all_kinds_carry_values(kind: dict[str, str], tmp_pat
     made = Made(tmp_path, said())
     value = "it's $(touch x) \\ 100 %"
     assert made.end(kind["shell"], f"a={value}", PATH=kind["path"]) == "rdc: WAITING ask"
-    assert made.make(kind["shell"], "answer", "UNIT=ask", f"RESULT={value}", PATH=kind["path"]).returncode == 0
+    assert made.make(kind["shell"], "answer", "STEP=ask", f"REPLY={value}", PATH=kind["path"]).returncode == 0
     assert made.end(kind["shell"], "resume", PATH=kind["path"]) == f"rdc: COMPLETE {value}|{value}"
 
 
-def test_many_units_are_left_to_the_driver(tmp_path: Path) -> None:
-    units = "".join(f"## {n}. Unit {n}\n\n```sh\ntrue\n```\n\n" for n in range(1, 202))
-    place = Place(tmp_path, f"# Many\n\n{units}")
+def test_many_steps_are_left_to_the_driver(tmp_path: Path) -> None:
+    steps = "".join(f"## {n}. Step {n}\n\n```sh\ntrue\n```\n\n" for n in range(1, 202))
+    place = Place(tmp_path, f"# Many\n\n{steps}")
     assert "RDC_RULES" not in (tmp_path / "Makefile").read_text(encoding="utf-8")
     assert place.make("step-201").returncode == 0

@@ -20,9 +20,9 @@ from tests.conftest import ROOT
 WORKFLOW = ROOT / "tests" / "workflows" / "implementation.program.json"
 HEADING = rb"## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\n\n"
 AGENT = """\
-cat > "seen.$RDC_UNIT"
-echo "$RDC_UNIT" >> calls
-case $RDC_UNIT in
+cat > "seen.$RDC_STEP"
+echo "$RDC_STEP" >> calls
+case $RDC_STEP in
   plan) echo 'The plan. PLAN_READY' ;;
   implement) echo done ;;
   review_0) if [ -e once ]; then echo APPROVED; else : > once; echo REJECTED; fi ;;
@@ -98,9 +98,9 @@ def test_what_make_is_given_for_it(made: Made) -> None:
 
 
 def test_the_limit_is_what_make_says_for_the_whole_run(made: Made) -> None:
-    assert made.end("AGENT=./agent", "MAX_STEPS=2") == "rdc: STOP review: the limit of 2 units was reached"
-    assert made.end("resume", "AGENT=./agent") == "rdc: STOP review: the limit of 2 units was reached"
-    assert made.end("resume", "AGENT=./agent", "MAX_STEPS=4") == "rdc: STOP review: the limit of 4 units was reached"
+    assert made.end("AGENT=./agent", "MAX_STEPS=2") == "rdc: STOP review: the limit of 2 steps was reached"
+    assert made.end("resume", "AGENT=./agent") == "rdc: STOP review: the limit of 2 steps was reached"
+    assert made.end("resume", "AGENT=./agent", "MAX_STEPS=4") == "rdc: STOP review: the limit of 4 steps was reached"
     assert made.end("resume", "AGENT=./agent", "MAX_STEPS=0", "HUMAN=1") == "rdc: COMPLETE"
     assert made.read("calls").split().count(b"implement") == 2
 
@@ -123,8 +123,8 @@ def test_entries_that_had_answered_are_not_called_again(made: Made) -> None:
 
 
 def test_as_many_entries_are_at_work_as_may_be(made: Made) -> None:
-    counting = "mkdir -p at; : > at/$RDC_UNIT; sleep 0.3; ls at | wc -l >> most; sleep 0.3; rm at/$RDC_UNIT; "
-    made.script("agent", f"{counting} case $RDC_UNIT in plan) echo PLAN_READY ;; *) echo APPROVED ;; esac")
+    counting = "mkdir -p at; : > at/$RDC_STEP; sleep 0.3; ls at | wc -l >> most; sleep 0.3; rm at/$RDC_STEP; "
+    made.script("agent", f"{counting} case $RDC_STEP in plan) echo PLAN_READY ;; *) echo APPROVED ;; esac")
     for words, most in (((), 2), (("JOBS=1",), 1)):
         (made.folder / "most").unlink(missing_ok=True)
         assert made.end("AGENT=./agent", *words).startswith("rdc: WAITING")
@@ -136,7 +136,7 @@ def test_as_many_entries_are_at_work_as_may_be(made: Made) -> None:
 @pytest.mark.parametrize("plan", [None, b"[]", b'{"of": 3, "blocks": []}', b"{"])
 def test_a_report_that_cannot_be_written_is_written_later(made: Made, plan: bytes | None) -> None:
     """Also where what was to be added is damaged."""
-    made.script("agent", f'[ "$RDC_UNIT" != plan ] || ln -s /etc/passwd {state(made)}/reports/plan.md; echo PLAN_READY')
+    made.script("agent", f'[ "$RDC_STEP" != plan ] || ln -s /etc/passwd {state(made)}/reports/plan.md; echo PLAN_READY')
     assert "the report plan cannot be written" in made.end("AGENT=./agent")
     (state(made) / "reports" / "plan.md").unlink()
     if plan is not None:

@@ -43,12 +43,12 @@ def test_a_step_that_was_inserted(tmp_path: Path) -> None:
 
 def test_a_step_that_was_removed_stands_where_it_stood(tmp_path: Path) -> None:
     found = both(drawn(tmp_path, INSERTED), drawn(tmp_path, OLD))
-    assert [box.node.id for box in found.boxes][:3] == ["1", "old 2", "2"], "2 is another unit now"
+    assert [box.node.id for box in found.boxes][:3] == ["1", "old 2", "2"], "2 is another step now"
     assert marks(found)["old 2"] == "removed"
     assert {("1", "− PASS", "old 2"), ("old 2", "− PASS", "2"), ("1", "+ PASS", "2")} <= set(moves(found))
 
 
-def test_a_removed_unit_stays_in_its_frame(tmp_path: Path) -> None:
+def test_a_removed_step_stays_in_its_frame(tmp_path: Path) -> None:
     step = "## 1. Both\n\n### 1.1 One\n\n```sh\none\n```\n\n### 1.2 Two\n\n```sh\ntwo\n```\n"
     again = "## 1. First\n\n```sh\nfirst\n```\n\n## 2. Both\n\n### 2.1 One\n\n```sh\none\n```\n"
     found = shown(tmp_path, again, step)
@@ -57,7 +57,7 @@ def test_a_removed_unit_stays_in_its_frame(tmp_path: Path) -> None:
     assert next(box.frame for box in shown(tmp_path, "## 1. Other\n", step).boxes if box.mark == "removed") == ""
 
 
-def test_what_of_a_unit_changed_is_said(tmp_path: Path) -> None:
+def test_what_of_a_step_changed_is_said(tmp_path: Path) -> None:
     found = shown(tmp_path, OLD.replace("make install", "make all").replace("RETRY 2", "RETRY 5"))
     assert marks(found) == {"3": "changed"}
     assert found.boxes[2].lines[-1] == "~ changed: command"

@@ -49,7 +49,7 @@ def test_outcomes_are_labelled_and_those_with_one_target_are_one(tmp_path: Path)
     assert arrows(seen) == ["1 . then -> 2", "2 + YES -> COMPLETE", "2 - NO -> STOP"]
 
 
-def test_a_named_unit_reads_as_its_author_wrote_it(tmp_path: Path) -> None:
+def test_a_named_step_reads_as_its_author_wrote_it(tmp_path: Path) -> None:
     seen = drawn(tmp_path, "## 1. Ask\n## Drain the hot node\n## Mend both\n### Mend.Undo the change\n### Mend.1 Go\n")
     assert nesting(seen)[1:] == [
         "Drain the hot node unreachable",
@@ -80,7 +80,7 @@ def test_a_way_that_no_run_can_take_is_not_drawn(tmp_path: Path) -> None:
     assert arrows(seen)[:4] == ["1.1 + PASS -> 1.2", "1.1 - FAIL -> 3", "1.2 + PASS -> 2", "1.2 - FAIL -> Fix"]
 
 
-def test_a_unit_that_only_an_impossible_way_leads_to_is_unreachable(tmp_path: Path) -> None:
+def test_a_step_that_only_an_impossible_way_leads_to_is_unreachable(tmp_path: Path) -> None:
     seen = drawn(tmp_path, AWAY.format("- PASS: CONTINUE\n- FAIL: GOTO 3\n"))
     assert [box.node.id for box in seen.boxes if not box.is_reached] == ["Fix"]
     assert {box.lines[-1] for box in seen.boxes if not box.is_reached} == {UNREACHABLE}
@@ -152,7 +152,7 @@ def test_a_loop_that_cuts_a_step_in_two_is_marked_on_its_boxes(tmp_path: Path) -
     assert {box.node.id for box in seen.boxes if box.is_in_loop} == {"1.2", "2"}
 
 
-def test_units_that_nothing_reaches_are_marked_and_what_only_lowering_made_is_left_out(tmp_path: Path) -> None:
+def test_steps_that_nothing_reaches_are_marked_and_what_only_lowering_made_is_left_out(tmp_path: Path) -> None:
     seen = drawn(tmp_path, "## 1. A\n- PASS: COMPLETE\n## 2. Never\n- FAIL: STOP x\n")
     assert [" ".join(box.lines) for box in seen.boxes if not box.is_reached] == [
         f"2 Never {UNREACHABLE}",
@@ -185,17 +185,17 @@ def test_frames_can_be_nested_without_bound() -> None:
 @pytest.mark.share(2)
 @settings(max_examples=35, suppress_health_check=[HealthCheck.too_slow])
 @given(case=cases())
-def test_every_unit_and_every_way_is_drawn_once(case: Case) -> None:
+def test_every_step_and_every_way_is_drawn_once(case: Case) -> None:
     compiled_program = compiled_case(case)
     seen = picture(compiled_program)
     boxes = [item for _, item in outline(seen) if isinstance(item, Box)]
     assert len(boxes) == len(seen.boxes)
-    units = {found.id for found in compiled_program.nodes if not isinstance(found.task, Branch | End)}
+    steps = {found.id for found in compiled_program.nodes if not isinstance(found.task, Branch | End)}
     ids = {box.node.id for box in boxes}
-    assert units <= ids
+    assert steps <= ids
     assert {name for arrow in seen.arrows for name in (arrow.source, arrow.target)} | {seen.entry} <= ids
-    ways = {(box.node.id, edge.target) for box in boxes for edge in box.node.edges}
-    assert {(arrow.source, arrow.target) for arrow in seen.arrows} == ways
+    transitions = {(box.node.id, edge.target) for box in boxes for edge in box.node.edges}
+    assert {(arrow.source, arrow.target) for arrow in seen.arrows} == transitions
 
 
 def test_conditions_of_other_formats_are_said_in_words() -> None:
@@ -296,7 +296,7 @@ def test_words_that_an_author_chose_stay_as_they_are() -> None:
 def test_inputs_and_the_limit_stand_in_the_notes() -> None:
     assert example("review-loop").notes == (
         "input task: text, usually Announce the new version",
-        "at most 20 units are run",
+        "at most 20 steps are run",
     )
     assert example("choose-region").notes[1] == "input region: choice of eu, us, ask, usually ask"
 

@@ -53,8 +53,8 @@ def same(made: Program) -> None:
     found: dict[str, Any] = {}
     exec(source, found)
     assert built(found["runbook"]) == wanted
-    doing = [name for name, unit in wanted["units"].items() if unit["task"] != "end"]
-    assert [name for name, unit in built(found["runbook"])["units"].items() if unit["task"] != "end"] == doing
+    doing = [name for name, step in wanted["nodes"].items() if step["task"] != "end"]
+    assert [name for name, step in built(found["runbook"])["nodes"].items() if step["task"] != "end"] == doing
 
 
 @pytest.mark.share(2)

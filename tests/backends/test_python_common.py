@@ -1,4 +1,4 @@
-"""The python target says once what goes for all units of a program with inputs and values, and exactly what differs."""
+"""The python target says once what goes for all steps of a program with inputs and values, and exactly what differs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def shown(name: str) -> str:
     return f"{{{{{name}}}}}"
 
 
-# --- Tables in which most units are alike, and some are not at all ----------------------------------------------------
+# --- Tables in which most steps are alike, and some are not at all ----------------------------------------------------
 
 MARKS: st.SearchStrategy[dict[str, Any]] = st.dictionaries(
     st.sampled_from([*map(shown, NAMES), "{N}", "{1.1}", shown("host") + "y", "{{host"]),
@@ -47,24 +47,24 @@ OTHER = st.sampled_from([["{N}", "+", 1], ["reset", "keep"], ["host", "clear", [
 
 
 def keeping(names: tuple[str, ...], variables: dict[str, str]) -> list[list[Any]]:
-    return [[variables.get(name, name), "keep", ["value", name]] for name in names]
+    return [[variables.get(name, name), "keep", ["output", name]] for name in names]
 
 
 @st.composite
-def units(draw: st.DrawFn, inputs: tuple[str, ...], values: tuple[str, ...]) -> Table:
-    """A unit as a runbook has it, or one that is different in some way."""
+def steps(draw: st.DrawFn, inputs: tuple[str, ...], values: tuple[str, ...]) -> Table:
+    """A step as a runbook has it, or one that is different in some way."""
     is_usual = draw(st.integers(0, 3)) > 0
     task = draw(st.sampled_from(["shell", "shell", "ask", "end"]))
-    unit: Table = {"title": draw(WORDS), "task": task}
-    unit |= {"result": "stop", "message": draw(WORDS)} if task == "end" else {"at": "a.md:3"}
-    unit |= {"shell": "sh", "command": draw(WORDS)} if task == "shell" else {}
+    step: Table = {"title": draw(WORDS), "task": task}
+    step |= {"result": "stop", "message": draw(WORDS)} if task == "end" else {"at": "a.md:3"}
+    step |= {"shell": "sh", "command": draw(WORDS)} if task == "shell" else {}
     texts = {name: name for name in (*inputs, *values)}
     kept = values
     if not is_usual:
         texts = draw(st.dictionaries(st.sampled_from(NAMES), st.sampled_from([*NAMES, "1/host"])))
         kept = tuple(draw(st.permutations(NAMES))[: draw(st.integers(0, 3))])
     marks: dict[str, Any] = {
-        shown(name): [name, "", "", shown(name)] for name in (*inputs, *values) if shown(name) in str(unit)
+        shown(name): [name, "", "", shown(name)] for name in (*inputs, *values) if shown(name) in str(step)
     }
     marks = marks if is_usual else draw(MARKS)
     keeps = keeping(kept, texts) if task == "shell" else []
@@ -74,8 +74,8 @@ def units(draw: st.DrawFn, inputs: tuple[str, ...], values: tuple[str, ...]) -> 
         do = [*first, *draw(st.lists(OTHER, max_size=1))]
         edges.append({"on": word, **({"do": do} if do else {}), "go": "end", "says": ""})
     if task == "shell":
-        unit |= {key: value for key, value in {"texts": texts, "values": sorted(kept)}.items() if value}
-    return unit | ({"placeholders": marks} if marks else {}) | {"edges": edges}
+        step |= {key: value for key, value in {"texts": texts, "outputs": sorted(kept)}.items() if value}
+    return step | ({"placeholders": marks} if marks else {}) | {"edges": edges}
 
 
 @st.composite
@@ -86,14 +86,14 @@ def tables(draw: st.DrawFn) -> Table:
     found: Table = {"name": "p", "title": "P", "source": "a.md", "entry": "1"}
     if inputs:
         found["inputs"] = [{"name": name, "type": "string", "required": True} for name in inputs]
-    every = {name: draw(units(inputs, values)) for name in ("1", "2", "3", "4")}
+    every = {name: draw(steps(inputs, values)) for name in ("1", "2", "3", "4")}
     end: Table = {"title": "", "task": "end", "result": "complete", "message": draw(WORDS), "edges": []}
     group = {"title": draw(WORDS), "prompt": draw(WORDS)}
     marks = draw(MARKS)
     found["groups"] = {"1": group | ({"placeholders": marks} if marks else {})}
     first = {**every["1"], "group": "1"}
     registers = {"{N}": 1, "1/host": None, **dict.fromkeys(NAMES, initial)}
-    return found | {"registers": registers, "units": {**every, "1": first, "end": end}}
+    return found | {"registers": registers, "nodes": {**every, "1": first, "end": end}}
 
 
 @pytest.mark.share(2)
@@ -102,10 +102,10 @@ def tables(draw: st.DrawFn) -> Table:
 def test_the_calls_build_the_very_table(wanted: Table) -> None:
     found = rebuilt(calls(wanted, {}))
     assert found == wanted
-    for name, unit in wanted["units"].items():
-        marks = list(unit.get("placeholders", ()))
+    for name, step in wanted["nodes"].items():
+        marks = list(step.get("placeholders", ()))
         if any(one != other and one.startswith(other) for one in marks for other in marks):
-            assert list(found["units"][name]["placeholders"]) == marks, "of two that begin alike the first one counts"
+            assert list(found["nodes"][name]["placeholders"]) == marks, "of two that begin alike the first one counts"
 
 
 # --- What is said -----------------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ RUNBOOK = """\
 rdc:
   inputs:
     version: {}
-  values: [host]
+  outputs: [host]
 ---
 ## 1. Find a host for {{version}}
 
@@ -151,7 +151,7 @@ def saved(folder: Path, body: str) -> Path:
 def test_what_all_commands_share_is_said_once(tmp_path: Path) -> None:
     wanted, said = of_document(saved(tmp_path, RUNBOOK.replace(' {{host}}"\n```', '"\n```')))
     assert rebuilt(calls(wanted, {})) == wanted
-    assert said.count('values=["host"]') == 1
+    assert said.count('outputs=["host"]') == 1
     assert 'on_fail=retry(2, then=stop("No host"))' in said
     assert 'on_pass=complete("{{host}} has {{version}}")' in said
     for absent in ("texts=", "placeholders=", "do=", "gives=", "attempt="):
@@ -161,7 +161,7 @@ def test_what_all_commands_share_is_said_once(tmp_path: Path) -> None:
 def test_what_only_looks_like_a_reference_stays_a_text(tmp_path: Path) -> None:
     wanted, said = of_document(saved(tmp_path, RUNBOOK.replace("## 2. Update {{host}}", "## 2. Update it")))
     found = rebuilt(calls(wanted, {}))
-    assert "placeholders" not in found["units"]["2"]
+    assert "placeholders" not in found["nodes"]["2"]
     assert 'placeholders={"{{host}}": None}' in said
     assert found == wanted
 
@@ -172,4 +172,4 @@ def test_the_examples_repeat_nothing(name: str) -> None:
     assert rebuilt(calls(wanted, {})) == wanted
     for absent in ("texts=", "gives=", '"keep"', '"{{'):
         assert absent not in said.replace('", "{{', '", {{').replace('("{{', "({{").replace('="{{', "={{")
-    assert said.count("values=") <= 1
+    assert said.count("outputs=") <= 1

@@ -36,7 +36,7 @@ class Standing:
 
 
 def compare(program: Program, moments: random.Random) -> int:
-    """Walk with outcomes and jumps at random, by the semantics and by the table; returns how many jumps there were."""
+    """Path with outcomes and jumps at random, by the semantics and by the table; returns how many jumps there were."""
     machine, made = Machine(program), table(optimise(program))
     names, jumped = sorted(jumps_of(program)), 0
     state = machine.start()
@@ -45,7 +45,7 @@ def compare(program: Program, moments: random.Random) -> int:
     for _ in range(STEPS):
         assert node == state.node
         if machine.end(state) is None:
-            assert attempt_of(made["units"][node], registers) == machine.attempt(state)
+            assert attempt_of(made["nodes"][node], registers) == machine.attempt(state)
         if machine.end(state) or moments.random() < 0.3:
             name = moments.choice(names)
             state = machine.jump(state, name)
@@ -66,10 +66,10 @@ def test_jumps_lead_where_the_semantics_say(case: Case, seed: int) -> None:
     assert compare(compiled(case), random.Random(seed))
 
 
-def test_what_is_no_unit_is_refused() -> None:
+def test_what_is_no_step_is_refused() -> None:
     assert {"ask", "shell"} <= {*PERFORMERS}, (runtime_shim.ask, runtime_shim.shell)
-    units = {"1": {"task": "ask"}, "2/a.runbook.md/1": {"task": "shell"}, "STOP": {"task": "end"}}
-    assert target_of({"units": units}, "2")["go"] == "2/a.runbook.md/1"
+    steps = {"1": {"task": "ask"}, "2/a.runbook.md/1": {"task": "shell"}, "STOP": {"task": "end"}}
+    assert target_of({"nodes": steps}, "2")["go"] == "2/a.runbook.md/1"
     for name in ("", "STOP", "9", "2/", "1.1"):
-        with pytest.raises(RefusedError, match="there is no unit"):
-            target_of({"units": units}, name)
+        with pytest.raises(RefusedError, match="there is no step"):
+            target_of({"nodes": steps}, name)

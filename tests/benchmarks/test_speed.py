@@ -44,7 +44,7 @@ def agreeable(measure: Callable[[], list[Figure]]) -> None:
 
 @installed
 def test_compiling_stays_near_its_limit() -> None:
-    agreeable(lambda: compiling(units=1_000, rounds=1, limit=GENEROSITY * 3.0))
+    agreeable(lambda: compiling(steps=1_000, rounds=1, limit=GENEROSITY * 3.0))
 
 
 def test_reading_a_playbook_stays_near_its_limit() -> None:
@@ -73,12 +73,12 @@ def test_a_step_stays_near_its_limit() -> None:
     agreeable(lambda: stepping(steps=40, rounds=1, limit=GENEROSITY * 1.5))
 
 
-@pytest.mark.parametrize("units", [5, 12, 250])
-def test_the_document_has_the_units_asked_for_and_no_findings(tmp_path: Path, units: int) -> None:
-    compilation = compile_file(str(write(tmp_path, units)))
+@pytest.mark.parametrize("steps", [5, 12, 250])
+def test_the_document_has_the_steps_asked_for_and_no_findings(tmp_path: Path, steps: int) -> None:
+    compilation = compile_file(str(write(tmp_path, steps)))
     assert compilation.diagnostics == ()
     assert compilation.program is not None
-    assert sum(isinstance(node.task, Shell | Ask) for node in compilation.program.nodes) == units
+    assert sum(isinstance(node.task, Shell | Ask) for node in compilation.program.nodes) == steps
 
 
 def test_the_documents_are_always_the_same() -> None:

@@ -20,7 +20,7 @@ def compiled(folder: Path, text: str, files: dict[str, str] | None = None, **set
 
 
 def findings(compilation: Compilation) -> list[str]:
-    """The findings as `CODE line:column`, in order, without those of empty units: most small documents have one."""
+    """The findings as `CODE line:column`, in order, without those of empty steps: most small documents have one."""
     return [finding(item) for item in compilation.diagnostics if item.code != "RD118"]
 
 

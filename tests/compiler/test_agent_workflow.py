@@ -263,7 +263,7 @@ def test_options_and_limits(tmp_path: Path) -> None:
     assert program_of(steps(tmp_path, four)).limit == 12
     for number, limit in ((7, 7), (0, None)):
         text = (
-            f"name: a\nrdc: {{max-steps: {number}, secrets: [KEY], units: {{one: {{timeout: 9s}}}}}}\nsteps:\n{GOOD}\n"
+            f"name: a\nrdc: {{max-steps: {number}, secrets: [KEY], steps: {{one: {{timeout: 9s}}}}}}\nsteps:\n{GOOD}\n"
         )
         program = program_of(compiled(tmp_path, text))
         assert (program.limit, program.secrets, program.index()["one"].settings.timeout) == (limit, ("KEY",), 9)

@@ -146,7 +146,7 @@ def test_the_limit_counts_steps_and_no_gates(tmp_path: Path) -> None:
     for _ in range(2):
         state = said(machine, replied(machine, state, "approved"), "x")
     state = replied(machine, state, "approved")
-    assert end(machine, state) == "stop one: the limit of 2 units was reached"
+    assert end(machine, state) == "stop one: the limit of 2 steps was reached"
 
 
 def test_reports_agents_and_names(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ FRAGMENTS = (
     *("    report: {name: r, format: f, validation: 'A|B'}", "    report:"),
     *("    report: {validation: '('}", "    conditions:", "      - {keyword: A, goto: one}"),
     *("      - keyword: YES", "        goto: end", "    end: true", "    next: two", "    next: end"),
-    *("rdc: {max-steps: 3}", "rdc: {units: {one: {timeout: 9}}}", "scenarios: {a: 5}"),
+    *("rdc: {max-steps: 3}", "rdc: {steps: {one: {timeout: 9}}}", "scenarios: {a: 5}"),
     *("scenarios: {a: {result: COMPLETE, agents: {one: x}}}", "&a", "*a", "<<: *a", "? [x]", ": y", "---"),
     *("...", "%YAML 1.1", "# comment", "  # indented  ", "[", "{", "]", "}", '"', "'", "|", ">"),
     *("!!binary eA==", "!!set {a, b}", "~", "5", "", " ", "\t", "\r", "\r\n", "\v", "\x0c", "\x1c"),
@@ -78,5 +78,5 @@ def test_any_text(text: str) -> None:
 @pytest.mark.share(4)
 @settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 @given(seed=st.integers(0, 10_000), number=st.integers(0, 10_000))
-def test_any_workflow_with_mistakes(seed: int, number: int) -> None:
+def test_any_workflow_with_errors(seed: int, number: int) -> None:
     check(mutated(document(random_told(seed).flow), random.Random(number)).encode("utf-8", "surrogatepass"))

@@ -101,7 +101,7 @@ def test_any_bytes(data: bytes) -> None:
 
 @pytest.mark.share(2)
 @pytest.mark.parametrize("block", range(4))
-def test_random_playbooks_with_mistakes(block: int) -> None:
+def test_random_playbooks_with_errors(block: int) -> None:
     for seed in range(block, 100, 4):
         text, moves = playbook(seed), random.Random(seed)
         examine(text.encode())

@@ -140,7 +140,7 @@ def mutated(text: str, moves: random.Random, fragments: Sequence[str] = FRAGMENT
 
 @pytest.mark.share(5)
 @pytest.mark.parametrize("document", EXAMPLES, ids=lambda path: path.name.removesuffix(".runbook.md"))
-def test_examples_with_mistakes(document: Path, to_python: ToPython) -> None:
+def test_examples_with_errors(document: Path, to_python: ToPython) -> None:
     text = document.read_text(encoding="utf-8")
     check(compiled(text.encode(), link=False), to_python)
     moves = random.Random(document.name)

@@ -1,4 +1,4 @@
-"""What runbooks declare under `rdc`: inputs, values, secrets and settings of units (E1 to E3, E9, E10)."""
+"""What runbooks declare under `rdc`: inputs, values, secrets and settings of steps (E1 to E3, E9, E10)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from compiler.ir.verify import verify
 from .documents import compiled, findings
 
 COMMAND = "```sh\n{}\n```\n"
-KEEP = Keep("id", "value", "id")
+KEEP = Keep("id", "output", "id")
 OUTPUT = COMMAND.format('echo "id=3" >> "$RDC_OUTPUT"')
 
 
@@ -34,7 +34,7 @@ def program_of(folder: Path, options: str, body: str, files: dict[str, str] | No
     return compilation.program
 
 
-def mistake(folder: Path, options: str, body: str = "## 1. A\n" + OUTPUT) -> tuple[str, str, str]:
+def problem(folder: Path, options: str, body: str = "## 1. A\n" + OUTPUT) -> tuple[str, str, str]:
     """The place, the message and the remedy of the only finding."""
     compilation = compiled(folder, document(options, body))
     (found,) = [item for item in compilation.diagnostics if item.code not in {"RD118", "RD409"}]
@@ -90,9 +90,13 @@ def test_a_default_is_taken_as_it_is_written(written: str, tmp_path: Path) -> No
         ("{a: {type: integer}}", "RD013 3:16", "the input `a`: `type` is not one of string, number, boolean, choice"),
         ("{a: {required: [maybe]}}", "RD013 3:16", None),
         ("{a: {required: maybe}}", "RD013 3:16", "the input `a`: `required` is neither true nor false"),
-        ("{a: {default: }}", "RD013 3:16", "the input `a`: `default` cannot be taken as a text: it has no value"),
-        ("{a: {default: ~}}", "RD013 3:16", "the input `a`: `default` cannot be taken as a text: it has no value"),
-        ("{a: {default: [1]}}", "RD013 3:16", "the input `a`: `default` cannot be taken as a text: it is not a text"),
+        ("{a: {default: }}", "RD013 3:16", "the input `a`: `default` cannot be taken as a string: it has no value"),
+        ("{a: {default: ~}}", "RD013 3:16", "the input `a`: `default` cannot be taken as a string: it has no value"),
+        (
+            "{a: {default: [1]}}",
+            "RD013 3:16",
+            "the input `a`: `default` cannot be taken as a string: it is not a string",
+        ),
         ('{a: {default: "\\0"}}', "RD013 3:16", None),
         ('{a: {default: "\\ud800"}}', "RD013 3:16", None),
         ("{a: {type: boolean, default: yes}}", "RD013 3:31", None),
@@ -105,28 +109,28 @@ def test_a_default_is_taken_as_it_is_written(written: str, tmp_path: Path) -> No
         ("[a]", "RD013 3:3", "`inputs` is not a mapping of at most 100 names to their declarations"),
     ],
 )
-def test_mistakes_in_inputs(inputs: str, place: str, message: str | None, tmp_path: Path) -> None:
-    found, said, help_ = mistake(tmp_path, f"inputs: {inputs}")
+def test_errors_in_inputs(inputs: str, place: str, message: str | None, tmp_path: Path) -> None:
+    found, said, help_ = problem(tmp_path, f"inputs: {inputs}")
     assert found == place
     assert message is None or said == message
     assert help_
 
 
-def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
-    options = "inputs: {PATH: {}, a: {type: b}}\nvalues: [HOME, c, c]\nunits: {1: {timeout: 5}}"
+def test_all_errors_are_told_at_once(tmp_path: Path) -> None:
+    options = "inputs: {PATH: {}, a: {type: b}}\noutputs: [HOME, c, c]\nsteps: {1: {timeout: 5}}"
     text = document(options, "## 1. A\n" + OUTPUT)
     assert findings(compiled(tmp_path, text)) == [
-        *("RD013 3:12", "RD013 3:26", "RD013 4:12", "RD013 4:21", "RD013 5:15")
+        *("RD013 3:12", "RD013 3:26", "RD013 4:13", "RD013 4:22", "RD013 5:15")
     ]
 
 
-def test_an_unknown_unit_is_told_with_what_is_wrong_elsewhere(tmp_path: Path) -> None:
-    text = document("units: {9: {timeout: 5s}}", "## 1. A\n" + OUTPUT + "- PASS: GOTO 7\n")
+def test_an_unknown_step_is_told_with_what_is_wrong_elsewhere(tmp_path: Path) -> None:
+    text = document("steps: {9: {timeout: 5s}}", "## 1. A\n" + OUTPUT + "- PASS: GOTO 7\n")
     assert findings(compiled(tmp_path, text)) == ["RD013 3:11", "RD201 9:14"]
 
 
-def test_a_header_that_cannot_be_read_may_be_the_unit(tmp_path: Path) -> None:
-    text = document('units: {"2": {timeout: 5s}}', "## 1. A\n" + OUTPUT + "## !2 B\n" + OUTPUT)
+def test_a_header_that_cannot_be_read_may_be_the_step(tmp_path: Path) -> None:
+    text = document('steps: {"2": {timeout: 5s}}', "## 1. A\n" + OUTPUT + "## !2 B\n" + OUTPUT)
     assert "RD013 3:11" not in findings(compiled(tmp_path, text))
 
 
@@ -135,16 +139,16 @@ def test_a_header_that_cannot_be_read_may_be_the_unit(tmp_path: Path) -> None:
     [
         ("inputs:\n  a: {}\n  a: {}", "5:5", "`a` is twice in `inputs`, and only the last would count"),
         (
-            "units:\n  1: {timeout: 5s}\n  '1': {timeout: 6s}",
+            "steps:\n  1: {timeout: 5s}\n  '1': {timeout: 6s}",
             "5:5",
-            "`1` is twice in `units`, and only the last would count",
+            "`1` is twice in `steps`, and only the last would count",
         ),
-        ("values: [id]\nvalues: [id]", "4:3", "`values` is twice in `rdc`, and only the last would count"),
-        ("units: {1: {timeout: 5s, timeout: 6s}}", "3:28", "`timeout` is twice in `1`, and only the last would count"),
+        ("outputs: [id]\noutputs: [id]", "4:3", "`outputs` is twice in `rdc`, and only the last would count"),
+        ("steps: {1: {timeout: 5s, timeout: 6s}}", "3:28", "`timeout` is twice in `1`, and only the last would count"),
     ],
 )
 def test_what_is_declared_twice(options: str, place: str, message: str, tmp_path: Path) -> None:
-    assert mistake(tmp_path, options)[:2] == (f"RD013 {place}", message)
+    assert problem(tmp_path, options)[:2] == (f"RD013 {place}", message)
 
 
 def test_an_alias_repeats_nothing(tmp_path: Path) -> None:
@@ -154,10 +158,10 @@ def test_an_alias_repeats_nothing(tmp_path: Path) -> None:
 
 
 def test_declarations_are_for_documents(tmp_path: Path) -> None:
-    (tmp_path / "rdc.toml").write_text('values = ["a"]\n', encoding="utf-8")
+    (tmp_path / "rdc.toml").write_text('outputs = ["a"]\n', encoding="utf-8")
     compilation = compiled(tmp_path, "## 1. A\nX?\n")
     assert [item.message for item in compilation.diagnostics] == [
-        "the configuration is not valid: `values` cannot be set in the configuration of the project"
+        "the configuration is not valid: `outputs` cannot be set in the configuration of the project"
     ]
 
 
@@ -174,7 +178,7 @@ def test_declarations_are_for_documents(tmp_path: Path) -> None:
     ],
 )
 def test_references_are_replaced_in_one_pass(text: str, shown: str, tmp_path: Path) -> None:
-    program = program_of(tmp_path, "inputs: {a: {default: '1'}}\nvalues: [b]", f"## 1. X {text}\n" + OUTPUT)
+    program = program_of(tmp_path, "inputs: {a: {default: '1'}}\noutputs: [b]", f"## 1. X {text}\n" + OUTPUT)
     machine = Machine(program)
     assert machine.text(machine.start(), program.index()["1"].title) == f"X {shown}"
 
@@ -208,9 +212,9 @@ def test_other_texts_in_braces_are_no_near_misses(tmp_path: Path) -> None:
 
 def test_any_command_may_write_any_value(tmp_path: Path) -> None:
     body = "## 1. A\n" + OUTPUT + "- FAIL: RETRY 1\n## 2. Is {{id}} fine?\n- YES: CONTINUE\n- NO: GOTO 1\n"
-    program = program_of(tmp_path, "values: [id]", body)
+    program = program_of(tmp_path, "outputs: [id]", body)
     nodes = program.index()
-    assert all(Keep("id", "value", "id") in edge.effects for edge in nodes["1"].edges)
+    assert all(Keep("id", "output", "id") in edge.effects for edge in nodes["1"].edges)
     assert all(not edge.effects for edge in nodes["2"].edges)
     assert nodes["1"].variables == (Variable("id", "id"),)
     assert nodes["2"].variables == ()
@@ -219,18 +223,18 @@ def test_any_command_may_write_any_value(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("values: id", "`values` is not a list of at most 100 names"),
-        ("values: [id, id]", "`id` is twice in `values`"),
-        ("values: [null]", "`values` has an item that is not a name"),
+        ("outputs: id", "`outputs` is not a list of at most 100 names"),
+        ("outputs: [id, id]", "`id` is twice in `outputs`"),
+        ("outputs: [null]", "`outputs` has an item that is not a name"),
         ("secrets: [~]", "`secrets` has an item that is not a name"),
-        ("values: [id]\ninputs: {id: {}}", "`id` is an input and a value"),
-        ("values: [id]\nsecrets: [id]", "`id` is a secret too"),
+        ("outputs: [id]\ninputs: {id: {}}", "`id` is an input and an output"),
+        ("outputs: [id]\nsecrets: [id]", "`id` is a secret too"),
         ("secrets: [IFS]", "`IFS` cannot be the name of a secret: the shell gives this variable a meaning"),
-        ("secrets: [T]\nunits: {1: {env: {T: x}}}", "`T` is a secret too"),
+        ("secrets: [T]\nsteps: {1: {env: {T: x}}}", "`T` is a secret too"),
     ],
 )
-def test_mistakes_in_names(options: str, message: str, tmp_path: Path) -> None:
-    assert mistake(tmp_path, options)[1] == message
+def test_errors_in_names(options: str, message: str, tmp_path: Path) -> None:
+    assert problem(tmp_path, options)[1] == message
 
 
 READ, WRITE = COMMAND.format('use "$id"'), OUTPUT
@@ -243,7 +247,7 @@ FIND, PRINT = COMMAND.format("./find-it"), COMMAND.format("printf 'x=%s\\nid=%s\
         ("## 1. A\n" + WRITE + "## 2. B\n" + READ, []),
         ("## 1. A\n" + READ + "## 2. B\n" + WRITE, ["RD408 5:4"]),
         ("## 1. A\n" + READ + "- FAIL: GOTO 2\n## 2. B\n" + WRITE + "- FAIL: GOTO 1\n", []),
-        ("## 1. A\n" + WRITE + "## 2. B\nX?\n", ["RD409 3:12"]),
+        ("## 1. A\n" + WRITE + "## 2. B\nX?\n", ["RD409 3:13"]),
         ("## 1. A {{id}}\n" + WRITE, ["RD408 5:4"]),
         ("## 1. A\n" + COMMAND.format("id=4; f $id; echo id=$id >> $RDC_OUTPUT") + "## 2. Is {{id}} fine?\nX\n", []),
         ("## 1. A\n" + COMMAND.format("./script") + "## 2. B\n" + READ, []),
@@ -258,14 +262,14 @@ FIND, PRINT = COMMAND.format("./find-it"), COMMAND.format("printf 'x=%s\\nid=%s\
     ],
 )
 def test_values_that_are_read_too_early_or_never(body: str, expected: list[str], tmp_path: Path) -> None:
-    assert findings(compiled(tmp_path, document("values: [id]", body))) == expected
+    assert findings(compiled(tmp_path, document("outputs: [id]", body))) == expected
 
 
 def test_a_message_is_not_called_by_the_name_of_its_node(tmp_path: Path) -> None:
     body = "## 1. A\n" + COMMAND.format("true") + '- FAIL: STOP "{{id}}"\n## 2. B\n' + WRITE
-    text = document("values: [id]", body)
+    text = document("outputs: [id]", body)
     (found,) = compiled(tmp_path, text).diagnostics
-    assert found.message == "this message reads the value `id` before any unit can have written it"
+    assert found.message == "this message reads the output `id` before any step can have written it"
 
 
 @pytest.mark.parametrize(
@@ -288,13 +292,13 @@ def test_a_message_is_not_called_by_the_name_of_its_node(tmp_path: Path) -> None
         ),
         (
             "inputs: {a: 1}, commands: [rd run --prompted main.runbook.md, rd pass --value b=1]",
-            "there is no value `b` under `values`",
-            "declare it there, or write the name of a value that is declared",
+            "there is no output `b` under `outputs`",
+            "declare it there, or write the name of an output that is declared",
         ),
         (
             "inputs: {a: 1}, commands: [rd run --prompted main.runbook.md, rd goto 7]",
-            "`rd goto 7`: there is no such unit",
-            "write the number or name of a unit of this document",
+            "`rd goto 7`: there is no such step",
+            "write the number or name of a step of this document",
         ),
         (
             "inputs: {a: 1}, commands: [rd run --prompted main.runbook.md, rd pass --value b]",
@@ -312,7 +316,7 @@ def test_what_a_scenario_lacks_is_said_with_what_to_do(
     assert found.help == remedy
 
 
-# --- Settings of units -----------------------------------------------------------------------------------------------
+# --- Settings of steps -----------------------------------------------------------------------------------------------
 
 STEPS = (
     "## 1. A\n### 1.1 B\n"
@@ -325,7 +329,7 @@ STEPS = (
 
 def test_the_nearest_setting_wins_for_each_key(tmp_path: Path) -> None:
     options = """\
-units:
+steps:
   "*": {timeout: 2h, retry-delay: 5s, retry-backoff: 3, env: {A: all, B: all}}
   "1": {timeout: 10m, env: {A: step}}
   1.1: {retry-delay: 0s, env: {C: 1.10}}
@@ -341,48 +345,48 @@ units:
 
 
 @pytest.mark.parametrize(
-    ("units", "place", "message"),
+    ("steps", "place", "message"),
     [
-        ("{4: {timeout: 5s}}", "3:11", "`units` names 4, and the document has no such unit"),
-        ("{1.11: {timeout: 5s}}", "3:11", "`units` names 1.11, and the document has no such unit; did you mean `1.1`?"),
-        ("{2: {timeout: 90}}", "3:15", "`units` for 2: `timeout` is not a duration up to a year"),
+        ("{4: {timeout: 5s}}", "3:11", "`steps` names 4, and the document has no such step"),
+        ("{1.11: {timeout: 5s}}", "3:11", "`steps` names 1.11, and the document has no such step; did you mean `1.1`?"),
+        ("{2: {timeout: 90}}", "3:15", "`steps` for 2: `timeout` is not a duration up to a year"),
         ("{2: {timeout: 0s}}", "3:15", None),
         ("{2: {timeout: 1d}}", "3:15", None),
         ("{2: {timeout: 9000h}}", "3:15", None),
-        ("{2: {timout: 5s}}", "3:15", "`units` for 2 has no key `timout`; did you mean `timeout`?"),
+        ("{2: {timout: 5s}}", "3:15", "`steps` for 2 has no key `timout`; did you mean `timeout`?"),
         ("{1.1: {retry-backoff: 0, retry-delay: 1s}}", "3:17", None),
         ("{1.1: {retry-backoff: 1.5, retry-delay: 1s}}", "3:17", None),
-        ("{1.1: {retry-backoff: 2}}", "3:17", "`retry-backoff` of unit 1.1 has no delay to multiply"),
-        ("{2: {retry-delay: 5s}}", "3:15", "unit 2 has no RETRY that `retry-delay` could delay"),
-        ("{3: {timeout: 5s}}", "3:15", "unit 3 runs no command that `timeout` could end"),
-        ("{3: {env: {A: b}}}", "3:21", "unit 3 runs no command that could see `A`"),
-        ("{2: {env: {A: }}}", "3:21", "`units` for 2: the value of `A` cannot be taken as a text: it has no value"),
+        ("{1.1: {retry-backoff: 2}}", "3:17", "`retry-backoff` of step 1.1 has no delay to multiply"),
+        ("{2: {retry-delay: 5s}}", "3:15", "step 2 has no RETRY that `retry-delay` could delay"),
+        ("{3: {timeout: 5s}}", "3:15", "step 3 runs no command that `timeout` could end"),
+        ("{3: {env: {A: b}}}", "3:21", "step 3 runs no command that could see `A`"),
+        ("{2: {env: {A: }}}", "3:21", "`steps` for 2: the value of `A` cannot be taken as a string: it has no value"),
         ("{2: {env: {BASH_ENV: x}}}", "3:21", None),
-        ("{2: {env: A}}", "3:15", "`units` for 2: `env` is not a mapping of names to texts"),
-        ("{2: 5s}", "3:11", "the settings of 2 under `units` are not a mapping"),
-        ("[2]", "3:3", "`units` is not a mapping of units to settings"),
+        ("{2: {env: A}}", "3:15", "`steps` for 2: `env` is not a mapping of names to texts"),
+        ("{2: 5s}", "3:11", "the settings of 2 under `steps` are not a mapping"),
+        ("[2]", "3:3", "`steps` is not a mapping of steps to settings"),
     ],
 )
-def test_mistakes_in_settings(units: str, place: str, message: str | None, tmp_path: Path) -> None:
-    found, said, help_ = mistake(tmp_path, f"units: {units}", STEPS)
+def test_errors_in_settings(steps: str, place: str, message: str | None, tmp_path: Path) -> None:
+    found, said, help_ = problem(tmp_path, f"steps: {steps}", STEPS)
     assert found == f"RD013 {place}"
     assert message is None or said == message
     assert help_
 
 
 def test_a_plain_number_is_refused_with_what_to_write(tmp_path: Path) -> None:
-    assert mistake(tmp_path, "units: {2: {timeout: 90}}", STEPS)[2] == "write `90s` or `90m`"
+    assert problem(tmp_path, "steps: {2: {timeout: 90}}", STEPS)[2] == "write `90s` or `90m`"
 
 
-def test_a_variable_of_a_unit_has_no_name_of_an_input(tmp_path: Path) -> None:
-    _, said, _ = mistake(tmp_path, "units: {2: {env: {id: b}}}\nvalues: [id]", STEPS)
-    assert said == "`env` sets `id`, which is the name of an input or value"
+def test_a_variable_of_a_step_has_no_name_of_an_input(tmp_path: Path) -> None:
+    _, said, _ = problem(tmp_path, "steps: {2: {env: {id: b}}}\noutputs: [id]", STEPS)
+    assert said == "`env` sets `id`, which is the name of an input or output"
 
 
-@pytest.mark.parametrize("unit", ["1", '"*"'])
-def test_a_delay_is_not_waited_where_a_step_begins_again(unit: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("step", ["1", '"*"'])
+def test_a_delay_is_not_waited_where_a_step_begins_again(step: str, tmp_path: Path) -> None:
     body = "## 1. A\n- FAIL: RETRY 2\n### 1.1 B\n" + OUTPUT
-    place, said, _ = mistake(tmp_path, f"units: {{{unit}: {{retry-delay: 5s}}}}", body)
+    place, said, _ = problem(tmp_path, f"steps: {{{step}: {{retry-delay: 5s}}}}", body)
     assert place.startswith("RD015 3:")
     assert "step 1 runs again" in said
 
@@ -398,7 +402,7 @@ def nested(folder: Path, outer: str, inner: str, body: str = OUTPUT) -> Compilat
 
 
 def test_what_both_declare_is_one_and_the_same(tmp_path: Path) -> None:
-    program = nested(tmp_path, "values: [id]", "values: [id]").program
+    program = nested(tmp_path, "outputs: [id]", "outputs: [id]").program
     assert program
     assert program.slots == (Slot("id"),)
     assert program.index()["2/in.runbook.md/1"].variables == (Variable("id", "id"),)
@@ -406,16 +410,16 @@ def test_what_both_declare_is_one_and_the_same(tmp_path: Path) -> None:
 
 
 def test_a_nested_input_may_be_a_value_of_the_outer_one(tmp_path: Path) -> None:
-    program = nested(tmp_path, "values: [id]", "inputs: {id: {}}").program
+    program = nested(tmp_path, "outputs: [id]", "inputs: {id: {}}").program
     assert program
     assert program.slots == (Slot("id"),)
     assert not any(
-        edge.effects[:1] == (Keep("id", "value", "id"),) for edge in program.index()["2/in.runbook.md/2"].edges
+        edge.effects[:1] == (Keep("id", "output", "id"),) for edge in program.index()["2/in.runbook.md/2"].edges
     )
 
 
 def test_what_only_the_nested_one_declares_ends_with_it(tmp_path: Path) -> None:
-    program = nested(tmp_path, "values: []", "values: [id]\ninputs: {region: {default: eu}}").program
+    program = nested(tmp_path, "outputs: []", "outputs: [id]\ninputs: {region: {default: eu}}").program
     assert program
     verify(program)
     assert set(program.slots) == {Slot("2/in.runbook.md/id"), Slot("2/in.runbook.md/region", "eu")}
@@ -433,14 +437,14 @@ def test_what_only_the_nested_one_declares_ends_with_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("outer", "inner", "expected"),
     [
-        ("values: []", "inputs: {id: {}}", ["RD305 10:3"]),
+        ("outputs: []", "inputs: {id: {}}", ["RD305 10:3"]),
         ("inputs: {id: {}}", "inputs: {id: {type: number}}", ["RD306 10:3"]),
         ("inputs: {id: {type: number}}", "inputs: {id: {}}", []),
-        ("inputs: {id: {}}", "values: [id]", ["RD307 10:3"]),
-        ("secrets: [id]", "values: [id]", ["RD013 3:12"]),
+        ("inputs: {id: {}}", "outputs: [id]", ["RD307 10:3"]),
+        ("secrets: [id]", "outputs: [id]", ["RD013 3:13"]),
     ],
 )
-def test_mistakes_at_inclusions(outer: str, inner: str, expected: list[str], tmp_path: Path) -> None:
+def test_errors_at_inclusions(outer: str, inner: str, expected: list[str], tmp_path: Path) -> None:
     assert findings(nested(tmp_path, outer, inner)) == expected
 
 
@@ -450,47 +454,47 @@ def test_secrets_of_all_documents_are_needed(tmp_path: Path) -> None:
     assert program.secrets == ("A", "B", "C")
 
 
-def test_settings_of_nested_runbooks_are_for_their_units(tmp_path: Path) -> None:
-    outer = 'units: {"2": {env: {A: outer}}, 2/in.runbook.md/1: {timeout: 5s, secrets: [S]}}'
+def test_settings_of_nested_runbooks_are_for_their_steps(tmp_path: Path) -> None:
+    outer = 'steps: {"2": {env: {A: outer}}, 2/in.runbook.md/1: {timeout: 5s, secrets: [S]}}'
     inner = (
-        'units: {"*": {timeout: 9s, env: {A: inner}, secrets: [T]}, "1": {timeout: 7s, secrets: [U], environment: e}}'
+        'steps: {"*": {timeout: 9s, env: {A: inner}, secrets: [T]}, "1": {timeout: 7s, secrets: [U], environment: e}}'
     )
     compilation = nested(tmp_path, outer, inner)
     assert compilation.program
     node = compilation.program.index()["2/in.runbook.md/1"]
     assert (node.settings.timeout, node.constants) == (5, (Constant("A", "inner"),))
     assert compilation.program.index()["1"].settings == Settings()
-    assert compilation.tables["units"].values == {
+    assert compilation.tables["steps"].values == {
         "2/in.runbook.md/1": {"secrets": ["S", "U"], "environment": "e"},
         "2/in.runbook.md": {"secrets": ["T"]},
     }
 
 
 @pytest.mark.parametrize(
-    ("units", "expected"),
+    ("steps", "expected"),
     [
-        ("3: {timeout: 5s}", "unit 3 runs no command that `timeout` could end"),
-        ("2/in.runbook.md/2: {timeout: 5s}", "unit 2/in.runbook.md/2 runs no command that `timeout` could end"),
-        ("2/in.runbook.md/9: {timeout: 5s}", "`units` names 2/in.runbook.md/9, and the document has no such unit"),
-        ("2: {env: {id: b}}", "`env` sets `id` for unit 2/in.runbook.md/1, which has an input or value of that name"),
+        ("3: {timeout: 5s}", "step 3 runs no command that `timeout` could end"),
+        ("2/in.runbook.md/2: {timeout: 5s}", "step 2/in.runbook.md/2 runs no command that `timeout` could end"),
+        ("2/in.runbook.md/9: {timeout: 5s}", "`steps` names 2/in.runbook.md/9, and the document has no such step"),
+        ("2: {env: {id: b}}", "`env` sets `id` for step 2/in.runbook.md/1, which has an input or output of that name"),
     ],
 )
-def test_misplaced_settings_are_told_with_other_mistakes(units: str, expected: str, tmp_path: Path) -> None:
+def test_misplaced_settings_are_told_with_other_errors(steps: str, expected: str, tmp_path: Path) -> None:
     body = OUTPUT + "- PASS: GOTO 9\n"
-    compilation = nested(tmp_path, f"units: {{{units}}}", "values: [id]", body)
+    compilation = nested(tmp_path, f"steps: {{{steps}}}", "outputs: [id]", body)
     messages = [item.message.partition("; did")[0] for item in compilation.diagnostics if item.code != "RD409"]
     assert sorted(messages) == sorted(["`GOTO 9`: there is no step 9", expected])
 
 
 def test_settings_of_what_could_not_be_read_are_not_judged(tmp_path: Path) -> None:
     body = "## 1. A\n" + OUTPUT + "- FAIL: RETRI 1\n"
-    found = compiled(tmp_path, document("units: {1: {retry-delay: 5s}}", body)).diagnostics
+    found = compiled(tmp_path, document("steps: {1: {retry-delay: 5s}}", body)).diagnostics
     assert found
     assert not any(item.code == "RD013" for item in found)
 
 
 def test_settings_of_what_is_not_linked_are_not_known(tmp_path: Path) -> None:
-    options = "units: {1/in.runbook.md/7: {timeout: 5s}, 1/in.runbook.md: {timeout: 5s}}"
+    options = "steps: {1/in.runbook.md/7: {timeout: 5s}, 1/in.runbook.md: {timeout: 5s}}"
     text = document(options, "## 1. A\n- in.runbook.md\n")
     assert compiled(tmp_path, text, link=False).program
     assert "RD301" in str(findings(compiled(tmp_path, text)))

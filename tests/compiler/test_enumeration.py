@@ -1,4 +1,4 @@
-"""All walks of random runbooks, and what they cover: against the semantics, one walk at a time."""
+"""All paths of random runbooks, and what they cover: against the semantics, one path at a time."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from compiler.analyses.coverage import coverage
-from compiler.analyses.enumeration import enumerate_walks
+from compiler.analyses.enumeration import enumerate_paths
 from compiler.analyses.states import explore
+from compiler.ir.paths import Path, Visit, walk
 from compiler.ir.program import Program
 from compiler.ir.semantics import Machine
 from compiler.ir.tasks import Verdict
-from compiler.ir.walks import Visit, Walk, walk
-from rdc.walks.outcomes import decided_by, read_outcomes, write_outcomes
+from rdc.paths.outcomes import decided_by, read_outcomes, write_outcomes
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled
 from tests.equivalence.strategies import cases
@@ -25,8 +25,8 @@ MOST, LONGEST = 40, 12
 _quick = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
-def by_outcomes(program: Program, visits: tuple[Visit, ...], limit: int) -> Walk:
-    """The walk for the outcomes of these visits, written down and read again."""
+def by_outcomes(program: Program, visits: tuple[Visit, ...], limit: int) -> Path:
+    """The path for the outcomes of these visits, written down and read again."""
     given = read_outcomes(write_outcomes(visits, program), program)
     return walk(Machine(program), decided_by(given, Verdict.PASS), limit)
 
@@ -36,11 +36,11 @@ def by_outcomes(program: Program, visits: tuple[Visit, ...], limit: int) -> Walk
 @given(case=cases())
 def test_walks_are_distinct_and_end_and_shorter_ones_come_first(case: Case) -> None:
     program = compiled(case)
-    found = enumerate_walks(program, MOST, LONGEST)
-    assert len(found.walks) <= MOST
-    assert len(set(map(str, found.walks))) == len(found.walks)
-    assert all(Machine(program).end(one.state) for one in found.walks)
-    assert all(len(one.visits) <= len(other.visits) <= LONGEST for one, other in pairwise(found.walks))
+    found = enumerate_paths(program, MOST, LONGEST)
+    assert len(found.paths) <= MOST
+    assert len(set(map(str, found.paths))) == len(found.paths)
+    assert all(Machine(program).end(one.state) for one in found.paths)
+    assert all(len(one.visits) <= len(other.visits) <= LONGEST for one, other in pairwise(found.paths))
 
 
 @pytest.mark.share(2)
@@ -48,33 +48,33 @@ def test_walks_are_distinct_and_end_and_shorter_ones_come_first(case: Case) -> N
 @given(case=cases())
 def test_a_complete_enumeration_has_every_walk(case: Case) -> None:
     program = compiled(case)
-    found = enumerate_walks(program, MOST, LONGEST)
+    found = enumerate_paths(program, MOST, LONGEST)
     taken = replace(case, jumps=()).walk(LONGEST)
     if found.is_complete and taken.end:
-        walks = [[(made.unit, made.outcome.word == Verdict.PASS) for made in one.visits] for one in found.walks]
-        assert [(visit.label, passed) for visit, passed in taken.visits] in walks
+        traces = [[(made.step, made.outcome.word == Verdict.PASS) for made in one.visits] for one in found.paths]
+        assert [(visit.label, passed) for visit, passed in taken.visits] in traces
 
 
 @_quick
 @given(case=cases())
 def test_outcomes_in_words_lead_to_the_same_walk(case: Case) -> None:
     program = compiled(case)
-    for one in enumerate_walks(program, MOST, LONGEST).walks:
+    for one in enumerate_paths(program, MOST, LONGEST).paths:
         assert by_outcomes(program, one.visits, LONGEST) == one
 
 
 @pytest.mark.share(2)
 @_quick
 @given(case=cases())
-def test_what_the_walks_leave_out_is_taken_by_the_way_that_is_told(case: Case) -> None:
+def test_what_the_walks_leave_out_is_taken_by_the_path_that_is_shown(case: Case) -> None:
     program = compiled(case)
     space = explore(program)
-    found = coverage(program, enumerate_walks(program, 2, LONGEST, space).walks, space)
+    found = coverage(program, enumerate_paths(program, 2, LONGEST, space).paths, space)
     assert len(found.untaken) <= found.transitions
     for item in found.untaken:
-        if item.way is not None:
-            assert by_outcomes(program, item.way, len(item.way)).visits == item.way
-            again = coverage(program, [Walk(item.way, Machine(program).start())], space)
+        if item.path is not None:
+            assert by_outcomes(program, item.path, len(item.path)).visits == item.path
+            again = coverage(program, [Path(item.path, Machine(program).start())], space)
             assert item.transition not in [other.transition for other in again.untaken]
 
 
@@ -85,6 +85,6 @@ def test_what_cannot_be_taken_is_taken_by_no_walk(case: Case) -> None:
     program = compiled(case)
     space = explore(program)
     untaken = coverage(program, [], space).untaken
-    impossible = {item.transition for item in untaken if item.way is None and item.is_certain}
-    every = coverage(program, enumerate_walks(program, 200, LONGEST, space).walks, space)
+    impossible = {item.transition for item in untaken if item.path is None and item.is_certain}
+    every = coverage(program, enumerate_paths(program, 200, LONGEST, space).paths, space)
     assert impossible <= {item.transition for item in every.untaken}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from compiler.analyses.possible import possible_ways
+from compiler.analyses.possible import possible_transitions
 from compiler.ir.edges import Clear, Edge, Origin, SlotTest
 from compiler.ir.program import Input, Node, Program, Slot, SourceFile
 from compiler.ir.tasks import Branch, End
@@ -35,8 +35,12 @@ def program(*guards: tuple[SlotTest, ...], inputs: tuple[Input, ...] = (), clear
 
 def left(found: Program) -> list[int]:
     """The places of the edges that can be taken."""
-    ways = possible_ways(found)
-    return [way.place for way in ways["1"]] if "1" in ways else list(range(len(found.nodes[0].edges)))
+    transitions = possible_transitions(found)
+    return (
+        [transition.place for transition in transitions["1"]]
+        if "1" in transitions
+        else list(range(len(found.nodes[0].edges)))
+    )
 
 
 @pytest.mark.parametrize(
@@ -67,5 +71,5 @@ def test_an_input_that_changes_can_be_anything() -> None:
 
 
 def test_a_test_that_always_holds_is_not_open() -> None:
-    ways = possible_ways(program((is_("a"),), (not_("a"),)))["1"]
-    assert [set(way.open) for way in ways] == [{is_("a")}, set()]
+    transitions = possible_transitions(program((is_("a"),), (not_("a"),)))["1"]
+    assert [set(transition.open) for transition in transitions] == [{is_("a")}, set()]

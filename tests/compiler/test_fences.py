@@ -51,7 +51,7 @@ FINE: dict[str, str] = {
     "a-markdown-example-with-prompt": BUILD + "```MD prompt\n## 2. Test\n```\n",
     "a-heading-of-level-1": BUILD + "```bash\n# 2. Test\nmake\n```\n",
     "a-heading-of-level-4": BUILD + "```bash\n#### 2. Test\nmake\n```\n",
-    "marks-without-a-blank": BUILD + "```bash\n##2. Test\nmake\n```\n",
+    "marks-without-a-space": BUILD + "```bash\n##2. Test\nmake\n```\n",
     "an-indented-code-line": BUILD + "```bash\n    ## 2. Test\n```\n",
     "backticks-in-a-command": BUILD + "```bash\necho '```bash'\n```\n",
     "backticks-in-the-info": BUILD + "```bash\n```x`y` z\n```\n",

@@ -19,9 +19,9 @@ from compiler.frontends.rundown.options import LAYOUTS, Layout
 from compiler.frontends.rundown.parse import parse
 from compiler.frontends.rundown.scan import Scanned, scan
 from compiler.frontends.rundown.syntax import Runbook
+from compiler.ir.paths import walk
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Verdict
-from compiler.ir.walks import walk
 from compiler.options import Place
 from compiler.project import Project
 from compiler.source import Source
@@ -98,7 +98,7 @@ def test_a_random_runbook_has_a_normal_form(case: Case, layout: Layout | None) -
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(cases(most=4))
 def test_a_formatted_runbook_takes_the_same_walk(tmp_path_factory: pytest.TempPathFactory, case: Case) -> None:
-    folder = tmp_path_factory.mktemp("walks")
+    folder = tmp_path_factory.mktemp("paths")
     (folder / "rdc.toml").touch()
     for name, text in case.documents().items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -114,12 +114,12 @@ def test_a_formatted_runbook_takes_the_same_walk(tmp_path_factory: pytest.TempPa
 
 
 def walked(document: Path, seed: int) -> list[tuple[object, ...]]:
-    """The units of a walk, and where each leads; outcomes are a function of the seed."""
+    """The steps of a path, and where each leads; outcomes are a function of the seed."""
     program = compile_file(str(document)).program
     assert program
     luck = random.Random(seed)
     found = walk(Machine(program), lambda *_: Outcome(Verdict.PASS if luck.random() < 0.7 else Verdict.FAIL), 60)
-    return [(visit.unit, visit.outcome, visit.instances, visit.taken) for visit in found.visits]
+    return [(visit.step, visit.outcome, visit.instances, visit.taken) for visit in found.visits]
 
 
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
@@ -132,7 +132,7 @@ def test_any_text(text: str, layout: Layout | None) -> None:
 
 @pytest.mark.parametrize("document", EXAMPLES, ids=lambda path: path.name.removesuffix(".runbook.md"))
 @pytest.mark.share(2)
-def test_examples_with_mistakes(document: Path) -> None:
+def test_examples_with_errors(document: Path) -> None:
     moves = random.Random(document.name)
     for _ in range(8):
         text = mutated(document.read_text(encoding="utf-8"), moves)

@@ -166,7 +166,7 @@ def test_steps_and_sub_steps_are_numbered() -> None:
     [
         "{{__elicit_step_2}}\n",
         "---\nscenarios: {a: {result: COMPLETE}}\n---\n",
-        '---\nrdc: {units: {"2": {timeout: 5s}}}\n---\n',
+        '---\nrdc: {steps: {"2": {timeout: 5s}}}\n---\n',
     ],
 )
 def test_numbers_stay_where_something_may_refer_to_them(named: str) -> None:

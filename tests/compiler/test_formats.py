@@ -48,7 +48,7 @@ def test_an_option_outweighs_by_its_level(folder: Path) -> None:
     assert read(folder, loud, quiet, voice="quiet", limit="4") == ["{'voice': 'quiet', 'limit': 4}"]
 
 
-def test_a_mistake_has_its_place(folder: Path) -> None:
+def test_a_error_has_its_place(folder: Path) -> None:
     nothing = "{'voice': None, 'limit': None}"
     assert read(folder, STEPS + "rdc: {voice: shrill}\n") == [nothing, "RD013 2:7"]
     assert read(folder, STEPS + "rdc:\n  limit: 3\n") == [nothing, "RD013 3:3"]  # it has no such level
@@ -70,7 +70,7 @@ def test_a_document_has_the_options_of_its_own_format_alone(folder: Path) -> Non
     compilation = compile_file(str(folder / "a.runbook.md"))
     assert findings(compilation) == ["RD013 2:7"]
     assert compilation.diagnostics[0].help.startswith(
-        "options are `transitions`, `prose`, `inputs`, `values`, `secrets` and, under the name of"
+        "options are `transitions`, `prose`, `inputs`, `outputs`, `secrets` and, under the name of"
     )
 
 

@@ -178,7 +178,7 @@ def test_what_can_be_read_off_the_graph(tmp_path: Path) -> None:
     whole = graph.to_graph(loops)
     assert graph.loop_regions(whole) == [frozenset({"{N}"}), frozenset({"After"})]
     assert graph.reachable(whole, loops) == {"{N}", "After", "COMPLETE", "STOP"}
-    assert graph.with_way_out(whole, loops) == {"{N}", "After", "Never", "COMPLETE", "STOP"}
+    assert graph.with_path_out(whole, loops) == {"{N}", "After", "Never", "COMPLETE", "STOP"}
     assert graph.immediate_dominators(whole, loops) == {"After": "{N}", "COMPLETE": "After", "STOP": "After"}
 
 
@@ -190,7 +190,7 @@ def test_the_short_proof_finds_nothing_that_the_graph_would_not(case: Case) -> N
     reached, leaving = flow._reach(found)
     whole = graph.to_graph(found)
     assert reached == graph.reachable(whole, found)
-    assert leaving == graph.with_way_out(whole, found)
+    assert leaving == graph.with_path_out(whole, found)
 
 
 def test_a_plain_document_is_checked_without_networkx(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ REFUSED = [
     ('"target": "failed"', "", "RD064 6:7", "an edge needs the key `target`", "add `target`"),
     ('"kind": "shell", ', "", "RD064 4:29", "`nodes[0].task` has no `kind`", 'add "kind": "shell"'),
     # values
-    ('"make"', "3", "RD065 4:58", "`nodes[0].task.command` should be a text, or a list", "write"),
+    ('"make"', "3", "RD065 4:58", "`nodes[0].task.command` should be a string, or a list", "write"),
     ('"make"', '["make ", {"registr": "x"}]', "RD063 4:69", "a reference has no key", "did you mean `register`?"),
     ('"shell"', '"shel"', "RD065 4:38", 'should be "shell" or', "did you mean `shell`?"),
     ('"stop"', "null", "RD065 9:56", 'should be "complete" or "stop", not null', "write"),

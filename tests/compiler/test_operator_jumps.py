@@ -24,7 +24,7 @@ from .documents import compiled as compiled_text
 _many = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 moves = st.lists(st.sampled_from(Verdict) | st.integers(0, 40), max_size=25)
-"""What happens in a run: outcomes, and jumps to a unit by its number."""
+"""What happens in a run: outcomes, and jumps to a step by its number."""
 
 
 def walked(program: Program, names: list[str], happens: list[Verdict | int]) -> list[tuple[object, ...]]:
@@ -70,9 +70,9 @@ def jumping_programs(draw: st.DrawFn) -> Program:
     """Valid programs with jumps of all kinds, some of them written out; counters are shown, so that none is idle."""
     program = draw(programs())
     effects = st.lists(_effects, max_size=2).map(tuple)
-    units = draw(st.lists(st.sampled_from((*NAMES, "g")), unique=True, max_size=4))
+    steps = draw(st.lists(st.sampled_from((*NAMES, "g")), unique=True, max_size=4))
     entering = st.lists(st.builds(Entering, st.just("g"), effects), max_size=1).map(tuple)
-    jumps = tuple(Jump(unit, draw(st.sampled_from(NAMES)), draw(entering), draw(effects)) for unit in units)
+    jumps = tuple(Jump(step, draw(st.sampled_from(NAMES)), draw(entering), draw(effects)) for step in steps)
     nodes = tuple(replace(node, retries=draw(st.sampled_from([None, *COUNTERS]))) for node in program.nodes)
     return replace(program, nodes=nodes, jumps=jumps)
 
@@ -108,7 +108,7 @@ def program_of(folder: Path, text: str, files: dict[str, str] | None = None) -> 
     return found
 
 
-def test_units_that_only_a_jump_reaches_stay_where_jumps_are_offered(tmp_path: Path) -> None:
+def test_steps_that_only_a_jump_reaches_stay_where_jumps_are_offered(tmp_path: Path) -> None:
     program = program_of(tmp_path, MARKED)
     assert "Cleanup" in optimise(program).index()
     assert "Cleanup" not in optimise(program, jumps=False).index()
@@ -125,13 +125,13 @@ def test_a_transition_that_only_a_run_with_a_jump_takes_stays(tmp_path: Path) ->
     assert machine.advance(machine.jump(state, "1.2"), Outcome(Verdict.PASS)).state.node == "3"
 
 
-@pytest.mark.parametrize("unit", ["1", "1/a.runbook.md"])
-def test_a_nested_runbook_is_entered_afresh_though_its_entry_is_threaded(unit: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("step", ["1", "1/a.runbook.md"])
+def test_a_nested_runbook_is_entered_afresh_though_its_entry_is_threaded(step: str, tmp_path: Path) -> None:
     inner = "# A\n## 1. A\n```sh\ntrue\n```\n- FAIL: RETRY 1 STOP\n## 2. B\n"
     program = program_of(tmp_path, "# M\n## 1. N\n- a.runbook.md\n- FAIL: STOP\n## 2. O\n", {"a.runbook.md": inner})
     for each in (program, optimise(program)):
         machine = Machine(each)
         state = machine.advance(machine.start(), Outcome(Verdict.FAIL)).state
         assert machine.attempt(state) == 2
-        state = machine.jump(machine.jump(state, "2"), unit)
+        state = machine.jump(machine.jump(state, "2"), step)
         assert (state.node, machine.attempt(state)) == ("1/a.runbook.md/1", 1)

@@ -31,7 +31,7 @@ def test_numbers_have_ascii_digits(text: str) -> None:
         parse_header(text, "step")
 
 
-def test_a_title_ends_before_the_blanks_at_its_end() -> None:
+def test_a_title_ends_before_the_spaces_at_its_end() -> None:
     assert parse_header("1. Do \t", "step") == parse_header("1. Do", "step")
 
 

@@ -62,14 +62,14 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "fine": (ONE, []),
     # P1
     "empty": ("", ["RD701"]),
-    "blank": (" \n\t\r\n", ["RD701"]),
+    "space": (" \n\t\r\n", ["RD701"]),
     "as-large-as-may-be": (ONE + "x" * (200_000 - len(ONE)), []),
     "too-large": (ONE + "x" * (200_001 - len(ONE)), ["RD702"]),
     "too-large-in-bytes": (ONE + "é" * 100_000, ["RD702"]),
     # P2
     "no-title": (STEP, ["RD703 1:1"]),
     "title-too-deep": (f"## A\n{STEP}", ["RD703 1:1"]),
-    "title-without-blank": (f"#A\n{STEP}", ["RD703 1:1"]),
+    "title-without-space": (f"#A\n{STEP}", ["RD703 1:1"]),
     "title-without-text": (f"#  \n# A\n{STEP}", []),
     "late-title": (f"{STEP}# A\n", ["RD703 3:1"]),
     "second-title-is-text": (f"# A\n# B\n{STEP}# C\n", []),
@@ -119,7 +119,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     # P9
     "placeholders": (f"# A\n{INPUT}{STEP}{{{{a}}}} {{{{a:text}}}} {{{{b:text:c}}}} {{{{x.y}}}} {{{{}}}} {{a}}\n", []),
     "unresolved": (f"{ONE}an {{{{a}}}} and {{{{1}}}}\n", ["RD721 4:4", "RD721 4:14"]),
-    "with-blanks": (f"# A\n{INPUT}{STEP}{{{{ a }}}} {{{{ b }}}}\n", ["RD721 6:1"]),
+    "with-spaces": (f"# A\n{INPUT}{STEP}{{{{ a }}}} {{{{ b }}}}\n", ["RD721 6:1"]),
     "too-early": (f"{ONE}{{{{b}}}}\n@output(b)\n## STEP 2: Two\n{{{{b}}}}\n", ["RD721 4:1"]),
     "in-system": (f"# A\n{INPUT}## SYSTEM\n{{{{b}}}}\n\n{{{{c}}}}\n{STEP}@output(b)\n", ["RD721 7:1"]),
     "in-directives": (
@@ -360,7 +360,7 @@ def test_a_playbook_that_is_wrong_has_no_definition() -> None:
 LINES = {
     "text": "word " * 8,
     "inputs": "## INPUTS\n- `a` (",
-    "blanks": "@output(a" + " " * 60 + "b",
+    "spaces": "@output(a" + " " * 60 + "b",
     "braces": "{{" * 30,
     "names": "{{name}} {{other",
     "quotes": '@elicit(input, "' + '","' * 20,

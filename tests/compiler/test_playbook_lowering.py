@@ -1,4 +1,4 @@
-"""What a playbook means: its nodes, ways, texts and slots (P9 to P17)."""
+"""What a playbook means: its nodes, transitions, texts and slots (P9 to P17)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def lowered(tmp_path: Path, body: str, **files: str) -> Program:
     return found.program
 
 
-def ways(program: Program) -> list[str]:
+def transitions(program: Program) -> list[str]:
     """`1 > 2`, with what is tested in between."""
     return [
         f"{node.id} {' '.join(_test(test) for test in edge.guard)}> {edge.target}"
@@ -63,18 +63,18 @@ def prompt(program: Program, name: str) -> str:
 STEP = "## STEP 1: One\n\n"
 
 
-# --- Ids and ways ----------------------------------------------------------------------------------------------------
+# --- Ids and transitions ----------------------------------------------------------------------------------------------
 
 
 def test_steps_follow_each_other_and_a_failure_stops(tmp_path: Path) -> None:
     found = lowered(tmp_path, "## STEP 1: One\n\nA\n\n## STEP 2: Two\n\nB\n")
-    assert ways(found) == ["1 pass> 2", "1 fail> STOP", "2 pass> COMPLETE", "2 fail> STOP"]
+    assert transitions(found) == ["1 pass> 2", "1 fail> STOP", "2 pass> COMPLETE", "2 fail> STOP"]
     assert [item.id for item in found.nodes] == ["1", "2", "COMPLETE", "STOP"]
 
 
 def test_a_step_with_nothing_in_it_is_passed_through(tmp_path: Path) -> None:
     found = lowered(tmp_path, "## STEP 1: One\n\n## STEP 2: Two\n\nB\n")
-    assert ways(found)[0] == "1 > 2"
+    assert transitions(found)[0] == "1 > 2"
 
 
 def test_a_number_that_stands_twice_is_told_apart(tmp_path: Path) -> None:
@@ -107,8 +107,8 @@ The end.
 
 def test_branches_are_chosen_in_order_and_none_may_be(tmp_path: Path) -> None:
     found = lowered(tmp_path, BRANCHES)
-    assert ways(found)[:4] == ["1 kind==a> 1a", "1 kind!=b> 1/elif1", "1 > 2", "1a pass> 1b"]
-    assert {"1b pass> 2", "1/elif1 pass> 2"} < set(ways(found))
+    assert transitions(found)[:4] == ["1 kind==a> 1a", "1 kind!=b> 1/elif1", "1 > 2", "1a pass> 1b"]
+    assert {"1b pass> 2", "1/elif1 pass> 2"} < set(transitions(found))
     assert [(group.id, str(group.title)) for group in found.groups] == [("1", "One")]
     assert [item.id for item in found.nodes if item.group == "1"] == ["1", "1a", "1b", "1/elif1"]
     assert [edge.label for edge in node(found, "1").edges] == ['if kind == "a"', 'elif kind != "b"', ""]
@@ -117,13 +117,13 @@ def test_branches_are_chosen_in_order_and_none_may_be(tmp_path: Path) -> None:
 
 def test_a_step_with_a_call_of_its_own_chooses_afterwards(tmp_path: Path) -> None:
     found = lowered(tmp_path, BRANCHES.replace("## STEP 1: One\n", "## STEP 1: One\n\nFirst of all.\n"))
-    assert ways(found)[:3] == ["1 pass> 1/route", "1 fail> STOP", "1/route kind==a> 1a"]
+    assert transitions(found)[:3] == ["1 pass> 1/route", "1 fail> STOP", "1/route kind==a> 1a"]
 
 
 def test_what_goes_before_a_call_has_ids_of_its_own(tmp_path: Path) -> None:
     body = STEP + '@elicit(confirm, "Sure?")\n@prompt(library:x)\n\nDo it.\n'
     found = lowered(tmp_path, body)
-    assert ways(found)[:4] == ["1/elicit > 1/prompt", "1/prompt pass> 1", "1/prompt fail> 1", "1 pass> COMPLETE"]
+    assert transitions(found)[:4] == ["1/elicit > 1/prompt", "1/prompt pass> 1", "1/prompt fail> 1", "1 pass> COMPLETE"]
     assert isinstance(node(found, "1/elicit").task, Ask)
 
 
@@ -167,12 +167,15 @@ def test_a_prompt_of_a_library_is_optional_and_stands_before_the_own_text(tmp_pa
 
 
 def test_without_an_own_text_nothing_is_called_where_no_prompt_came(tmp_path: Path) -> None:
-    assert ways(lowered(tmp_path, STEP + "@prompt(library:x)\n"))[:2] == ["1/prompt pass> 1", "1/prompt fail> COMPLETE"]
+    assert transitions(lowered(tmp_path, STEP + "@prompt(library:x)\n"))[:2] == [
+        "1/prompt pass> 1",
+        "1/prompt fail> COMPLETE",
+    ]
 
 
 def test_a_prompt_by_a_variable_needs_a_value(tmp_path: Path) -> None:
     found = lowered(tmp_path, "## INPUTS\n\n- `v` (text): how\n\n" + STEP + "@prompt({{v}})\n\nOwn.\n")
-    assert ways(found)[:2] == ["1/prompt v==> 1/prompt/missing", "1/prompt > 1"]
+    assert transitions(found)[:2] == ["1/prompt v==> 1/prompt/missing", "1/prompt > 1"]
     assert prompt(found, "1") == "<v>\n\nOwn."
     task = node(found, "1/prompt/missing").task
     assert isinstance(task, End)
@@ -336,35 +339,35 @@ def test_a_branch_on_an_answer_may_always_run(tmp_path: Path) -> None:
 # --- Time limits -----------------------------------------------------------------------------------------------------
 
 
-def limited(tmp_path: Path, units: str) -> Compilation:
+def limited(tmp_path: Path, steps: str) -> Compilation:
     (tmp_path / "rdc.toml").touch()
     path = tmp_path / "a.playbook.md"
     path.write_text(
-        f"---\nrdc:\n  units: {units}\n---\n{HEAD}{STEP}A\n\n## STEP 2: Two\n\n@tool(c, t)\n", encoding="utf-8"
+        f"---\nrdc:\n  steps: {steps}\n---\n{HEAD}{STEP}A\n\n## STEP 2: Two\n\n@tool(c, t)\n", encoding="utf-8"
     )
     return compile_file(str(path))
 
 
-def test_units_have_time_limits(tmp_path: Path) -> None:
+def test_steps_have_time_limits(tmp_path: Path) -> None:
     found = limited(tmp_path, '{"1": {timeout: 90s}, "2": {timeout: 2h, secrets: [KEY]}}')
     assert found.program, found.diagnostics
     assert [item.settings.timeout for item in found.program.nodes] == [90, 7200, None, None]
-    assert found.tables["units"].values == {"2": {"secrets": ["KEY"]}}
+    assert found.tables["steps"].values == {"2": {"secrets": ["KEY"]}}
 
 
 @pytest.mark.parametrize(
-    ("units", "problem"),
+    ("steps", "problem"),
     [
-        ("[1]", "`units` is not a mapping of units to settings"),
-        ('{"1": 90s}', "what `units` says of 1 is not a mapping"),
-        ('{"1": {timeout: 90}}', "`units` for 1: `timeout` is not a duration from a second to a year"),
-        ('{"1": {timeout: 0s}}', "`units` for 1: `timeout` is not a duration from a second to a year"),
-        ('{"1": {tmeout: 9s}}', "`units` for 1 has no key `tmeout`; did you mean `timeout`?"),
-        ('{"3": {timeout: 9s}}', "no unit `3` calls an agent or a tool"),
+        ("[1]", "`steps` is not a mapping of steps to settings"),
+        ('{"1": 90s}', "what `steps` says of 1 is not a mapping"),
+        ('{"1": {timeout: 90}}', "`steps` for 1: `timeout` is not a duration from a second to a year"),
+        ('{"1": {timeout: 0s}}', "`steps` for 1: `timeout` is not a duration from a second to a year"),
+        ('{"1": {tmeout: 9s}}', "`steps` for 1 has no key `tmeout`; did you mean `timeout`?"),
+        ('{"3": {timeout: 9s}}', "no step `3` calls an agent or a tool"),
     ],
 )
-def test_mistakes_in_time_limits(units: str, problem: str, tmp_path: Path) -> None:
-    found = limited(tmp_path, units)
+def test_errors_in_time_limits(steps: str, problem: str, tmp_path: Path) -> None:
+    found = limited(tmp_path, steps)
     assert found.program is None
     assert [(item.code, item.message) for item in found.diagnostics] == [("RD013", problem)]
     assert found.diagnostics[0].span

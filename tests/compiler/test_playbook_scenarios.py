@@ -133,8 +133,8 @@ UNCLEAR = {
     "there is no input `tropic`": ("topic: cats", "topic: cats, tropic: x"),
     "the input `topic` is required": ("topic: cats, ", ""),
     "the input `size` does not fit: it is not a decimal number": ("1.50", "much"),
-    "no unit `9` calls an agent": ("agents: {", "agents: {9: x, "),
-    "no unit `3` calls a tool": ("tools: {", "tools: {3: x, "),
+    "no step `9` calls an agent": ("agents: {", "agents: {9: x, "),
+    "no step `3` calls a tool": ("tools: {", "tools: {3: x, "),
     "there is no output `nothing`": ("outputs: {", "outputs: {nothing: x, "),
 }
 
@@ -155,16 +155,16 @@ def test_what_does_not_fit_the_playbook_is_told_at_its_place(problem: str, tmp_p
 FLAWS = {
     "there is no key `agent`": ("agents:", "agent:"),
     "`inputs` is not a mapping of names to texts": ("inputs: {topic: cats, size: 1.50}", "inputs: [cats]"),
-    "`topic` is not a text": ("topic: cats", "topic: [cats]"),
+    "`topic` is not a string": ("topic: cats", "topic: [cats]"),
     "an answer of `3` is neither a text nor": ("3: ['", "3: [{fails: x}, '"),
-    "a reply to `2` is not a text": ('answers: ["2 long cats", "yes"]', "answers: {2: [[x]]}"),
-    "an answer is not a text": ('"yes"]', "[yes]]"),
+    "a reply to `2` is not a string": ('answers: ["2 long cats", "yes"]', "answers: {2: [[x]]}"),
+    "an answer is not a string": ('"yes"]', "[yes]]"),
     "`result` is COMPLETE or STOP": ("COMPLETE", "DONE"),
 }
 
 
 @pytest.mark.parametrize("problem", FLAWS)
-def test_mistakes_of_form_are_errors(problem: str, tmp_path: Path) -> None:
+def test_errors_of_form_are_errors(problem: str, tmp_path: Path) -> None:
     found = compiled(tmp_path, with_(*FLAWS[problem]))
     assert found.program is None
     assert [item.code for item in found.diagnostics] == ["RD013"]
@@ -196,7 +196,7 @@ def test_scenarios_that_lead_elsewhere_are_not_read(tmp_path: Path) -> None:
     assert "through a link" in found.diagnostics[0].message
 
 
-def test_a_list_of_replies_may_name_the_unit_or_not(tmp_path: Path) -> None:
+def test_a_list_of_replies_may_name_the_step_or_not(tmp_path: Path) -> None:
     other = with_('answers: ["2 long cats", "yes"]', 'answers: {2: short, 4: ["no"]}').replace(
         "how: long cats, 4: yes", "how: short, 4: no"
     )

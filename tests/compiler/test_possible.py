@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from compiler.analyses import possible, tracks
 from compiler.analyses.landings import Landings
-from compiler.analyses.possible import possible_ways
+from compiler.analyses.possible import possible_transitions
 from compiler.analyses.states import explore
 from compiler.ir.edges import Add, AtLeast, CounterTest, Edge, Effect, Origin, OutcomeTest, Reset, Set, Test
 from compiler.ir.program import Group, Node, Program, Register, SourceFile, with_jumps, without_jumps
@@ -63,7 +63,7 @@ def edges(draw: st.DrawFn, targets: tuple[str, ...], outcomes: tuple[Test, ...])
 
 @st.composite
 def programs(draw: st.DrawFn) -> Program:
-    """Valid programs: units lead anywhere, branches only to what stands below them."""
+    """Valid programs: steps lead anywhere, branches only to what stands below them."""
     nodes = []
     for place, name in enumerate(NAMES):
         is_branch = draw(st.booleans())
@@ -116,15 +116,15 @@ def test_a_runbook_walks_the_same_without_what_is_impossible(case: Case, passed:
 
 def agrees_with_exploration(program: Program) -> None:
     """Whatever the exploration of states took is among what is possible, with tests that are not always open."""
-    nodes, ways = program.index(), possible_ways(program)
+    nodes, transitions = program.index(), possible_transitions(program)
     for name, edge in explore(program).first:
-        if name in ways:
-            possible = [nodes[name].edges[way.place] for way in ways[name]]
+        if name in transitions:
+            possible = [nodes[name].edges[transition.place] for transition in transitions[name]]
             assert edge in possible
 
 
 def walked(program: Program, passed: list[bool]) -> list[tuple[str, dict[str, int]]]:
-    """The nodes of a walk, with the values of all counters at each."""
+    """The nodes of a path, with the values of all counters at each."""
     machine = Machine(program)
     state = machine.start()
     seen = [(state.node, dict(state.counters))]
@@ -178,14 +178,14 @@ def test_an_outcome_that_arrives_by_another_way_is_asked_for(tmp_path: Path) -> 
     assert len(guards(narrowed(tmp_path, kept.format(more="")), "1")) == 1, "1.1 has passed where 1.2 follows"
 
 
-def test_a_unit_that_only_an_impossible_transition_leads_to_is_unreachable(tmp_path: Path) -> None:
+def test_a_step_that_only_an_impossible_transition_leads_to_is_unreachable(tmp_path: Path) -> None:
     text = GOES_AWAY.format(more="- PASS: CONTINUE\n- FAIL: GOTO 3")
     assert findings(compiled_text(tmp_path, text)) == ["RD404 3:3", "RD401 11:4"]
     assert "Fix" not in {node.id for node in optimise(narrowed(tmp_path, text), jumps=False).nodes}
 
 
 def made(*edges: Edge, values: tuple[int, int] = (1, 2)) -> Program:
-    """A unit that sets a counter to one of two values, then a unit with these edges."""
+    """A step that sets a counter to one of two values, then a step with these edges."""
     first = (Edge((PASS,), (Set("x", values[0]),), "2"), Edge((), (Set("x", values[1]),), "2"))
     nodes = [
         Node("1", Text(), PLACE, Shell("sh", text("true")), first),
@@ -236,8 +236,8 @@ def test_the_count_of_a_retry_that_is_added_to_another_counter_is_still_asked_fo
 
 
 def steps(count: int) -> str:
-    unit = "## {n}. A\n- FAIL: STOP no\n### {n}.1 B\n- FAIL: GOTO {end}\n### {n}.2 C\n- FAIL: RETRY 2 CONTINUE\n"
-    return "".join(unit.format(n=n, end=count + 1) for n in range(1, count + 1)) + f"## {count + 1}. End\n"
+    step = "## {n}. A\n- FAIL: STOP no\n### {n}.1 B\n- FAIL: GOTO {end}\n### {n}.2 C\n- FAIL: RETRY 2 CONTINUE\n"
+    return "".join(step.format(n=n, end=count + 1) for n in range(1, count + 1)) + f"## {count + 1}. End\n"
 
 
 def substeps(count: int) -> str:

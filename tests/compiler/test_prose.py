@@ -104,7 +104,7 @@ def test_a_name_that_is_almost_a_heading_is_corrected(tmp_path: Path) -> None:
     assert "did you mean" not in found[2]
 
 
-def test_blanks_in_a_heading_do_not_count(tmp_path: Path) -> None:
+def test_spaces_in_a_heading_do_not_count(tmp_path: Path) -> None:
     text = document('["Before  you start"]', "##   Before you   start ##\n\nText.\n\n", BUILD)
     assert findings(compiled(tmp_path, text)) == []
 

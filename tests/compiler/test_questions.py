@@ -1,4 +1,4 @@
-"""Units that become questions although a command was probably meant (RD050, RD118), and headers with late numbers."""
+"""Steps that become questions although a command was probably meant (RD050, RD118), and headers with late numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BUILD = "## 1. Build\n\n```bash\nmake\n```\n\n"
 
 
 def found(compilation: Compilation) -> list[str]:
-    """All findings, those of empty units too."""
+    """All findings, those of empty steps too."""
     return [finding(item) for item in compilation.diagnostics]
 
 
@@ -65,7 +65,7 @@ def test_how_to_run_the_language_is_shown(tmp_path: Path) -> None:
     ],
     ids=["alone", "transitions", "substep", "comment", "prose-only"],
 )
-def test_a_unit_without_text_and_body_is_reported(tmp_path: Path, text: str, expected: list[str]) -> None:
+def test_a_step_without_text_and_body_is_reported(tmp_path: Path, text: str, expected: list[str]) -> None:
     compilation = compiled(tmp_path, text)
     assert found(compilation) == expected
     assert {item.severity for item in compilation.diagnostics} == {Severity.WARNING}
@@ -84,7 +84,7 @@ def test_a_unit_without_text_and_body_is_reported(tmp_path: Path, text: str, exp
     ],
     ids=["question-mark", "no", "yes", "substeps", "item", "quote", "block"],
 )
-def test_a_unit_that_asks_or_has_content_is_fine(tmp_path: Path, text: str) -> None:
+def test_a_step_that_asks_or_has_content_is_fine(tmp_path: Path, text: str) -> None:
     assert found(compiled(tmp_path, text)) == []
 
 
@@ -95,7 +95,7 @@ def test_a_unit_that_asks_or_has_content_is_fine(tmp_path: Path, text: str) -> N
         ("## 1. A\n\n- FAIL: STOP\n\n```sh\nx\n```\n", ["RD113 5:1"]),
     ],
 )
-def test_a_unit_whose_content_is_wrong_is_not_called_empty(tmp_path: Path, text: str, expected: list[str]) -> None:
+def test_a_step_whose_content_is_wrong_is_not_called_empty(tmp_path: Path, text: str, expected: list[str]) -> None:
     assert found(compiled(tmp_path, text)) == expected
 
 

@@ -178,7 +178,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "bullet-in-code": (FINE + "```text\nPASS: CONTINUE\n```\n", []),
     "bold": (FINE + "- **PASS**: CONTINUE\n", ["RD043 2:5"]),
     "dash-for-colon": (FINE + "- PASS - CONTINUE\n", ["RD043 2:3"]),
-    "no-blank-in-header": (FINE + "Do.\n\n##2. B\n", ["RD038 4:1"]),
+    "no-space-in-header": (FINE + "Do.\n\n##2. B\n", ["RD038 4:1"]),
     "no-break-space": ("##\u00a01. A\n", ["RD101 1:1", "RD038 1:1"]),
     "almost-runbook": (
         FINE + "- my own.runbook.md\n- [a](a.runbook.md)\n1. b.runbook.md\n",

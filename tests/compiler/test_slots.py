@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from compiler.analyses.coverage import coverage
-from compiler.analyses.enumeration import enumerate_walks
+from compiler.analyses.enumeration import enumerate_paths
 from compiler.analyses.outcomes import beginnings, outcomes_by_node
 from compiler.analyses.states import explore
 from compiler.ir.answers import of_agent, of_parallel, of_reply, of_tool, usual
@@ -20,7 +20,7 @@ from compiler.ir.texts import Reference, Text, joined, text
 from compiler.ir.verify import InvalidProgramError, problems, verify
 from compiler.passes import optimise
 from compiler.scenarios import Reply, Scenario
-from rdc.trials.rehearsal import Rehearsal, rehearse
+from rdc.trials.mock_run import MockRun, mock
 from tests.mermaid.programs import node, program
 
 REVIEW = Agent("reviewer", text("Look"), Reading(("GOOD", "BAD")))
@@ -57,7 +57,7 @@ def test_a_kept_text_decides_where_a_run_goes(answer: str, end: str) -> None:
 
 
 def test_values_of_a_command_are_kept_if_there_are_any() -> None:
-    keep = Keep("id", "value", "backup_id")
+    keep = Keep("id", "output", "backup_id")
     made = replace(
         program(node("1", Shell("sh", text("true")), to("END", keep)), node("END", End("complete"))),
         slots=(Slot("id", "old"),),
@@ -88,7 +88,7 @@ def test_inputs_are_slots_with_their_defaults() -> None:
     assert list(beginnings(made)) == [{}, {"kind": "bug"}, {"kind": "another text"}]
 
 
-def test_a_limit_ends_a_run_before_one_unit_more_and_gates_do_not_count() -> None:
+def test_a_limit_ends_a_run_before_one_step_more_and_gates_do_not_count() -> None:
     loop = replace(
         program(
             node("gate", Gate("g"), to("1")),
@@ -103,7 +103,7 @@ def test_a_limit_ends_a_run_before_one_unit_more_and_gates_do_not_count() -> Non
         visits.append(state.node)
         state = machine.advance(state, usual(machine.nodes[state.node].task)).state
     assert visits == ["gate", "1", "gate", "1", "gate"]
-    assert machine.end(state) == End("stop", text("1: the limit of 2 units was reached"))
+    assert machine.end(state) == End("stop", text("1: the limit of 2 steps was reached"))
 
 
 # --- From answers to outcomes -----------------------------------------------------------------------------------------
@@ -156,9 +156,9 @@ def test_every_end_of_a_branch_on_a_text_is_found() -> None:
     made = triage()
     space = explore(made)
     assert space.is_complete
-    found = enumerate_walks(made, 10, space=space)
-    assert {walk.state.node for walk in found.walks} == {"bug", "other", "STOP"}
-    assert coverage(made, found.walks, space).untaken == ()
+    found = enumerate_paths(made, 10, space=space)
+    assert {trace.state.node for trace in found.paths} == {"bug", "other", "STOP"}
+    assert coverage(made, found.paths, space).untaken == ()
 
 
 def test_each_of_many_options_is_tried() -> None:
@@ -169,21 +169,23 @@ def test_each_of_many_options_is_tried() -> None:
     )
     space = explore(made)
     assert space.is_complete
-    found = enumerate_walks(made, 1000, space=space)
-    assert (len(found.walks), found.is_complete) == (300, True)
+    found = enumerate_paths(made, 1000, space=space)
+    assert (len(found.paths), found.is_complete) == (300, True)
 
 
 def test_of_too_many_texts_some_are_not_tried_and_that_is_said() -> None:
-    ways = [to("END", when=(SlotTest("kind", "==", f"bug {number}"),)) for number in range(300)]
+    transitions = [to("END", when=(SlotTest("kind", "==", f"bug {number}"),)) for number in range(300)]
     ask = node("1", Ask("input", text("?")), to("2", Keep("kind")))
-    made = program(ask, node("2", Branch(), *ways, to("STOP")), node("END", End("complete")), node("STOP", End("stop")))
+    made = program(
+        ask, node("2", Branch(), *transitions, to("STOP")), node("END", End("complete")), node("STOP", End("stop"))
+    )
     made = replace(made, slots=(Slot("kind"),))
     space = explore(made)
     assert not space.is_complete
-    assert not enumerate_walks(made, 1000, space=space).is_complete
+    assert not enumerate_paths(made, 1000, space=space).is_complete
     given = replace(made, entry="2", inputs=(Input("kind"),))
     assert not explore(given).is_complete
-    assert not enumerate_walks(given, 1000).is_complete
+    assert not enumerate_paths(given, 1000).is_complete
 
 
 def test_counters_that_fall_are_told_apart_however_high_they_are() -> None:
@@ -195,20 +197,20 @@ def test_counters_that_fall_are_told_apart_however_high_they_are() -> None:
         node("STOP", End("stop")),
     )
     made = replace(made, registers=(Register("r", ""),))
-    ends = [(walk.state.node, len(walk.visits)) for walk in enumerate_walks(made, 20, 10).walks]
-    assert ("END", 6) in ends, "the walk down from 5 to 1"
+    ends = [(trace.state.node, len(trace.visits)) for trace in enumerate_paths(made, 20, 10).paths]
+    assert ("END", 6) in ends, "the path down from 5 to 1"
 
 
 def test_the_passes_keep_what_slots_do() -> None:
     made = triage()
     verify(optimise(made))
-    assert enumerate_walks(optimise(made), 10).walks == enumerate_walks(made, 10).walks
+    assert enumerate_paths(optimise(made), 10).paths == enumerate_paths(made, 10).paths
 
 
 # --- What the verifier refuses ----------------------------------------------------------------------------------------
 
 
-def unit(task: Task, *edges: Edge, settings: Settings | None = None) -> Program:
+def step(task: Task, *edges: Edge, settings: Settings | None = None) -> Program:
     first = node("1", task, *edges, to("END"))
     first = replace(first, settings=settings or Settings())
     made = program(first, node("END", End("complete")))
@@ -216,11 +218,11 @@ def unit(task: Task, *edges: Edge, settings: Settings | None = None) -> Program:
 
 
 def reading(*keywords: str, validation: str | None = None, excused: tuple[str, ...] = ()) -> Program:
-    return unit(Agent("", text("x"), Reading(keywords, validation, excused)))
+    return step(Agent("", text("x"), Reading(keywords, validation, excused)))
 
 
 def tool(*parts: str | Reference) -> Program:
-    return unit(Tool("github", "merge", joined(list(parts))))
+    return step(Tool("github", "merge", joined(list(parts))))
 
 
 VALUE = Reference("s", "{{s}}")
@@ -230,13 +232,13 @@ STRICTER = Agent("", text("Look"), Reading(("GOOD", "VERY BAD")))
 
 def with_constant(name: str) -> Program:
     """A command with a constant that is called as the secret of the program."""
-    made = unit(COMMAND)
+    made = step(COMMAND)
     nodes = [replace(item, constants=(Constant(name, "x"),)) if item.id == "1" else item for item in made.nodes]
     return replace(made, nodes=tuple(nodes), secrets=(name,))
 
 
 def with_variables(*names: str) -> Program:
-    made = unit(COMMAND)
+    made = step(COMMAND)
     first = replace(made.nodes[0], variables=tuple(Variable(name, "s") for name in names))
     return replace(made, nodes=(first, *made.nodes[1:]))
 
@@ -244,19 +246,19 @@ def with_variables(*names: str) -> Program:
 @pytest.mark.parametrize(
     ("broken", "problem"),
     [
-        (unit(Shell("sh", joined(["echo ", VALUE]))), "counter s is not declared"),
-        (unit(Shell("sh", joined([Reference("r", before="x")]))), "texts around it"),
-        (unit(Shell("sh", text("true"), joined([Reference("gone")]))), "register gone is not declared"),
-        (unit(COMMAND, to("END", Keep("gone"))), "slot gone is not declared"),
-        (unit(COMMAND, to("END", Clear("r"))), "slot r is not declared"),
-        (unit(Branch(), to("END", Keep("s"))), "without a task keeps nothing"),
-        (unit(REVIEW, to("END", Keep("s", "value", "v"))), "only commands give values"),
-        (unit(COMMAND, to("END", Keep("s", "value"))), "kept by its name"),
-        (unit(COMMAND, to("END", Keep("s", "value", "v", "f"))), "nothing is extracted from a value"),
-        (unit(COMMAND, to("END", on="GOOD")), "no outcome is GOOD"),
-        (unit(COMMAND, settings=Settings(timeout=0)), "at least 1"),
-        (unit(COMMAND, settings=Settings(backoff=0)), "at least 1"),
-        (unit(Shell("sh", text("a\0b"))), "NUL"),
+        (step(Shell("sh", joined(["echo ", VALUE]))), "counter s is not declared"),
+        (step(Shell("sh", joined([Reference("r", before="x")]))), "texts around it"),
+        (step(Shell("sh", text("true"), joined([Reference("gone")]))), "register gone is not declared"),
+        (step(COMMAND, to("END", Keep("gone"))), "slot gone is not declared"),
+        (step(COMMAND, to("END", Clear("r"))), "slot r is not declared"),
+        (step(Branch(), to("END", Keep("s"))), "without a task keeps nothing"),
+        (step(REVIEW, to("END", Keep("s", "output", "v"))), "only commands give outputs"),
+        (step(COMMAND, to("END", Keep("s", "output"))), "kept by its name"),
+        (step(COMMAND, to("END", Keep("s", "output", "v", "f"))), "nothing is extracted from an output"),
+        (step(COMMAND, to("END", on="GOOD")), "no outcome is GOOD"),
+        (step(COMMAND, settings=Settings(timeout=0)), "at least 1"),
+        (step(COMMAND, settings=Settings(backoff=0)), "at least 1"),
+        (step(Shell("sh", text("a\0b"))), "NUL"),
         (reading("none"), "the word of an answer that gives none"),
         (reading(" GOOD"), "white space"),
         (reading("GOOD", "Good"), "two keywords are the same"),
@@ -264,23 +266,23 @@ def with_variables(*names: str) -> Program:
         (reading(validation="x"), "a validation needs keywords"),
         (reading("GOOD", validation="("), "does not compile"),
         (reading("GOOD", validation="(a+)+"), "repeats without bound"),
-        (unit(Parallel(())), "calls no agent"),
-        (unit(Parallel((REVIEW, Agent("", text("x"))))), "others have none"),
-        (unit(Parallel((REVIEW,), failing=("UGLY",))), "failing or unanimous word is no keyword"),
+        (step(Parallel(())), "calls no agent"),
+        (step(Parallel((REVIEW, Agent("", text("x"))))), "others have none"),
+        (step(Parallel((REVIEW,), failing=("UGLY",))), "failing or unanimous word is no keyword"),
         (tool("{"), "no JSON"),
         (tool("[]"), "no JSON object"),
         (tool('{"a": ', VALUE, "}"), "no JSON"),
         (tool('{"', VALUE, '": 1}'), "does not stand inside of a string"),
         (tool('{"a": "', Reference("s", before="x"), '"}'), "texts around it"),
-        (unit(Ask("select", text("?"), options=(text("a"), text("a")))), "options do not fit"),
-        (replace(unit(COMMAND), inputs=(Input("v"),)), "no slot of its name"),
-        (replace(unit(COMMAND), inputs=(Input("s", "number", default="x"),)), "default does not fit"),
-        (replace(unit(COMMAND), inputs=(Input("s", "choice"),)), "options do not fit"),
-        (replace(unit(COMMAND), inputs=(Input("s", pattern="["),)), "does not compile"),
-        (replace(unit(COMMAND), inputs=(Input("s", "choice", options=("a", "")),)), "option is empty"),
-        (replace(unit(COMMAND), inputs=(Input("s", "choice", options=("a", "a")),)), "there twice"),
-        (replace(unit(COMMAND), limit=0), "limit is below 1"),
-        (replace(unit(COMMAND), inputs=(Input("a-b"),), slots=(Slot("a-b"),)), "a-b has a name that no variable"),
+        (step(Ask("select", text("?"), options=(text("a"), text("a")))), "options do not fit"),
+        (replace(step(COMMAND), inputs=(Input("v"),)), "no slot of its name"),
+        (replace(step(COMMAND), inputs=(Input("s", "number", default="x"),)), "default does not fit"),
+        (replace(step(COMMAND), inputs=(Input("s", "choice"),)), "options do not fit"),
+        (replace(step(COMMAND), inputs=(Input("s", pattern="["),)), "does not compile"),
+        (replace(step(COMMAND), inputs=(Input("s", "choice", options=("a", "")),)), "option is empty"),
+        (replace(step(COMMAND), inputs=(Input("s", "choice", options=("a", "a")),)), "there twice"),
+        (replace(step(COMMAND), limit=0), "limit is below 1"),
+        (replace(step(COMMAND), inputs=(Input("a-b"),), slots=(Slot("a-b"),)), "a-b has a name that no variable"),
         (with_variables("1a"), "1a cannot be the name"),
         (with_variables("PATH"), "gives the name PATH a meaning"),
         (with_variables("LD_PRELOAD"), "gives the name LD_PRELOAD a meaning"),
@@ -288,27 +290,27 @@ def with_variables(*names: str) -> Program:
         (with_variables("a", "a"), "two variables share a name"),
         (replace(with_variables("T"), secrets=("T",)), "T is a secret, and cannot be the name"),
         (with_constant("T"), "T is a secret, and cannot be the name"),
-        (unit(COMMAND, to("END", Keep("s", "value", "a b"))), "a b cannot be the name"),
-        (unit(COMMAND, to("END", Keep("s", "value", "IFS"))), "gives the name IFS a meaning"),
-        (unit(Parallel((REVIEW, STRICTER), unanimous=("BAD",))), "does not have a unanimous word"),
-        (unit(Gate("g"), settings=Settings(timeout=1)), "no process that a timeout could end"),
-        (unit(Ask("input", text("?")), settings=Settings(timeout=1)), "no process that a timeout could end"),
-        (unit(Agent("", Text(("a", "b")))), "two beside each other"),
-        (unit(Ask("input", Text(("",)))), "an empty string"),
+        (step(COMMAND, to("END", Keep("s", "output", "a b"))), "a b cannot be the name"),
+        (step(COMMAND, to("END", Keep("s", "output", "IFS"))), "gives the name IFS a meaning"),
+        (step(Parallel((REVIEW, STRICTER), unanimous=("BAD",))), "does not have a unanimous word"),
+        (step(Gate("g"), settings=Settings(timeout=1)), "no process that a timeout could end"),
+        (step(Ask("input", text("?")), settings=Settings(timeout=1)), "no process that a timeout could end"),
+        (step(Agent("", Text(("a", "b")))), "two beside each other"),
+        (step(Ask("input", Text(("",)))), "an empty string"),
         (tool('{"a": NaN}'), "no JSON"),
-        (replace(unit(COMMAND), contexts=(Context("a", Text(), "b"), Context("b", Text()))), "not declared before it"),
+        (replace(step(COMMAND), contexts=(Context("a", Text(), "b"), Context("b", Text()))), "not declared before it"),
         (
-            replace(unit(COMMAND), contexts=(Context("a", Text(), "a"),)),
+            replace(step(COMMAND), contexts=(Context("a", Text(), "a"),)),
             "a stands below a, which is not declared before",
         ),
-        (replace(unit(COMMAND), contexts=(Context("a", Text()), Context("a", Text()))), "two contexts share a name"),
-        (replace(unit(COMMAND), contexts=(Context("a", Text(("a", "b"))),)), "two beside each other"),
-        (replace(unit(COMMAND), contexts=(Context("a", joined([Reference("gone")])),)), "the register gone is not"),
-        (unit(Agent("", text("x"), context="a")), "the context a is not declared"),
-        (unit(Parallel((Agent("", text("x"), context="a"),))), "the context a is not declared"),
-        (replace(unit(COMMAND), artifact=Artifact("r", text("json"))), "the artifact: the slot r is not declared"),
-        (replace(unit(COMMAND), artifact=Artifact("s", joined([Reference("gone")]))), "the register gone is not"),
-        (replace(unit(COMMAND), artifact=Artifact("s", Text(("a", "b")))), "two beside each other"),
+        (replace(step(COMMAND), contexts=(Context("a", Text()), Context("a", Text()))), "two contexts share a name"),
+        (replace(step(COMMAND), contexts=(Context("a", Text(("a", "b"))),)), "two beside each other"),
+        (replace(step(COMMAND), contexts=(Context("a", joined([Reference("gone")])),)), "the register gone is not"),
+        (step(Agent("", text("x"), context="a")), "the context a is not declared"),
+        (step(Parallel((Agent("", text("x"), context="a"),))), "the context a is not declared"),
+        (replace(step(COMMAND), artifact=Artifact("r", text("json"))), "the artifact: the slot r is not declared"),
+        (replace(step(COMMAND), artifact=Artifact("s", joined([Reference("gone")]))), "the register gone is not"),
+        (replace(step(COMMAND), artifact=Artifact("s", Text(("a", "b")))), "two beside each other"),
     ],
 )
 def test_the_verifier_names_what_is_broken(broken: Program, problem: str) -> None:
@@ -318,15 +320,15 @@ def test_the_verifier_names_what_is_broken(broken: Program, problem: str) -> Non
 
 def test_what_is_well_formed_passes() -> None:
     verify(tool('{"a": ["x ', VALUE, VALUE, '\ue000"], "', "b", '": 1}'))
-    verify(unit(Shell("sh", joined(["echo ", Reference("r", "{N}")])), to("END", Keep("s", "value", "v"), on="fail")))
+    verify(step(Shell("sh", joined(["echo ", Reference("r", "{N}")])), to("END", Keep("s", "output", "v"), on="fail")))
     verify(with_variables("RDC_STEP_INSTANCE", "RDC_SUBSTEP_INSTANCE", "DRAFT_1"))
-    verify(unit(Parallel((REVIEW, STRICTER), unanimous=("GOOD",))))
+    verify(step(Parallel((REVIEW, STRICTER), unanimous=("GOOD",))))
     verify(reading("GOOD", "DONE", validation="(GOOD|DONE)+", excused=("DONE",)))
-    verify(replace(unit(COMMAND), artifact=Artifact("s", joined([VALUE]))))
+    verify(replace(step(COMMAND), artifact=Artifact("s", joined([VALUE]))))
 
 
 def test_a_problem_names_its_node() -> None:
-    assert [where for where, _ in problems(unit(COMMAND, to("END", Keep("gone"))))] == ["1"]
+    assert [where for where, _ in problems(step(COMMAND, to("END", Keep("gone"))))] == ["1"]
 
 
 @pytest.mark.parametrize(
@@ -381,7 +383,7 @@ def test_a_counter_in_a_message_lives_on() -> None:
 # --- A scenario over answers, replies and inputs ----------------------------------------------------------------------
 
 
-def played(*replies: Reply, inputs: dict[str, str] | None = None) -> Rehearsal:
+def played(*replies: Reply, inputs: dict[str, str] | None = None) -> MockRun:
     ask = Ask("select", text("Which?"), options=(joined([Reference("kind", "{{kind}}")]), text("none")))
     made = triage()
     asking = node("other", ask, to("STOP", on="none"), to("bug"))
@@ -389,13 +391,13 @@ def played(*replies: Reply, inputs: dict[str, str] | None = None) -> Rehearsal:
     program = replace(made, nodes=nodes, inputs=(Input("kind", required=False),))
     verify(program)
     scenario = Scenario("a", "", prompted=True, inputs=inputs or {}, replies=replies, ends="COMPLETE")
-    return rehearse(program, scenario)
+    return mock(program, scenario)
 
 
 def test_answers_and_replies_of_a_scenario_are_read_as_those_of_a_run() -> None:
     found = played(Reply("1", '{"kind": "cat"}'), Reply("other", "cat"))
-    assert [made.outcome.word for made in found.walk.visits] == ["pass", "{{kind}}"]
-    assert (found.problem, found.walk.state.node) == ("", "bug")
+    assert [made.outcome.word for made in found.path.visits] == ["pass", "{{kind}}"]
+    assert (found.problem, found.path.state.node) == ("", "bug")
 
 
 def test_a_reply_that_does_not_fit_says_what_would() -> None:

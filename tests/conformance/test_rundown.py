@@ -14,10 +14,11 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from compiler.driver import Settings, compile_file
+from compiler.ir import paths
+from compiler.ir.paths import walk
 from compiler.ir.program import Node, Program, jumps_of
 from compiler.ir.semantics import Machine, Outcome, State
 from compiler.ir.tasks import Shell, Verdict
-from compiler.ir.walks import Walk, walk
 from rdc.trials import TARGETS as RUNNING
 from rdc.trials.result import retrace
 from rdc.trials.run import Setting
@@ -25,7 +26,7 @@ from tests.backends.test_python_jumps import compare
 from tests.conftest import CONFORMANCE, NO_CONFORMANCE
 from tests.rdc.cli_support import call
 
-# A walk that is not at its end by then goes on for ever: nothing in these documents counts beyond three.
+# A path that is not at its end by then goes on for ever: nothing in these documents counts beyond three.
 LIMIT = 60
 
 # `rd echo [--result pass|fail]… [text]` prints its text; the number of the attempt says which of the results
@@ -98,12 +99,12 @@ def test_valid_document_walks_as_its_semantics_say(
     (tmp_path / "workspace").mkdir()
     answers = (answer,) * len(expected.visits)
     places = (tmp_path / "workspace", tmp_path / "scratch")
-    ran = import_module(RUNNING[target]).run(Setting(program, {}, answers, *places, 60, is_rehearsal=False))
+    ran = import_module(RUNNING[target]).run(Setting(program, {}, answers, *places, 60, is_mock=False))
     assert retrace(machine, ran) == (expected, "")
 
 
 def test_most_walks_end(conformance: Path) -> None:
-    """What does not end is only compiled: a mistake in the bound could make that all of them."""
+    """What does not end is only compiled: an error in the bound could make that all of them."""
     ends = [Machine(program).end(walk_of(program, Verdict.PASS).state) for program in programs()]
     assert sum(end is not None for end in ends) > len(ends) * 3 // 4
 
@@ -114,8 +115,8 @@ def programs() -> list[Program]:
     return [program for program in found if program]
 
 
-def walk_of(program: Program, answer: Verdict) -> Walk:
-    """The walk by the semantics, commands ending as the stand-in does."""
+def walk_of(program: Program, answer: Verdict) -> paths.Path:
+    """The path by the semantics, commands ending as the stand-in does."""
     machine = Machine(program)
 
     def decide(node: Node, state: State) -> Outcome:
@@ -147,7 +148,7 @@ def put_stand_in(folder: Path) -> Path:
 @pytest.mark.share(5)
 @pytest.mark.parametrize("document", documents("valid"))
 def test_valid_document_is_moved_by_an_operator_as_the_semantics_say(document: Path) -> None:
-    """No scenario is published, so jumps to all units are made up, at random moments of random walks."""
+    """No scenario is published, so jumps to all steps are made up, at random moments of random paths."""
     program = compile_file(str(document), settings=Settings(link=False)).program
     assert program
     if jumps_of(program):

@@ -32,7 +32,7 @@ class Seen(NamedTuple):
 
 
 def words(text: str) -> str:
-    """A text as people read it, with all blanks the same."""
+    """A text as people read it, with all spaces the same."""
     return " ".join(text.split())
 
 

@@ -19,7 +19,7 @@ from backends.dot.ends import MOST_SHARED, spread_ends
 from backends.dot.graph import START
 from backends.dot.strings import label, name
 from backends.dot.styles import PALETTES, SHAPES, Theme
-from backends.options.mistakes import OptionsError
+from backends.options.problems import OptionsError
 from backends.picture.captions import entries_of
 from backends.picture.picture import Box, Picture, picture
 from backends.registry import load
@@ -161,15 +161,15 @@ def test_what_no_run_reaches_is_grey_and_says_so(tmp_path: Path) -> None:
     assert all("unreachable" in box.label for box in grey)
 
 
-def row(units: int, message: str = "Bad") -> Program:
-    """Units one after the other, each with a way to the same end."""
-    named = [f"u{number}" for number in range(units)] + ["C"]
+def row(nodes: int, message: str = "Bad") -> Program:
+    """Steps one after the other, each with a way to the same end."""
+    named = [f"u{number}" for number in range(nodes)] + ["C"]
     steps = [node(one, Shell("sh", text("true")), to(after, PASS), to("S", FAIL)) for one, after in pairwise(named)]
     return program(*steps, node("C", End("complete")), node("S", End("stop", text(message))))
 
 
 def test_an_end_that_many_lead_to_is_drawn_beside_each() -> None:
-    few, many = (spread_ends(picture(row(units))) for units in (MOST_SHARED, MOST_SHARED + 1))
+    few, many = (spread_ends(picture(row(steps))) for steps in (MOST_SHARED, MOST_SHARED + 1))
     assert [box.node.id for box in few.boxes][-2:] == ["C", "S"]
     assert [box.node.id for box in many.boxes][:3] == ["u0", "u0 → S", "u1"]
     assert len(many.boxes) == 2 * (MOST_SHARED + 1) + 1
@@ -182,16 +182,16 @@ def test_an_end_that_says_nothing_is_drawn_beside_each() -> None:
 
 
 def test_the_end_where_a_run_begins_stays_one() -> None:
-    units = [node(f"u{number}", Shell("sh", text("true")), to("S")) for number in range(3)]
-    begun = replace(program(node("S", End("stop")), *units), entry="S")
+    steps = [node(f"u{number}", Shell("sh", text("true")), to("S")) for number in range(3)]
+    begun = replace(program(node("S", End("stop")), *steps), entry="S")
     assert [box.node.id for box in spread_ends(picture(begun)).boxes] == ["S", "u0", "u1", "u2"]
 
 
 def test_a_large_graph_is_a_column() -> None:
-    """Wide graphs are not legible: no row has more than a unit and its end."""
+    """Wide graphs are not legible: no row has more than a step and its end."""
     graph = AGraph(string=emitted(row(300)))
     graph.layout(prog="dot")
-    x = {str(unit): float(unit.attr["pos"].split(",")[0]) for unit in graph.nodes()}
+    x = {str(step): float(step.attr["pos"].split(",")[0]) for step in graph.nodes()}
     assert max(x.values()) - min(x.values()) < 300
 
 
@@ -248,8 +248,8 @@ def test_the_themes_differ_in_nothing_but_colours() -> None:
 def test_boxes_that_are_called_as_rdc_calls_things_are_drawn_all_the_same() -> None:
     shell = Shell("sh", text("true"))
     names = (START, f"loop of {START}", "2", f"{START} → STOP")
-    units = [node(one, shell, to(after, PASS), to("STOP", FAIL)) for one, after in pairwise((*names, START))]
+    steps = [node(one, shell, to(after, PASS), to("STOP", FAIL)) for one, after in pairwise((*names, START))]
     frame = group(f"loop of {START}", "A group")
     ends = (node("STOP", End("stop")), node("other", shell, to("STOP"), group=frame.id))
-    shown = program(*units, *ends, groups=(frame,))
+    shown = program(*steps, *ends, groups=(frame,))
     assert_same(drawn(emitted(shown)), picture(shown))

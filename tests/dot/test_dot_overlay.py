@@ -43,12 +43,12 @@ def test_no_text_leaves_its_label(old: Program, new: Program) -> None:
 
 
 def steps(*commands: str) -> Program:
-    """Units, each with a way to an end that says nothing."""
-    units = [
+    """Steps, each with a way to an end that says nothing."""
+    nodes = [
         node(str(number), Shell("sh", text(what)), to(str(number + 1), PASS), to("S", FAIL), title=f"Do {what}")
         for number, what in enumerate(commands, 1)
     ]
-    return program(*units, node(str(len(commands) + 1), End("complete")), node("S", End("stop")))
+    return program(*nodes, node(str(len(commands) + 1), End("complete")), node("S", End("stop")))
 
 
 def test_marks_are_told_by_line_and_words() -> None:
@@ -63,7 +63,7 @@ def test_marks_are_told_by_line_and_words() -> None:
     assert arrows["− PASS"].shapes[0].get("stroke-dasharray") != arrows["FAIL"].shapes[0].get("stroke-dasharray")
 
 
-def test_ends_beside_units_came_and_went_with_them() -> None:
+def test_ends_beside_steps_came_and_went_with_them() -> None:
     spread = spread_ends(both(picture(steps("a", "b", "c")), picture(steps("a", "d", "c"))))
     assert {box.node.id: box.mark for box in spread.boxes if " → " in box.node.id} == {
         "1 → S": "",

@@ -1,1 +1,1 @@
-"""An independent yardstick for runbooks: a model, its text, a naive interpreter of the rules, and all ways to run."""
+"""An independent yardstick for runbooks: a model, its text, a naive interpreter of the rules, and all drivers."""

@@ -16,7 +16,7 @@ from .visits import SHORTEST, Beyond, Given
 ALL = "*"
 
 Numbers = Mapping[str, int | None]
-"""The numbers of the instances that a unit is in, by `N` and `n`."""
+"""The numbers of the instances that a step is in, by `N` and `n`."""
 
 
 @dataclass
@@ -41,10 +41,10 @@ Said = tuple[tuple[str, Settings], ...]
 
 @dataclass(frozen=True)
 class Scope:
-    """What the units of one inclusion of a runbook have from declarations.
+    """What the steps of one inclusion of a runbook have from declarations.
 
     `names` are the slots of what its texts and commands see, `values` the names that commands may write. `said` has
-    the settings by full names of units, those of outer documents first; `around` are the names of what stands around.
+    the settings by full names of steps, those of outer documents first; `around` are the names of what stands around.
     """
 
     slots: Slots
@@ -60,32 +60,32 @@ class Scope:
         for item in declared.inputs:
             if item.name not in self.names:
                 self.slots.held[names[item.name]] = given.get(item.name, item.default)
-        for name in declared.values:
+        for name in declared.outputs:
             if name not in self.names:
                 self.slots.held[names[name]] = None
-        said = tuple((prefix.rstrip("/") if unit == ALL else prefix + unit, says) for unit, says in declared.units)
-        return Scope(self.slots, names, declared.values, self.said + said, around)
+        said = tuple((prefix.rstrip("/") if step == ALL else prefix + step, says) for step, says in declared.steps)
+        return Scope(self.slots, names, declared.outputs, self.said + said, around)
 
     def filled(self, text: str, numbers: Numbers) -> str:
-        """M5, E1: a text with the placeholders of its unit replaced, in one pass; one of an unset value stays."""
+        """M5, E1: a text with the placeholders of its step replaced, in one pass; one of an unset value stays."""
         held = {f"{{{{{name}}}}}": self.slots.held[slot] for name, slot in self.names.items()}
         values = {written: written if value is None else value for written, value in held.items()}
         return _replaced(text, {**values, **_shown(numbers)})
 
     def settings(self, around: Sequence[str]) -> Settings:
-        """E3: what holds for a unit within others; the nearest counts, of two documents the one that includes."""
+        """E3: what holds for a step within others; the nearest counts, of two documents the one that includes."""
         found = Settings()
         env: dict[str, str] = {}
         for name in ("", *around):
-            for unit, says in reversed(self.said):
-                if unit == name:
+            for step, says in reversed(self.said):
+                if step == name:
                     numbers = {key: getattr(says, key) for key in ("timeout", "delay", "backoff")}
                     found = replace(found, **{key: number for key, number in numbers.items() if number is not None})
                     env |= says.env
         return replace(found, env=tuple(env.items()))
 
     def visit(self, leaf: Leaf, around: Sequence[str], attempt: int, index: int, shown: str) -> Beyond:
-        """What there is beyond the rules of walks in a visit."""
+        """What there is beyond the rules of paths in a visit."""
         settings = self.settings(around)
         waits = (settings.delay or 0) * (settings.backoff or 1) ** (attempt - 2) if attempt > 1 else 0
         if not leaf.is_command:
@@ -106,7 +106,7 @@ class Scope:
         )
 
     def keep(self, values: Sequence[tuple[str, str]]) -> None:
-        """E2: what a command wrote is known from the next unit on."""
+        """E2: what a command wrote is known from the next step on."""
         for name, value in values:
             self.slots.held[self.names[name]] = value
 
@@ -171,7 +171,7 @@ def _broken(chances: Iterator[int], names: Sequence[str]) -> str:
         f"{names[0]}<<END\nno end\n",
         f"{names[0]}<<\n\n",
         f"{first}PATH=/nowhere\n",
-        f" {names[0]}=blank\n",
+        f" {names[0]}=space\n",
         f"{names[0]}={'x' * 65_537}\n",
         f"{first}export {names[0]}=1\n",
     )[next(chances) % 9]

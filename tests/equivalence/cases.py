@@ -9,20 +9,20 @@ from dataclasses import dataclass, field, replace
 from .model import Files, Runbook
 from .oracle import NOTHING_GIVEN, Operator, walk
 from .render import PLAIN, Style, render, render_files
-from .visits import Given, Jump, Visit, Walk
+from .visits import Given, Jump, Trace, Visit
 
 LIMIT = 60
 MAIN = "main.runbook.md"
 OTHERS = 12
-"""How many walks are looked at to find out which units a run can come to."""
+"""How many paths are looked at to find out which steps a run can come to."""
 
 
 @dataclass(frozen=True)
 class Outcomes:
     """The outcome of each visit by its index: a given start, then bits without a period.
 
-    A period could keep a loop going for ever; without one nearly every walk ends. The share of passes differs
-    from seed to seed, so that long walks occur as well as failures.
+    A period could keep a loop going for ever; without one nearly every path ends. The share of passes differs
+    from seed to seed, so that long paths occur as well as failures.
     """
 
     start: tuple[bool, ...] = ()
@@ -47,35 +47,35 @@ class Case:
     main: str = MAIN
     given: Given = NOTHING_GIVEN
     jumps: tuple[tuple[int, int], ...] = ()
-    """The operator's jumps: as soon as one can after so many visits, to one of the units."""
+    """The operator's jumps: as soon as one can after so many visits, to one of the steps."""
 
     def documents(self) -> dict[str, str]:
         """All documents by path, the outermost under `main`."""
         return {self.main: render(self.runbook, self.style)} | render_files(self.files, self.style)
 
-    def walk(self, limit: int = LIMIT) -> Walk:
-        """The walk by the rules."""
-        operator = Operator(dict(self.jumps), self._units()) if self.jumps else None
+    def walk(self, limit: int = LIMIT) -> Trace:
+        """The path by the rules."""
+        operator = Operator(dict(self.jumps), self._steps()) if self.jumps else None
         return walk(self.runbook, self.files, self.outcomes, limit, self.given, operator)
 
-    def _units(self) -> frozenset[str]:
-        """Units that a run can come to without an operator."""
-        walks = [
+    def _steps(self) -> frozenset[str]:
+        """Steps that a run can come to without an operator."""
+        traces = [
             walk(self.runbook, self.files, Outcomes(seed=self.outcomes.seed + seed), LIMIT, self.given)
             for seed in range(OTHERS)
         ]
-        return frozenset(visit.label for taken in walks for visit, _ in taken.visits)
+        return frozenset(visit.label for taken in traces for visit, _ in taken.visits)
 
     def __repr__(self) -> str:
-        """The documents and the expected walk, for the report of a failing test."""
+        """The documents and the expected path, for the report of a failing test."""
         parts = [f"----- {path}\n{text}" for path, text in self.documents().items()]
         given = f"----- given\n{self.given}\n" if self.given != NOTHING_GIVEN else ""
-        return "\n" + "".join(parts) + f"{given}----- walk\n{show_walk(self.walk())}\n"
+        return "\n" + "".join(parts) + f"{given}----- path\n{show_path(self.walk())}\n"
 
 
 def tables(case: Case, number: int) -> Iterator[Case]:
-    """The case and the same documents with other outcomes: of so many tables those with a walk of their own."""
-    seen: set[Walk] = set()
+    """The case and the same documents with other outcomes: of so many tables those with a path of their own."""
+    seen: set[Trace] = set()
     for added in range(number):
         other = replace(case, outcomes=Outcomes(seed=case.outcomes.seed + added)) if added else case
         taken = other.walk()
@@ -85,7 +85,7 @@ def tables(case: Case, number: int) -> Iterator[Case]:
 
 
 def show_visit(visit: Visit, passed: bool) -> str:
-    """A visit in one word, such as `1.{n}#2@.3+`: unit, attempt if not the first, instances, outcome."""
+    """A visit in one word, such as `1.{n}#2@.3+`: step, attempt if not the first, instances, outcome."""
     attempt = f"#{visit.attempt}" if visit.attempt > 1 else ""
     instances = ""
     if visit.step_instance is not None or visit.substep_instance is not None:
@@ -93,8 +93,8 @@ def show_visit(visit: Visit, passed: bool) -> str:
     return f"{visit.label}{attempt}{instances}{'+' if passed else '-'}"
 
 
-def show_walk(taken: Walk) -> str:
-    """A walk in words."""
+def show_path(taken: Trace) -> str:
+    """A path in words."""
     end = "cut off" if taken.end is None else " ".join(taken.end).strip()
     words: list[str] = []
     for index, visit in enumerate([*taken.visits, None]):
@@ -104,5 +104,5 @@ def show_walk(taken: Walk) -> str:
 
 
 def show_jump(jump: Jump) -> str:
-    """A jump in one word, such as `[3]1.2`: the unit that waits, if one does, and the one where the run goes on."""
-    return f"[{jump.waiting}]{jump.unit}"
+    """A jump in one word, such as `[3]1.2`: the step that waits, if one does, and the one where the run goes on."""
+    return f"[{jump.waiting}]{jump.step}"

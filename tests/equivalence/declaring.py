@@ -1,4 +1,4 @@
-"""Random declarations for documents: inputs, values, secrets, settings of units, and what a run is given."""
+"""Random declarations for documents: inputs, values, secrets, settings of steps, and what a run is given."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PATTERN = r"[0-9.]*|[a-z ]+|\$\(touch x\).*"
 _NUMBERS = ("3", "-1.50", "0", "007", "12345678901234567890")
 _TIMEOUTS = (None, 90, 600, 7200)
 
-AnyUnit = TypeVar("AnyUnit", Step, Substep)
+AnyStep = TypeVar("AnyStep", Step, Substep)
 _flags = st.booleans()
 _given = st.sampled_from(GIVEN)
 
@@ -84,8 +84,8 @@ def declared(draw: st.DrawFn, runbook: Runbook, files: Files) -> tuple[Runbook, 
     found = {}
     for path, document in documents.items():
         secrets = tuple(draw(st.lists(st.sampled_from(tuple(SECRETS)), max_size=2, unique=True)))
-        units = draw(settings(document, files, is_main=not path))
-        declares = Declared(tuple(inputs[path]), tuple(values[path]), secrets, units)
+        steps = draw(settings(document, files, is_main=not path))
+        declares = Declared(tuple(inputs[path]), tuple(values[path]), secrets, steps)
         found[path] = replace(draw(showing(document)), declared=declares)
     main = found.pop("")
     known = {name for each in (main, *found.values()) for name in each.declared.secrets}
@@ -115,32 +115,32 @@ def given_values(draw: st.DrawFn, inputs: tuple[Input, ...]) -> tuple[tuple[str,
     return tuple(found)
 
 
-# --- Settings of units ------------------------------------------------------------------------------------------------
+# --- Settings of steps ------------------------------------------------------------------------------------------------
 
 
 @st.composite
 def settings(draw: st.DrawFn, runbook: Runbook, files: Files, *, is_main: bool) -> tuple[tuple[str, Settings], ...]:
-    """What a document says of all of it, of some units, and of runbooks in it and their units."""
-    units = {"*": None, **dict(named(runbook, files, "", "" if is_main else None))}
-    chosen = draw(st.lists(st.sampled_from(list(units)), max_size=3, unique=True))
-    found = {name: draw(settings_of(units[name], is_own="/" not in name)) for name in chosen}
-    able = [name for name, unit in units.items() if unit and "/" not in name and _may_hang(unit)]
+    """What a document says of all of it, of some steps, and of runbooks in it and their steps."""
+    steps = {"*": None, **dict(named(runbook, files, "", "" if is_main else None))}
+    chosen = draw(st.lists(st.sampled_from(list(steps)), max_size=3, unique=True))
+    found = {name: draw(settings_of(steps[name], is_own="/" not in name)) for name in chosen}
+    able = [name for name, step in steps.items() if step and "/" not in name and _may_hang(step)]
     if able and draw(st.integers(0, 3)) == 3:
         found[draw(st.sampled_from(able))] = Settings(SHORTEST)
     return tuple(found.items())
 
 
-def _may_hang(unit: Step | Substep) -> bool:
-    """Whether a unit is a command that does nothing but visit, and so can be ended at any time."""
-    return isinstance(unit.body, Leaf) and unit.body.is_command and unit.body.code in {CALL, *CODES}
+def _may_hang(step: Step | Substep) -> bool:
+    """Whether a step is a command that does nothing but visit, and so can be ended at any time."""
+    return isinstance(step.body, Leaf) and step.body.is_command and step.body.code in {CALL, *CODES}
 
 
 @st.composite
-def settings_of(draw: st.DrawFn, unit: Step | Substep | None, *, is_own: bool) -> Settings:
-    """What may be said of a unit; None is more than one."""
-    body = unit.body if unit else None
+def settings_of(draw: st.DrawFn, step: Step | Substep | None, *, is_own: bool) -> Settings:
+    """What may be said of a step; None is more than one."""
+    body = step.body if step else None
     leaf = body if isinstance(body, Leaf) else None
-    is_repeated = unit is None or leaf is None or _repeats(unit.transitions)
+    is_repeated = step is None or leaf is None or _repeats(step.transitions)
     delay = draw(st.sampled_from([None, 0, 0, 0, 1])) if is_repeated and is_own and draw(_flags) else None
     backoff = draw(st.sampled_from([None, 1, 2])) if delay else None
     if leaf and not leaf.is_command:
@@ -156,16 +156,16 @@ def _repeats(transitions: Transitions) -> bool:
 def named(
     runbook: Runbook, files: Files, prefix: str, deeper: str | None
 ) -> Iterator[tuple[str, Step | Substep | None]]:
-    """The units of a document by the names that it has for them; with `deeper` those of runbooks in it too."""
+    """The steps of a document by the names that it has for them; with `deeper` those of runbooks in it too."""
     for step in runbook.steps:
         children = [(child, f"{step.ident}.{child.ident}") for child in step.children]
         every: list[tuple[Step | Substep, str]] = [(step, step.ident), *children]
-        for unit, name in every:
-            yield prefix + name, unit
-            if deeper is None or not isinstance(unit.body, Runbooks):
+        for node, name in every:
+            yield prefix + name, node
+            if deeper is None or not isinstance(node.body, Runbooks):
                 continue
-            for position, path in enumerate(unit.body.paths):
-                label = inclusion(prefix + name, unit.body, position)
+            for position, path in enumerate(node.body.paths):
+                label = inclusion(prefix + name, node.body, position)
                 yield label, None
                 yield from named(files[path], files, f"{label}/", None)
 
@@ -182,24 +182,24 @@ def showing(draw: st.DrawFn, runbook: Runbook) -> Runbook:
 @st.composite
 def _showing_step(draw: st.DrawFn, step: Step) -> Step:
     if isinstance(step.body, Substeps):
-        children = tuple([draw(_showing_unit(child)) for child in step.body.children])
+        children = tuple([draw(_showing_part(child)) for child in step.body.children])
         step = replace(step, body=replace(step.body, children=children))
-    return draw(_showing_unit(step))
+    return draw(_showing_part(step))
 
 
 @st.composite
-def _showing_unit(draw: st.DrawFn, unit: AnyUnit) -> AnyUnit:
+def _showing_part(draw: st.DrawFn, step: AnyStep) -> AnyStep:
     place = draw(st.sampled_from(["", "", "title", "prompt", "message", "message"]))
     text = draw(st.sampled_from(SHOWING))
     if place == "title":
-        return replace(unit, title=text)
-    if place == "prompt" and (isinstance(unit, Step) or isinstance(unit.body, Leaf)):
-        return replace(unit, body=replace(unit.body, prompt=text))
+        return replace(step, title=text)
+    if place == "prompt" and (isinstance(step, Step) or isinstance(step.body, Leaf)):
+        return replace(step, body=replace(step.body, prompt=text))
     if place == "message":
-        own = unit.transitions
+        own = step.transitions
         says = Transitions(_saying(own.on_pass, text), _saying(own.on_fail, text), own.optimistic)
-        return replace(unit, transitions=says)
-    return unit
+        return replace(step, transitions=says)
+    return step
 
 
 def _saying(result: Result | None, text: str) -> Result | None:

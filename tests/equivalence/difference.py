@@ -1,4 +1,4 @@
-"""What differs between a run and the walk by the rules, said briefly."""
+"""What differs between a run and the path by the rules, said briefly."""
 
 from __future__ import annotations
 

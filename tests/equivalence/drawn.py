@@ -12,7 +12,7 @@ from itertools import count
 from typing import Generic, TypeVar
 
 from tests.equivalence.difference import DifferenceError
-from tests.programs.ways import WAYS
+from tests.programs.drivers import DRIVERS
 
 Told = TypeVar("Told")
 
@@ -34,39 +34,39 @@ SHARES = {
     "engine": 1,
     "engine-waiting": 1,
 }
-"""How many documents of a kind `make test` compares in each way."""
+"""How many documents of a kind `make test` compares with each driver."""
 
 THREADS = ThreadPoolExecutor(2)
 
 
 @dataclass(frozen=True)
 class Kind(Generic[Told]):
-    """A kind of documents: how one is drawn, run in a way, made smaller in steps, and shown.
+    """A kind of documents: how one is drawn, run by a driver, made smaller in steps, and shown.
 
-    `prefix` stands before the names of ways, where those of others stand beside them. `ways` are those of the kind,
-    where they are not those of programs.
+    `prefix` stands before the names of drivers, where those of others stand beside them. `drivers` are those of the
+    kind, where they are not those of programs.
     """
 
     noun: str
     draw: Callable[[int], Told]
-    try_way: Callable[[str, Told], bool]
+    try_driver: Callable[[str, Told], bool]
     smaller: Callable[[Told], Iterator[Told]]
     shown: Callable[[Told], str]
-    ways: tuple[str, ...] = ()
+    drivers: tuple[str, ...] = ()
 
     @property
     def prefix(self) -> str:
-        """What the names of its ways begin with."""
+        """What the names of its drivers begin with."""
         return f"{self.noun}s-"
 
 
 @dataclass(frozen=True)
 class Finding(Generic[Told]):
-    """A document, as small as it could be made, that a way does not run as the rules say."""
+    """A document, as small as it could be made, that a driver does not run as the rules say."""
 
     kind: Kind[Told]
     told: Told
-    way: str
+    driver: str
     seed: int
     error: BaseException
 
@@ -83,7 +83,7 @@ class Soak(Generic[Told]):
     """What was tried, and the last difference that was found."""
 
     kind: Kind[Told]
-    ways: tuple[str, ...]
+    drivers: tuple[str, ...]
     until: float
     most: int
     counts: Counter[str] = field(default_factory=Counter)
@@ -98,8 +98,8 @@ class Soak(Generic[Told]):
     @property
     def told(self) -> str:
         """What was tried, in words."""
-        walks = ", ".join(f"{self.kind.prefix}{name} {self.counts[name]}" for name in self.ways)
-        return f"{self.documents} {self.kind.noun}s, walks: {walks}"
+        traces = ", ".join(f"{self.kind.prefix}{name} {self.counts[name]}" for name in self.drivers)
+        return f"{self.documents} {self.kind.noun}s, paths: {traces}"
 
     def batch(self, number: int) -> Finding[Told] | None:
         """Try the documents of a seed."""
@@ -114,8 +114,8 @@ class Soak(Generic[Told]):
     def _try(self, seed: int) -> None:
         told = self.kind.draw(seed)
         self.documents += 1
-        due = [name for name in self.ways if name not in WAYS or self.documents % WAYS[name].every == 0]
-        running = [(name, THREADS.submit(self.kind.try_way, name, told)) for name in due]
+        due = [name for name in self.drivers if name not in DRIVERS or self.documents % DRIVERS[name].every == 0]
+        running = [(name, THREADS.submit(self.kind.try_driver, name, told)) for name in due]
         wait(future for _, future in running)
         for name, future in running:
             if error := future.exception():
@@ -127,7 +127,7 @@ class Soak(Generic[Told]):
         """Whether a document shows what was found, which is then found in this one."""
         assert self.finding
         try:
-            self.kind.try_way(self.finding.way, told)
+            self.kind.try_driver(self.finding.driver, told)
         except Exception as error:  # noqa: BLE001 (what was found may be any)
             if str(error.args[:1]) == str(self.finding.error.args[:1]):
                 self.finding = replace(self.finding, told=told, error=error)
@@ -135,13 +135,13 @@ class Soak(Generic[Told]):
         return False
 
 
-def try_share(kind: Kind[Told], way: str) -> None:
-    """Compare some documents of a kind in a way, always the same ones; raises `AssertionError` where one differs."""
-    seeds, left = count(), SHARES[way]
+def try_share(kind: Kind[Told], driver: str) -> None:
+    """Compare some documents of a kind by a driver, always the same ones; raises `AssertionError` where one differs."""
+    seeds, left = count(), SHARES[driver]
     while left:
         told = kind.draw(next(seeds))
         try:
-            left -= kind.try_way(way, told)
+            left -= kind.try_driver(driver, told)
         except Exception as error:
             raise AssertionError(f"{error}\n{kind.shown(told)}") from error
 

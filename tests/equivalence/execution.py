@@ -24,7 +24,7 @@ from compiler.ir.program import Program
 
 from .difference import same
 from .scenario import FOLDER_VARIABLE, Scenario, with_walk
-from .visits import Jump, Visit, Walk
+from .visits import Jump, Trace, Visit
 
 PROMPT = "?"
 """Stands in place of the file where a prompt is visited."""
@@ -32,12 +32,12 @@ PROMPT = "?"
 HOSTILE_FOLDER = 'it\'s "$HOME" é'
 
 # Each line of the log is one command that has run, so their number says which outcome is next. A program that
-# runs more commands than the walk has finds no outcome: the log then differs from what is expected. The trail is in
-# the folder that all commands share (M2); what is given beyond unit and file is logged as it arrives. It starts no
+# runs more commands than the path has finds no outcome: the log then differs from what is expected. The trail is in
+# the folder that all commands share (M2); what is given beyond step and file is logged as it arrives. It starts no
 # other program where it can do without: thousands of visits are made. Where documents declare something, `names` has
 # the variables to look at, and `writes` what commands do besides. Its own variables are none of theirs.
 VISIT_SCRIPT = """\
-y_line=1 y_number=0 y_unit=$1 y_file=$2 y_said= y_names= y_seen=
+y_line=1 y_number=0 y_step=$1 y_file=$2 y_said= y_names= y_seen=
 shift 2
 {
   read -r y_outcome <&3
@@ -55,7 +55,7 @@ if [ -n "$y_names" ]; then
 fi
 echo >>trail
 while read -r _; do y_number=$((y_number + 1)); done <trail
-printf '%s\\t%s\\t%s\\t%s\\t%s\\t%s\\t%s\\t%s%s\\n' "$y_file" "$y_unit" "${RDC_ATTEMPT:--}" "${RDC_STEP_INSTANCE:--}" \\
+printf '%s\\t%s\\t%s\\t%s\\t%s\\t%s\\t%s\\t%s%s\\n' "$y_file" "$y_step" "${RDC_ATTEMPT:--}" "${RDC_STEP_INSTANCE:--}" \\
     "${RDC_SUBSTEP_INSTANCE:--}" "${y_said:--}" "$y_number" "$y_seen" "${RDC_RUN_ID:--} ${LEAK-}" >>"$YARDSTICK/log"
 if [ -n "$y_names" ]; then
   [ ! -e "$YARDSTICK/writes/$y_line" ] || cat "$YARDSTICK/writes/$y_line" >"$RDC_OUTPUT"
@@ -71,14 +71,14 @@ cd "$YARDSTICK" && head -n 1 answers | sed 's/.* //' && sed 1d answers >rest && 
 
 
 class Line(NamedTuple):
-    """One command that ran: file ("" for the outermost), unit in it, what the environment said (M4), and its arguments.
+    """One command that ran: file ("" for the outermost), step in it, what the environment said (M4), and its arguments.
 
     `trail` counts the commands that have run in the shared folder. Where documents declare something there are also the
     variables that the command `sees`, and whether it is given a file for values.
     """
 
     file: str
-    unit: str
+    step: str
     attempt: int | None
     step_instance: int | None
     substep_instance: int | None
@@ -95,7 +95,7 @@ def errors(made: Compilation | Emission) -> list[Diagnostic]:
 
 @dataclass(frozen=True)
 class Documents:
-    """The documents of a scenario in a folder, compiled and emitted once for all walks through them."""
+    """The documents of a scenario in a folder, compiled and emitted once for all runs of them."""
 
     main: Path
     emissions: dict[str, Emission] = field(default_factory=dict)
@@ -130,14 +130,14 @@ class Trial:
         """The program of the documents."""
         return self.documents.program
 
-    def again(self, walk: Walk) -> Trial:
-        """A trial of the same documents with the outcomes of another walk, in a folder of its own."""
-        folder = Path(tempfile.mkdtemp(prefix="walk ", dir=self.folder))
-        return _with_outcomes(Trial(folder, with_walk(self.scenario, walk), self.documents))
+    def again(self, trace: Trace) -> Trial:
+        """A trial of the same documents with the outcomes of another path, in a folder of its own."""
+        folder = Path(tempfile.mkdtemp(prefix="path ", dir=self.folder))
+        return _with_outcomes(Trial(folder, with_walk(self.scenario, trace), self.documents))
 
-    def along(self, walk: Walk) -> Trial:
-        """A trial of the same documents in the same folder along another walk, for those who read no outcomes there."""
-        return replace(self, scenario=with_walk(self.scenario, walk))
+    def along(self, trace: Trace) -> Trial:
+        """A trial of the same documents in the same folder along another path, for those who read no outcomes there."""
+        return replace(self, scenario=with_walk(self.scenario, trace))
 
     @property
     def answers(self) -> Path:
@@ -146,9 +146,9 @@ class Trial:
 
     @property
     def answer_lines(self) -> list[str]:
-        """The answers in the order in which they are asked; every other unit is named in its own."""
-        units = list(dict.fromkeys(unit for unit, _ in self.asked))
-        return [f"{unit} {answer}" if units.index(unit) % 2 else answer for unit, answer in self.asked]
+        """The answers in the order in which they are asked; every other step is named in its own."""
+        steps = list(dict.fromkeys(step for step, _ in self.asked))
+        return [f"{step} {answer}" if steps.index(step) % 2 else answer for step, answer in self.asked]
 
     def answer_file(self, number: int) -> Path:
         """A file with one of the answers alone; files are told apart by what they say."""
@@ -158,8 +158,8 @@ class Trial:
 
     @property
     def asked(self) -> list[tuple[str, str]]:
-        """The prompts in order: the unit, and the answer."""
-        return [(visit.label, _word(passed)) for visit, passed in self.scenario.walk.visits if not visit.is_command]
+        """The prompts in order: the step, and the answer."""
+        return [(visit.label, _word(passed)) for visit, passed in self.scenario.trace.visits if not visit.is_command]
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -170,21 +170,21 @@ class Trial:
     @property
     def inputs(self) -> dict[str, str]:
         """The inputs that are given to the run, by their names."""
-        return dict(self.scenario.walk.given.inputs)
+        return dict(self.scenario.trace.given.inputs)
 
     @property
     def secrets(self) -> dict[str, str]:
         """The secrets by their names."""
-        return dict(self.scenario.walk.given.secrets)
+        return dict(self.scenario.trace.given.secrets)
 
     def stops(self, *, is_prompted: bool = False) -> Iterator[Visit | Jump]:
         """What is done each time that the run stops: a prompt is answered, or the operator jumps.
 
         In a prompted run commands are prompts too.
         """
-        walk = self.scenario.walk
-        jumps = list(walk.jumps)
-        for visit, _ in walk.visits:
+        trace = self.scenario.trace
+        jumps = list(trace.jumps)
+        for visit, _ in trace.visits:
             while jumps and jumps[0].index == visit.index:
                 yield jumps.pop(0)
             if is_prompted or not visit.is_command:
@@ -204,7 +204,7 @@ class Trial:
     @property
     def end(self) -> str:
         """How the run must end, and its message (M8), on one line."""
-        return " ".join(" ".join(self.scenario.walk.end or ()).split())
+        return " ".join(" ".join(self.scenario.trace.end or ()).split())
 
     @property
     def exit_code(self) -> int:
@@ -212,7 +212,7 @@ class Trial:
         return 0 if self.end.startswith("COMPLETE") else 1
 
     def check_log(self, said: str = "", secrets: bool = True) -> None:
-        """Compare the commands that ran with those of the walk; `secrets` says whether all of them see all secrets."""
+        """Compare the commands that ran with those of the path; `secrets` says whether all of them see all secrets."""
         lines = (self.folder / "log").read_text(encoding="utf-8").splitlines()
         same("the commands that ran", [_parse(line) for line in lines], self.expected(secrets), said)
         _check_runs(lines)
@@ -223,27 +223,27 @@ class Trial:
         return self.folder / "visit"
 
     def check_lines(self, lines: Sequence[str]) -> None:
-        """Compare the units of a walk, prompts among them, each with the line that `visit` logs, but for its trail."""
+        """Compare the steps of a path, prompts among them, each with the line that `visit` logs, but for its trail."""
         commands = iter(self.expected())
         expected = [
             next(commands)._replace(trail=0) if visit.is_command else _prompt(visit.label)
-            for visit, _ in self.scenario.walk.visits
+            for visit, _ in self.scenario.trace.visits
         ]
-        same("the units that were visited", [_without_trail(_parse(line)) for line in lines], expected)
+        same("the steps that were visited", [_without_trail(_parse(line)) for line in lines], expected)
         _check_runs(lines)
 
     def expected(self, secrets: bool = True) -> list[Line]:
         """The commands that had to run."""
-        walk = self.scenario.walk
-        commands = [visit for visit, _ in walk.visits if visit.is_command]
-        known = walk.given.secrets if secrets else ()
+        trace = self.scenario.trace
+        commands = [visit for visit, _ in trace.visits if visit.is_command]
+        known = trace.given.secrets if secrets else ()
         return [_line(visit, number, known) for number, visit in enumerate(commands, 1)]
 
 
 def _line(visit: Visit, number: int, secrets: tuple[tuple[str, str], ...]) -> Line:
     sees = tuple(sorted(f"{name}={value}" for name, value in (*visit.beyond.sees, *secrets)))
     numbers = (visit.attempt, visit.step_instance, visit.substep_instance)
-    return Line(visit.file, visit.unit, *numbers, visit.said, number, sees, visit.beyond.keeps)
+    return Line(visit.file, visit.step, *numbers, visit.said, number, sees, visit.beyond.keeps)
 
 
 def _check_runs(lines: Sequence[str]) -> None:
@@ -257,7 +257,7 @@ def _prompt(label: str) -> Line:
 
 def _without_trail(line: Line) -> Line:
     """What counts of a line without a trail; a prompt has no environment of its own (M4)."""
-    return _prompt(line.unit) if line.file == PROMPT else line._replace(trail=0)
+    return _prompt(line.step) if line.file == PROMPT else line._replace(trail=0)
 
 
 def _is_one_name(runs: set[str]) -> bool:
@@ -269,9 +269,9 @@ def _word(passed: bool) -> str:
 
 
 def _parse(line: str) -> Line:
-    file, unit, *numbers, said, trail, seen, _run = line.split("\t") if line.count("\t") > 7 else _undeclared(line)
+    file, node, *numbers, said, trail, seen, _run = line.split("\t") if line.count("\t") > 7 else _undeclared(line)
     attempt, step, substep = (None if number == "-" else int(number) for number in numbers)
-    file, label = (text.replace("@N", "{N}").replace("@n", "{n}") for text in (file, unit))
+    file, label = (text.replace("@N", "{N}").replace("@n", "{n}") for text in (file, node))
     keeps, _, sees = seen.partition("/")
     words = () if said == "-" else _words(said)
     return Line(
@@ -317,8 +317,8 @@ def prepare(folder: Path, scenario: Scenario) -> Trial:
 
 def _with_outcomes(prepared: Trial) -> Trial:
     """Write what commands and those who answer go by."""
-    folder, walk = prepared.folder, prepared.scenario.walk
-    commands = [(visit, passed) for visit, passed in walk.visits if visit.is_command]
+    folder, trace = prepared.folder, prepared.scenario.trace
+    commands = [(visit, passed) for visit, passed in trace.visits if visit.is_command]
     script = "".join(f"{_ends(visit, passed)}\n" for visit, passed in commands)
     (folder / "script").write_text(script, encoding="utf-8")
     prepared.answers.write_text("".join(f"{line}\n" for line in prepared.answer_lines), encoding="utf-8")

@@ -31,20 +31,20 @@ from .strategies import COMMAND_TAGS, SEPARATORS, SHOWN_TAGS
 from .texts import CODES, MAINS, MESSAGES, NAMES, PATHS, PROMPTS, SECRETS, TITLES, VARIABLES
 from .visits import Jump, Visit
 
-Unit = Step | Substep
+AnyStep = Step | Substep
 
 
-def units(runbook: Runbook) -> Iterator[tuple[Step, Unit]]:
-    """Every unit with the step that it stands in."""
+def all_steps(runbook: Runbook) -> Iterator[tuple[Step, AnyStep]]:
+    """Every step with the step that it stands in."""
     for step in runbook.steps:
         yield step, step
         for child in step.children:
             yield step, child
 
 
-def results(unit: Unit) -> Iterator[Result]:
-    """What a unit says about its outcomes."""
-    for result in (unit.transitions.on_pass, unit.transitions.on_fail):
+def results(step: AnyStep) -> Iterator[Result]:
+    """What a step says about its outcomes."""
+    for result in (step.transitions.on_pass, step.transitions.on_fail):
         if result is not None:
             yield result
 
@@ -54,9 +54,9 @@ def action_of(result: Result) -> Action:
     return result.then if isinstance(result, Retry) else result
 
 
-def jumps(unit: Unit) -> Iterator[Goto]:
-    """Where a unit may jump to."""
-    for result in results(unit):
+def jumps(step: AnyStep) -> Iterator[Goto]:
+    """Where a step may jump to."""
+    for result in results(step):
         action = action_of(result)
         if isinstance(action, Goto):
             yield action
@@ -79,11 +79,11 @@ def _of_style(case: Case) -> Iterator[str]:
 
 
 def _of_walk(case: Case) -> Iterator[str]:
-    walk = case.walk()
-    yield from (f"jump of an operator {_from(jump)} {_into_what(jump)}" for jump in walk.jumps)
-    yield from (f"given an input, {'empty' if not value else 'text'}" for _, value in walk.given.inputs)
-    yield f"end {walk.end[0] if walk.end else 'none'}"
-    for visit, passed in walk.visits:
+    trace = case.walk()
+    yield from (f"jump of an operator {_from(jump)} {_into_what(jump)}" for jump in trace.jumps)
+    yield from (f"given an input, {'empty' if not value else 'text'}" for _, value in trace.given.inputs)
+    yield f"end {trace.end[0] if trace.end else 'none'}"
+    for visit, passed in trace.visits:
         yield from _of_beyond(visit, passed)
         yield f"visit of a {'command' if visit.is_command else 'prompt'}, {'pass' if passed else 'fail'}"
         yield f"runbook {visit.label.count('.runbook.md')} deep"
@@ -102,9 +102,9 @@ def _from(jump: Jump) -> str:
 
 
 def _into_what(jump: Jump) -> str:
-    if jump.unit.endswith(".runbook.md") or "/" in jump.unit:
+    if jump.step.endswith(".runbook.md") or "/" in jump.step:
         return "into a runbook"
-    return "to a substep" if "." in jump.unit else "to a step"
+    return "to a substep" if "." in jump.step else "to a step"
 
 
 def _of_beyond(visit: Visit, passed: bool) -> Iterator[str]:
@@ -130,10 +130,10 @@ def _of_declared(declared: Declared) -> Iterator[str]:
         yield f"input {'with' if item.default is not None else 'without'} a default"
         yield f"input {'required' if item.required else 'not required'}"
     yield from (f"variable {name}" for name in declared.names)
-    yield from ("a value" for _ in declared.values)
+    yield from ("an output" for _ in declared.outputs)
     yield from (f"secret {name}" for name in declared.secrets)
-    for unit, says in declared.units:
-        where = "all" if unit == "*" else "a nested unit" if "/" in unit else "a unit"
+    for step, says in declared.steps:
+        where = "all" if step == "*" else "a nested step" if "/" in step else "a step"
         yield from (f"{key} of {where}" for key in ("timeout", "delay", "backoff", "env") if getattr(says, key))
 
 
@@ -146,35 +146,35 @@ def _of_runbook(runbook: Runbook) -> Iterator[str]:
         yield "named steps only"
     if len(runbook.steps) > 9:
         yield "many steps"
-    for step, unit in units(runbook):
-        yield from _of_unit(step, unit)
+    for step, part in all_steps(runbook):
+        yield from _of_step(step, part)
 
 
-def _kind(unit: Unit) -> str:
-    match unit.body:
+def _kind(step: AnyStep) -> str:
+    match step.body:
         case Substeps():
             return "step with substeps"
         case Runbooks():
             return "list"
         case _:
-            return "leaf" if isinstance(unit, Step) else "substep"
+            return "leaf" if isinstance(step, Step) else "substep"
 
 
-def _of_unit(step: Step, unit: Unit) -> Iterator[str]:
-    kind = _kind(unit)
-    place = "substep" if kind == "list" and isinstance(unit, Substep) else kind
-    yield from {f"{kind} {_identifier(unit.ident)}", f"{place} {_identifier(unit.ident)}"}
-    yield f"title {unit.title}"
-    if kind == "step with substeps" and not unit.transitions.declared:
+def _of_step(step: Step, part: AnyStep) -> Iterator[str]:
+    kind = _kind(part)
+    place = "substep" if kind == "list" and isinstance(part, Substep) else kind
+    yield from {f"{kind} {_identifier(part.ident)}", f"{place} {_identifier(part.ident)}"}
+    yield f"title {part.title}"
+    if kind == "step with substeps" and not part.transitions.declared:
         yield "transparent step"
-    if unit.transitions.optimistic:
+    if part.transitions.optimistic:
         yield f"{kind}, PASS ANY"
-    yield from _of_transitions(kind, unit.transitions)
-    yield from (f"jump {_jump(step, unit, goto)}" for goto in jumps(unit))
-    if isinstance(unit.body, Leaf):
-        yield from _of_leaf(unit.body)
+    yield from _of_transitions(kind, part.transitions)
+    yield from (f"jump {_jump(step, part, goto)}" for goto in jumps(part))
+    if isinstance(part.body, Leaf):
+        yield from _of_leaf(part.body)
     else:
-        yield f"prompt {unit.body.prompt}"
+        yield f"prompt {part.body.prompt}"
 
 
 def _of_leaf(leaf: Leaf) -> Iterator[str]:
@@ -200,7 +200,7 @@ def _identifier(ident: str) -> str:
     return ident if ident in {STEP_TEMPLATE, CHILD_TEMPLATE} else "number" if ident.isdecimal() else "name"
 
 
-def _jump(step: Step, unit: Unit, goto: Goto) -> str:
+def _jump(step: Step, node: AnyStep, goto: Goto) -> str:
     """The form of a jump, and from where."""
     words = ["NEXT"] if goto.advance else []
     if goto.step is not None:
@@ -248,10 +248,10 @@ EXPECTED = (
     *(f"tag {tag}" for tag in (*COMMAND_TAGS, *SHOWN_TAGS)),
     *(f"input {kind}" for kind in ("string", "pattern", "number", "boolean", "choice", "required", "not required")),
     *("input with a default", "input without a default", "given an input, empty", "given an input, text"),
-    *("a value", *(f"variable {name}" for name in VARIABLES)),
+    *("an output", *(f"variable {name}" for name in VARIABLES)),
     *(f"secret {name}" for name in SECRETS),
-    *(f"{key} of {where}" for key in ("timeout", "env") for where in ("all", "a unit", "a nested unit")),
-    *("delay of all", "delay of a unit", "a delay is waited", "a timeout is reached", "a command has a timeout"),
+    *(f"{key} of {where}" for key in ("timeout", "env") for where in ("all", "a step", "a nested step")),
+    *("delay of all", "delay of a step", "a delay is waited", "a timeout is reached", "a command has a timeout"),
     *("a command sees variables", "a nested command sees variables", "a command sees a masked value"),
     *("a command writes values", "a command that fails writes values", "a command writes what is malformed"),
     *("a prompt shows values", "jump of an operator after a STOP to a step"),

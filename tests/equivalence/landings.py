@@ -1,4 +1,4 @@
-"""Where an operator's jump can lead (E6): every unit, step and runbook of a document and of those that it includes."""
+"""Where an operator's jump can lead (E6): every step, step and runbook of a document and of those that it includes."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Route = tuple[Hop, ...]
 
 @dataclass(frozen=True)
 class Landing:
-    """A unit by its full name and by the way to it; `leads_to` is the leaf that a run then comes to.
+    """A step by its full name and by the way to it; `leads_to` is the leaf that a run then comes to.
 
-    `inside` has the runbooks around it: the unit of each list, and the runbook in it. With `is_runbook` the last of
+    `inside` has the runbooks around it: the step of each list, and the runbook in it. With `is_runbook` the last of
     these is where the route ends.
     """
 
@@ -29,15 +29,15 @@ class Landing:
 
     @property
     def frame(self) -> str:
-        """What the names of the units of its runbook begin with."""
+        """What the names of the steps of its runbook begin with."""
         around = self.inside[:-1] if self.is_runbook else self.inside
         return f"{around[-1][1]}/" if around else ""
 
     def is_plain_from(self, waiting: str) -> bool:
         """Whether the rules say what a jump does: no GOTO leads to another runbook of the same list."""
-        for unit, runbook in self.inside:
+        for step, runbook in self.inside:
             if not waiting.startswith(f"{runbook}/"):
-                return not waiting.startswith(f"{unit}/")
+                return not waiting.startswith(f"{step}/")
         return not self.is_runbook
 
 
@@ -49,11 +49,11 @@ def first_step(runbook: Runbook) -> Step:
     return runbook.steps[0]
 
 
-def inclusion(unit: str, runbooks: Runbooks, position: int) -> str:
+def inclusion(step: str, runbooks: Runbooks, position: int) -> str:
     """The name of a runbook of a list: one that stands there again is numbered."""
     path = runbooks.paths[position]
     before = runbooks.paths[:position].count(path)
-    return f"{unit}/{path}" + (f"~{before + 1}" if before else "")
+    return f"{step}/{path}" + (f"~{before + 1}" if before else "")
 
 
 @dataclass(frozen=True)
@@ -82,11 +82,11 @@ class Landings:
                     yield from self.of_list(hop, child.body)
 
     def of_list(self, hop: tuple[str, str | None], runbooks: Runbooks) -> Iterator[Landing]:
-        """The runbooks of a unit, and what is in them."""
-        unit = self.prefix + ".".join(part for part in hop if part is not None)
+        """The runbooks of a step, and what is in them."""
+        step = self.prefix + ".".join(part for part in hop if part is not None)
         for position, path in enumerate(runbooks.paths):
-            label = inclusion(unit, runbooks, position)
-            route, inside = (*self.route, (*hop, position)), (*self.inside, (unit, label))
+            label = inclusion(step, runbooks, position)
+            route, inside = (*self.route, (*hop, position)), (*self.inside, (step, label))
             nested = Landings(self.files[path], self.files, f"{label}/", route, inside)
             yield Landing(label, route, nested.first_leaf(first_step(nested.runbook)), inside, is_runbook=True)
             yield from nested
@@ -100,7 +100,7 @@ class Landings:
         return self.leaf_of(label, step.body)
 
     def leaf_of(self, label: str, body: Leaf | Runbooks) -> str:
-        """The leaf that a run comes to in a unit without substeps."""
+        """The leaf that a run comes to in a step without substeps."""
         if isinstance(body, Leaf):
             return label
         nested = self.files[body.paths[0]]

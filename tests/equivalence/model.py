@@ -15,7 +15,7 @@ EXECUTABLE = frozenset({"bash", "sh", "shell"})
 
 @dataclass(frozen=True)
 class Continue:
-    """Go to the next unit in sequence."""
+    """Go to the next step in sequence."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ Action = Continue | Complete | Stop | Goto
 
 @dataclass(frozen=True)
 class Retry:
-    """Run the unit again up to `count` times, then do `then`."""
+    """Run the step again up to `count` times, then do `then`."""
 
     count: int
     then: Action
@@ -57,9 +57,9 @@ Result = Action | Retry
 
 @dataclass(frozen=True)
 class Transitions:
-    """What a unit says about its outcomes; None where it says nothing.
+    """What a step says about its outcomes; None where it says nothing.
 
-    `optimistic` is `PASS ANY / FAIL ALL`. It needs a transition to be written on, so a unit that says nothing
+    `optimistic` is `PASS ANY / FAIL ALL`. It needs a transition to be written on, so a step that says nothing
     is never optimistic.
     """
 
@@ -73,7 +73,7 @@ class Transitions:
 
     @property
     def declared(self) -> bool:
-        """Whether the unit has a transition of its own."""
+        """Whether the step has a transition of its own."""
         return self.on_pass is not None or self.on_fail is not None
 
     def explicit(self, passed: bool) -> Result | None:
@@ -86,7 +86,7 @@ NOTHING = Transitions()
 
 @dataclass(frozen=True)
 class Leaf:
-    """A unit without children: a prompt and/or one code block. Only some blocks are executed (M2, M3).
+    """A step without children: a prompt and/or one code block. Only some blocks are executed (M2, M3).
 
     `said` are the arguments that a shell gives to what the code calls.
     """
@@ -112,7 +112,7 @@ class Runbooks:
 
 @dataclass(frozen=True)
 class Substep:
-    """An H3 unit; `ident` is the part after the dot."""
+    """An H3 step; `ident` is the part after the dot."""
 
     ident: str
     body: Leaf | Runbooks
@@ -133,7 +133,7 @@ Body = Leaf | Runbooks | Substeps
 
 @dataclass(frozen=True)
 class Step:
-    """An H2 unit."""
+    """An H2 step."""
 
     ident: str
     body: Body
@@ -165,7 +165,7 @@ class Input:
 
 @dataclass(frozen=True)
 class Settings:
-    """What is said of units (E3); None for what is left open. Times are in seconds."""
+    """What is said of steps (E3); None for what is left open. Times are in seconds."""
 
     timeout: int | None = None
     delay: int | None = None
@@ -175,17 +175,17 @@ class Settings:
 
 @dataclass(frozen=True)
 class Declared:
-    """What a document has under `rdc` (E1, E2, E3, E10); `units` is by the names that the document has for them."""
+    """What a document has under `rdc` (E1, E2, E3, E10); `steps` is by the names that the document has for them."""
 
     inputs: tuple[Input, ...] = ()
-    values: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
-    units: tuple[tuple[str, Settings], ...] = ()
+    steps: tuple[tuple[str, Settings], ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
         """What commands of the document see and its texts may show."""
-        return (*(declared.name for declared in self.inputs), *self.values)
+        return (*(declared.name for declared in self.inputs), *self.outputs)
 
 
 UNDECLARED = Declared()

@@ -1,12 +1,12 @@
-"""A short way to write models and walks in tests.
+"""A short way to write models and paths in tests.
 
 `step("1", "FAIL: RETRY 2 GOTO 3")` is a step with a transition; further parts are substeps, or the paths of
-runbooks. `expect("1- 1#2+ => COMPLETE", ...)` gives the outcomes and the walk that must follow from them.
+runbooks. `expect("1- 1#2+ => COMPLETE", ...)` gives the outcomes and the path that must follow from them.
 """
 
 from __future__ import annotations
 
-from .cases import show_walk
+from .cases import show_path
 from .model import (
     Action,
     Complete,
@@ -97,10 +97,10 @@ def book(*steps: Step) -> Runbook:
 
 
 def expect(text: str, *steps: Step, files: Files | None = None) -> None:
-    """Assert that the walk is this one, when its units have the outcomes in it."""
+    """Assert that the path is this one, when its steps have the outcomes in it."""
     words = text.partition("=>")[0].split()
 
     def outcome_of(visit: Visit) -> bool:
         return visit.index < len(words) and words[visit.index].endswith("+")
 
-    assert show_walk(walk(Runbook(steps), files or {}, outcome_of, limit=max(len(words), 1))) == text
+    assert show_path(walk(Runbook(steps), files or {}, outcome_of, limit=max(len(words), 1))) == text

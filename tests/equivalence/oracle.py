@@ -27,7 +27,7 @@ from .model import (
     Substep,
     Transitions,
 )
-from .visits import CutOffError, End, Given, Instances, Jump, OutcomeOf, Recorder, Visit, Walk
+from .visits import CutOffError, End, Given, Instances, Jump, OutcomeOf, Recorder, Trace, Visit
 
 NOTHING_GIVEN = Given()
 
@@ -59,7 +59,7 @@ class _Memory:
 class _Place:
     """Where the run stands: a step, and a child of it or None where the step has none.
 
-    Where an operator's jump leads on into its list, `position` is that of the runbook, and `route` the rest of the way.
+    Where an operator's jump leads on into its list, `position` is that of the runbook, and `route` the rest
     """
 
     step: Step
@@ -81,12 +81,12 @@ class _Place:
 
     @property
     def transitions(self) -> Transitions:
-        """What its unit says about its outcomes."""
+        """What its step says about its outcomes."""
         return self.child.transitions if self.child else self.step.transitions
 
 
 class JumpedError(Exception):
-    """The operator takes the run to another unit (E6)."""
+    """The operator takes the run to another step (E6)."""
 
     def __init__(self, landing: Landing) -> None:
         super().__init__(landing.label)
@@ -95,10 +95,10 @@ class JumpedError(Exception):
 
 @dataclass
 class Operator:
-    """Who jumps: as soon as one can after so many visits, to the unit with this number among those one can go to."""
+    """Who jumps: as soon as one can after so many visits, to the step with this number among those one can go to."""
 
     jumps: dict[int, int]
-    units: frozenset[str]
+    steps: frozenset[str]
     """Where a run can come to."""
 
     def jump(self, recorder: Recorder, main: Landings, waiting: str) -> Landing | None:
@@ -107,7 +107,7 @@ class Operator:
         if not due:
             return None
         pick = self.jumps.pop(min(due))
-        able = [landing for landing in main if landing.leads_to in self.units and landing.is_plain_from(waiting)]
+        able = [landing for landing in main if landing.leads_to in self.steps and landing.is_plain_from(waiting)]
         if not able or len(recorder.visits) >= recorder.limit:  # nothing could be visited after it
             return None
         landing = able[pick % len(able)]
@@ -143,7 +143,7 @@ class _Run:
         self.number = 1  # `{N}` is the first step run wherever it exists (M1, M12)
         self.memory = {step.ident: _Memory() for step in runbook.steps}
 
-    # -- the walk ------------------------------------------------------------------------------------------
+    # -- the path ------------------------------------------------------------------------------------------
 
     def play(self, route: Route = ()) -> End:
         """Walk to an end, from the start or from where an operator's jump leads."""
@@ -164,7 +164,7 @@ class _Run:
                 return where
 
     def land(self, origin: _Place | None, route: Route) -> _Place:
-        """E6: do what a GOTO to the unit would do from where the run stands; None is a place in no step."""
+        """E6: do what a GOTO to the step would do from where the run stands; None is a place in no step."""
         (ident, child, position), *rest = route
         if position is None:
             return self.jump(origin, Goto(ident, child))
@@ -261,7 +261,7 @@ class _Run:
         return ("COMPLETE" if isinstance(action, Complete) else "STOP", self.filled(place, action.message))
 
     def filled(self, place: _Place, text: str) -> str:
-        """M5, E1: a text with the placeholders of its unit replaced."""
+        """M5, E1: a text with the placeholders of its step replaced."""
         return self.scope.filled(text, self.numbers(place))
 
     # -- entering ------------------------------------------------------------------------------------------
@@ -289,7 +289,7 @@ class _Run:
         return _Place(step, child)
 
     def resolve_bare_next(self, origin: _Place) -> Goto:
-        """M12: NEXT alone advances the innermost dynamic unit that its author stands in."""
+        """M12: NEXT alone advances the innermost dynamic step that its author stands in."""
         if origin.child and origin.child.ident == CHILD_TEMPLATE:
             return Goto(origin.step.ident, CHILD_TEMPLATE, advance=True)
         return Goto(STEP_TEMPLATE, advance=True)
@@ -318,7 +318,7 @@ class _Run:
         return child.ident, self.memory[step.ident].instance if child.ident == CHILD_TEMPLATE else 0
 
     def outcome(self, place: _Place, retries: int) -> bool:
-        """The outcome of one attempt at a unit that has no substeps."""
+        """The outcome of one attempt at a step that has no substeps."""
         body, label, recorder = place.body, self.label(place), self.world.recorder
         if isinstance(body, Runbooks):
             return self.play_list(place, body)
@@ -353,11 +353,11 @@ class _Run:
         return (*self.scope.around, step, *((self.label(place),) if place.child else ()))
 
     def label(self, place: _Place) -> str:
-        """The unit's name, with the way by which its runbook was included before it."""
+        """The step's name, with the path by which its runbook was included before it."""
         return self.prefix + place.step.ident + (f".{place.child.ident}" if place.child else "")
 
     def own_instances(self, place: _Place) -> Instances:
-        """The instance numbers of the dynamic units of this runbook that a place is in."""
+        """The instance numbers of the dynamic steps of this runbook that a place is in."""
         number = self.number if place.step.ident == STEP_TEMPLATE else None
         in_template = place.child is not None and place.child.ident == CHILD_TEMPLATE
         return number, self.memory[place.step.ident].instance if in_template else None
@@ -367,7 +367,7 @@ class _Run:
         return dict(zip("Nn", self.own_instances(place), strict=True))
 
     def instances(self, place: _Place) -> Instances:
-        """M4: the innermost instance numbers; a nested runbook is inside the units that include it."""
+        """M4: the innermost instance numbers; a nested runbook is inside the steps that include it."""
         number, instance = self.own_instances(place)
         outer_number, outer_instance = self.outer
         return (
@@ -391,8 +391,8 @@ def walk(
     limit: int,
     given: Given = NOTHING_GIVEN,
     operator: Operator | None = None,
-) -> Walk:
-    """Walk a runbook, asking for the outcome of each visit; at most `limit` visits."""
+) -> Trace:
+    """Path a runbook, asking for the outcome of each visit; at most `limit` visits."""
     recorder = Recorder(outcome_of, limit)
     world = _World(files, recorder, Landings(runbook, files), operator or Operator({}, frozenset()))
     scope = Scope(Slots(given)).include(runbook.declared, "", ())
@@ -401,4 +401,4 @@ def walk(
         end = _Run(runbook, world, "", "", (None, None), scope).play()
     except CutOffError:
         end = None
-    return Walk(tuple(recorder.visits), end, given, tuple(recorder.jumps))
+    return Trace(tuple(recorder.visits), end, given, tuple(recorder.jumps))

@@ -1,4 +1,4 @@
-"""Which units a runbook has, and which jumps rule V10 allows from each of them."""
+"""Which steps a runbook has, and which jumps rule V10 allows from each of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from .model import CHILD_TEMPLATE, STEP_TEMPLATE, Goto
 
 # Names that a careless reader takes for something else: none of them is reserved.
-STEP_NAMES = ("Recover", "Next", "N", "_x1", "PASSED", "retry", "run", "help", "done", "PATH", "rdc_unit", "null", "s1")
+STEP_NAMES = ("Recover", "Next", "N", "_x1", "PASSED", "retry", "run", "help", "done", "PATH", "rdc_node", "null", "s1")
 CHILD_NAMES = ("Check", "n", "Recover", "Stop", "GOTO_1", "IFS", "if", "answers", "result", "on", "s1_1", "text")
 
 _is_named = st.sampled_from([False, False, False, True])
@@ -78,7 +78,7 @@ def outlines(draw: st.DrawFn, most: int) -> Outline:
 
 
 def targets(outline: Outline, step: str, child: str | None) -> list[Goto]:
-    """Every jump that a unit may make (V10), the plain ones first; those to instances stand there twice."""
+    """Every jump that a step may make (V10), the plain ones first; those to instances stand there twice."""
     found = [target for ident, children in outline.steps for target in _into(ident, children, step, child)]
     found += [target for target in found if target.child == CHILD_TEMPLATE]
     if child == CHILD_TEMPLATE or step == STEP_TEMPLATE:
@@ -91,7 +91,7 @@ def _into(ident: str, children: tuple[str, ...], step: str, child: str | None) -
     if ident == STEP_TEMPLATE:
         yield Goto(ident)
         yield Goto(ident, advance=True)
-    elif not (inside and child is None):  # a static unit must not name itself
+    elif not (inside and child is None):  # a static step must not name itself
         yield Goto(ident)
     for name in children:
         if name == CHILD_TEMPLATE:

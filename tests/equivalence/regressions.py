@@ -1,10 +1,10 @@
-"""Cases as files, for reading and replaying: a folder with documents as they are, and `walk.txt`.
+"""Cases as files, for reading and replaying: a folder with documents as they are, and `trace.txt`.
 
-The first line of `walk.txt` names the document that is run. Then comes a line for each visit with its outcome: `pass`
-or `fail` of a command, `yes` or `no` of a prompt. `2.{n}#3@1.4 pass` is the third attempt at unit `2.{n}`, in the first
-instance of the step and the fourth of the substep. What a command is given beyond its unit and file follows as JSON,
+The first line of `trace.txt` names the document that is run. Then comes a line for each visit with its outcome: `pass`
+or `fail` of a command, `yes` or `no` of a prompt. `2.{n}#3@1.4 pass` is the third attempt at step `2.{n}`, in the first
+instance of the step and the fourth of the substep. What a command is given beyond its step and file follows as JSON,
 with what there is by rules E1 to E10 if documents declare something: then the second line, `given`, has what the run is
-given. `[3]1.2` is a jump of the operator from unit 3, which waits, to 1.2; `[]1.2` one after a STOP. The last line has
+given. `[3]1.2` is a jump of the operator from step 3, which waits, to 1.2; `[]1.2` one after a STOP. The last line has
 the end and its message.
 """
 
@@ -19,10 +19,10 @@ from typing import Any
 
 from .cases import show_jump, show_visit
 from .scenario import Scenario
-from .visits import NOTHING, Beyond, End, Given, Jump, Visit, Walk
+from .visits import NOTHING, Beyond, End, Given, Jump, Trace, Visit
 
 FOLDER = Path(__file__).parent / "found"
-WALK = "walk.txt"
+TRACE = "trace.txt"
 CUT_OFF = "cut off"
 _VISIT = re.compile(r"((?:.*/)?[^/#@]+)(?:#(\d+))?(?:@(\d*)\.(\d*))? (pass|fail|yes|no)(?: (\[.*\]))?")
 
@@ -33,22 +33,22 @@ def write(folder: Path, scenario: Scenario) -> None:
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(text.encode())
-    walk = scenario.walk
-    end = f"{walk.end[0]} {_json(walk.end[1])}" if walk.end else CUT_OFF
+    trace = scenario.trace
+    end = f"{trace.end[0]} {_json(trace.end[1])}" if trace.end else CUT_OFF
     given = (
-        [f"given {_json([_plain(walk.given), scenario.variables])}"]
-        if scenario.variables or walk.given != Given()
+        [f"given {_json([_plain(trace.given), scenario.variables])}"]
+        if scenario.variables or trace.given != Given()
         else []
     )
-    lines = [f"run {scenario.main}", *given, *_lines(walk), f"=> {end}"]
-    (folder / WALK).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    lines = [f"run {scenario.main}", *given, *_lines(trace), f"=> {end}"]
+    (folder / TRACE).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 def read(folder: Path) -> Scenario:
     """Read a scenario from a folder."""
     found = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*.runbook.md"))}
     documents = {name: path.read_bytes().decode() for name, path in found.items()}
-    first, *lines, last, _ = (folder / WALK).read_text(encoding="utf-8").split("\n")
+    first, *lines, last, _ = (folder / TRACE).read_text(encoding="utf-8").split("\n")
     variables: tuple[str, ...] = ()
     given = Given()
     if lines and lines[0].startswith("given "):
@@ -61,13 +61,13 @@ def read(folder: Path) -> Scenario:
             jumps.append(Jump(len(visits), *line[1:].rsplit("]", 1)))
         else:
             visits.append(_visit(line, len(visits), documents))
-    walk = Walk(tuple(visits), _end(last), given, tuple(jumps))
-    return Scenario(documents, first.removeprefix("run "), walk, variables=variables)
+    trace = Trace(tuple(visits), _end(last), given, tuple(jumps))
+    return Scenario(documents, first.removeprefix("run "), trace, variables=variables)
 
 
-def _lines(walk: Walk) -> Iterator[str]:
-    for index, visit in enumerate([*walk.visits, None]):
-        yield from (show_jump(jump) for jump in walk.jumps if jump.index == index)
+def _lines(trace: Trace) -> Iterator[str]:
+    for index, visit in enumerate([*trace.visits, None]):
+        yield from (show_jump(jump) for jump in trace.jumps if jump.index == index)
         if visit:
             yield _line(*visit)
 

@@ -1,4 +1,4 @@
-"""From the model to Markdown. A `Style` chooses among ways of writing that mean the same."""
+"""From the model to Markdown. A `Style` chooses among spellings that mean the same."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Style:
 
 PLAIN = Style()
 
-# Gives the text that stands for a command: (path of the file, label of the unit in it, the leaf) -> code.
+# Gives the text that stands for a command: (path of the file, label of the step in it, the leaf) -> code.
 CodeOf = Callable[[str, str, Leaf], str]
 
 
@@ -137,7 +137,7 @@ class _Writer:
         yield from self.ordered(written, self.body(label, child.body))
 
     def ordered(self, transitions: str, rest: Iterable[str]) -> Iterator[str]:
-        """V7: where the transitions of a unit stand."""
+        """V7: where the transitions of a step stand."""
         return iter([transitions, *rest] if self.style.after_header else [*rest, transitions])
 
     def header(self, hashes: str, label: str, title: str) -> str:
@@ -174,7 +174,7 @@ class _Writer:
         return self.transitions(transitions, modified, self.style.omit_modifiers and not late)
 
     def transitions(self, transitions: Transitions, modified: bool, omit: bool) -> str:
-        """The items of a unit; `modified` says whether ALL and ANY are written, `omit` only where needed."""
+        """The items of a step; `modified` says whether ALL and ANY are written, `omit` only where needed."""
         any_all = ("ANY", "ALL") if transitions.optimistic else ("ALL", "ANY")
         words = ("YES", "NO") if self.style.yes_no else ("PASS", "FAIL")
         items = []
@@ -230,12 +230,12 @@ def declarations(declared: Declared) -> Iterator[str]:
     """What stands under `rdc`, a line for each key; YAML in which all is in quotes."""
     if declared.inputs:
         yield f"inputs: {in_yaml({item.name: _input(item) for item in declared.inputs})}"
-    if declared.values:
-        yield f"values: {in_yaml(list(declared.values))}"
+    if declared.outputs:
+        yield f"outputs: {in_yaml(list(declared.outputs))}"
     if declared.secrets:
         yield f"secrets: {in_yaml(list(declared.secrets))}"
-    if declared.units:
-        yield f"units: {in_yaml({unit: _settings(says) for unit, says in declared.units})}"
+    if declared.steps:
+        yield f"steps: {in_yaml({step: _settings(says) for step, says in declared.steps})}"
 
 
 def _input(item: Input) -> Mapping[str, Yaml]:

@@ -1,4 +1,4 @@
-"""A scenario: documents as real files, whose commands log their visits, and the walk that they must take."""
+"""A scenario: documents as real files, whose commands log their visits, and the path that they must take."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from dataclasses import dataclass, replace
 from .cases import Case
 from .model import Leaf
 from .render import render, render_files
-from .visits import Walk
+from .visits import Trace
 
 FOLDER_VARIABLE = "YARDSTICK"
 
 CALL = "@VISIT@"
-"""Stands in the code of a unit for the command that logs the visit; such code is run as it is."""
+"""Stands in the code of a step for the command that logs the visit; such code is run as it is."""
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """Documents by path, which of them is run, and its walk."""
+    """Documents by path, which of them is run, and its path."""
 
     documents: Mapping[str, str]
     main: str
-    walk: Walk
+    trace: Trace
     is_tabled: bool = False
     """Whether an engine may answer the commands itself by the table of outcomes: all that they do is to visit."""
     variables: tuple[str, ...] = ()
@@ -31,8 +31,8 @@ class Scenario:
 
     @property
     def asks(self) -> bool:
-        """Whether the walk has a prompt."""
-        return any(not visit.is_command for visit, _ in self.walk.visits)
+        """Whether the path has a prompt."""
+        return any(not visit.is_command for visit, _ in self.trace.visits)
 
 
 def scenario(case: Case) -> Scenario:
@@ -45,15 +45,15 @@ def scenario(case: Case) -> Scenario:
 def variables(case: Case) -> tuple[str, ...]:
     """All names that the documents of a case declare."""
     declared = [runbook.declared for runbook in (case.runbook, *case.files.values())]
-    constants = [name for each in declared for _, says in each.units for name, _ in says.env]
+    constants = [name for each in declared for _, says in each.steps for name, _ in says.env]
     names = [name for each in declared for name in (*each.names, *each.secrets)]
     return tuple(sorted({*names, *constants}))
 
 
 def fits_a_table(case: Case) -> bool:
-    """Whether outcomes are all that a walk of a case depends on: it has neither values nor time limits."""
+    """Whether outcomes are all that a path of a case depends on: it has neither values nor time limits."""
     declared = [runbook.declared for runbook in (case.runbook, *case.files.values())]
-    return not variables(case) and all(says.timeout is None for each in declared for _, says in each.units)
+    return not variables(case) and all(says.timeout is None for each in declared for _, says in each.steps)
 
 
 def tabled(case: Case) -> Scenario:
@@ -63,17 +63,17 @@ def tabled(case: Case) -> Scenario:
     return Scenario(documents, case.main, _without_arguments(case.walk()), is_tabled=True)
 
 
-def with_walk(scenario: Scenario, walk: Walk) -> Scenario:
-    """The same documents with the outcomes of another walk."""
-    return replace(scenario, walk=_without_arguments(walk) if scenario.is_tabled else walk)
+def with_walk(scenario: Scenario, trace: Trace) -> Scenario:
+    """The same documents with the outcomes of another path."""
+    return replace(scenario, trace=_without_arguments(trace) if scenario.is_tabled else trace)
 
 
-def _without_arguments(walk: Walk) -> Walk:
-    return replace(walk, visits=tuple((replace(visit, said=()), passed) for visit, passed in walk.visits))
+def _without_arguments(trace: Trace) -> Trace:
+    return replace(trace, visits=tuple((replace(visit, said=()), passed) for visit, passed in trace.visits))
 
 
 def command(path: str, label: str, leaf: Leaf) -> str:
-    """The code of a unit: with the call where it says so, else made harmless as one quoted argument before the call.
+    """The code of a step: with the call where it says so, else made harmless as one quoted argument before the call.
 
     `@` stands for the braces of `{N}`: as a placeholder it would be replaced by the instance (M5).
     """
@@ -82,7 +82,7 @@ def command(path: str, label: str, leaf: Leaf) -> str:
 
 
 def visit(path: str, label: str, leaf: Leaf) -> str:
-    """The code of a unit made harmless, and a visit by the shell that runs it, without a process of its own."""
+    """The code of a step made harmless, and a visit by the shell that runs it, without a process of its own."""
     return f': {shlex.quote(leaf.code or "")}\nset -- {_names(path, label)}; . "${FOLDER_VARIABLE}/visit"'
 
 

@@ -31,7 +31,7 @@ from .strategies import included
 PLAIN_OUTCOMES = (Outcomes((False,) * 40), Outcomes((True,) * 40))
 SIMPLE = Leaf(code="true", info="sh")
 
-AnyUnit = TypeVar("AnyUnit", Step, Substep)
+AnyStep = TypeVar("AnyStep", Step, Substep)
 Renamed = Mapping[tuple[str, str | None], tuple[str, str | None]]
 
 
@@ -68,7 +68,7 @@ def _smaller_runbooks(runbook: Runbook) -> Iterator[Runbook]:
     yield replace(runbook, title="", description="", name="", summary="")
     yield replace(runbook, declared=UNDECLARED)
     yield from (
-        replace(runbook, declared=replace(runbook.declared, **{key: ()})) for key in ("units", "secrets", "values")
+        replace(runbook, declared=replace(runbook.declared, **{key: ()})) for key in ("steps", "secrets", "outputs")
     )
     for index, step in enumerate(runbook.steps):
         if len(runbook.steps) > 1:
@@ -81,32 +81,32 @@ def _smaller_runbooks(runbook: Runbook) -> Iterator[Runbook]:
 
 
 def _smaller_steps(step: Step) -> Iterator[Step]:
-    yield from _smaller_units(step)
+    yield from _smaller_parts(step)
     if not isinstance(step.body, Substeps):
         return
     yield replace(step, body=replace(step.body, prompt=""))
     for index, child in enumerate(step.children):
-        for smaller in _smaller_units(child):
+        for smaller in _smaller_parts(child):
             children = (*step.children[:index], smaller, *step.children[index + 1 :])
             yield replace(step, body=replace(step.body, children=children))
 
 
-def _smaller_units(unit: AnyUnit) -> Iterator[AnyUnit]:
-    yield replace(unit, body=SIMPLE)
-    yield replace(unit, transitions=Transitions())
-    yield replace(unit, title="")
-    for on_pass, on_fail in ((None, unit.transitions.on_fail), (unit.transitions.on_pass, None)):
+def _smaller_parts(step: AnyStep) -> Iterator[AnyStep]:
+    yield replace(step, body=SIMPLE)
+    yield replace(step, transitions=Transitions())
+    yield replace(step, title="")
+    for on_pass, on_fail in ((None, step.transitions.on_fail), (step.transitions.on_pass, None)):
         if on_pass or on_fail:
-            yield replace(unit, transitions=replace(unit.transitions, on_pass=on_pass, on_fail=on_fail))
-    own = unit.transitions
-    yield replace(unit, transitions=replace(own, on_pass=_once(own.on_pass), on_fail=_once(own.on_fail)))
-    if isinstance(unit.body, Runbooks):
-        for index in range(len(unit.body.paths)):
-            paths = unit.body.paths[:index] + unit.body.paths[index + 1 :]
+            yield replace(step, transitions=replace(step.transitions, on_pass=on_pass, on_fail=on_fail))
+    own = step.transitions
+    yield replace(step, transitions=replace(own, on_pass=_once(own.on_pass), on_fail=_once(own.on_fail)))
+    if isinstance(step.body, Runbooks):
+        for index in range(len(step.body.paths)):
+            paths = step.body.paths[:index] + step.body.paths[index + 1 :]
             if paths:
-                yield replace(unit, body=Runbooks(paths))
-    elif isinstance(unit.body, Leaf):
-        yield replace(unit, body=replace(unit.body, prompt=""))
+                yield replace(step, body=Runbooks(paths))
+    elif isinstance(step.body, Leaf):
+        yield replace(step, body=replace(step.body, prompt=""))
 
 
 def _once(result: Result | None) -> Result | None:
@@ -159,9 +159,9 @@ def _renamed(runbook: Runbook, names: Renamed) -> Runbook:
         target = names.get((found.step, found.child))
         return Goto(*target, advance=found.advance) if target else Continue()
 
-    def renamed(unit: AnyUnit) -> AnyUnit:
-        own = unit.transitions
-        return replace(unit, transitions=Transitions(result(own.on_pass), result(own.on_fail), own.optimistic))
+    def renamed(node: AnyStep) -> AnyStep:
+        own = node.transitions
+        return replace(node, transitions=Transitions(result(own.on_pass), result(own.on_fail), own.optimistic))
 
     def whole(step: Step) -> Step:
         if isinstance(step.body, Substeps):

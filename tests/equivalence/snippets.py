@@ -16,7 +16,7 @@ _DOCUMENT = """\
 #<
 #: exit 9
 --- # ${{ github.token }} %YAML | > & * ! @
-\ttab  two  blanks
+\ttab  two  spaces
 {N} ${N} {n}
 $$ $(shell x) :=
 rdc: COMPLETE"""
@@ -33,7 +33,7 @@ SNIPPETS: dict[str, tuple[str, tuple[str, ...]]] = {
     "backslash at the end": (f"{CALL} a \\", ("a", "\\")),
     "blank lines around": (f"\n\n  {CALL} a\n\n", ("a",)),
     "tab first": (f"\t{CALL} 'a\tb'", ("a\tb",)),
-    "blanks first": (f"    true\n{CALL} a", ("a",)),
+    "spaces first": (f"    true\n{CALL} a", ("a",)),
     "continued lines": (f"{CALL} a \\\n  b \\\n", ("a", "b")),
     "here-document": (f"{_TOLD}told <<'EOF'\n{_DOCUMENT}\nEOF", (_DOCUMENT,)),
     "here-document without an end": (f"{_TOLD}told <<'EOF'\nno end", ("no end",)),
@@ -50,11 +50,11 @@ SNIPPETS: dict[str, tuple[str, tuple[str, ...]]] = {
     "percent and make": (f"{CALL} '%s\\n %% %d' '$$x' '$(MAKE)' 100%", ("%s\\n %% %d", "$$x", "$(MAKE)", "100%")),
     "positional": (f'set -f; {CALL} "$#" *; code=$?; set -- a b; exit $code', ("0", "*")),
     "no variables of others": (
-        f'{CALL} "${{MAKEFLAGS-none}}" "${{MAKELEVEL-none}}" "${{ANSWERS-none}}" "${{rdc_unit-none}}"',
+        f'{CALL} "${{MAKEFLAGS-none}}" "${{MAKELEVEL-none}}" "${{ANSWERS-none}}" "${{rdc_node-none}}"',
         ("none",) * 4,
     ),
     "variables": (
-        f"export rdc_unit=x rdc_outcome=pass IFS=:\n{CALL}\ncode=$?\nexport LEAK=x RDC_ATTEMPT=9\nexit $code",
+        f"export rdc_node=x rdc_outcome=pass IFS=:\n{CALL}\ncode=$?\nexport LEAK=x RDC_ATTEMPT=9\nexit $code",
         (),
     ),
     "functions": (f"run() {{ exit 9; }}\nnote() {{ exit 9; }}\ndone_with() {{ exit 9; }}\n{CALL}", ()),
@@ -78,6 +78,6 @@ SNIPPETS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 
 def snippet(name: str, info: str, prompt: str = "") -> Leaf:
-    """A unit with a command of this name."""
+    """A step with a command of this name."""
     code, said = SNIPPETS[name]
     return Leaf(prompt, code, info, said)

@@ -1,4 +1,4 @@
-"""The soak: random cases on all ways, from fresh seeds, until the time is over or something differs."""
+"""The soak: random cases on all drivers, from fresh seeds, until the time is over or something differs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from hypothesis.errors import Flaky
 
 from .cases import Case
 from .difference import DifferenceError
+from .drivers import DRIVERS, attempts
 from .smaller import made_smaller
 from .strategies import cases
-from .ways import WAYS, attempts
 
 BATCH = 50
 """Cases from one seed."""
@@ -39,17 +39,17 @@ SHRINKING = 120.0
 
 
 AT_ONCE = 2
-"""Walks at the same time: most of one is waiting for processes."""
+"""Paths at the same time: most of one is waiting for processes."""
 
 THREADS = ThreadPoolExecutor(AT_ONCE)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A case, as small as it could be made, that a way does not run as the rules say."""
+    """A case, as small as it could be made, that a driver does not run as the rules say."""
 
     case: Case
-    way: str
+    driver: str
     seed: int
     error: BaseException
     always: bool
@@ -66,20 +66,20 @@ class Finding:
 class Soak:
     """What was tried, and the last difference that was found."""
 
-    ways: tuple[str, ...]
+    drivers: tuple[str, ...]
     until: float
     most: int
-    """How many walks in one way."""
+    """How many paths with one driver."""
     counts: Counter[str] = field(default_factory=Counter)
-    """The walks in each way."""
+    """The paths with each driver."""
     documents: int = 0
-    """The main documents that were compiled; a way with tables walks through one of them several times."""
+    """The main documents that were compiled; a driver with tables walks through one of them several times."""
     finding: Finding | None = None
 
     @property
     def told(self) -> str:
         """What was tried, in words."""
-        return f"{self.documents} documents, walks: {', '.join(f'{name} {self.counts[name]}' for name in self.ways)}"
+        return f"{self.documents} documents, paths: {', '.join(f'{name} {self.counts[name]}' for name in self.drivers)}"
 
     @property
     def is_over(self) -> bool:
@@ -110,13 +110,13 @@ class Soak:
         return self.finding
 
     def try_case(self, case: Case, number: int) -> None:
-        """Try all ways; as soon as something was found, only the way that it was found on."""
+        """Try all drivers; as soon as something was found, only the driver that it was found on."""
         self.documents += self.finding is None
-        due = [name for name in self.ways if self.documents % WAYS[name].every == 0]
-        for name in [self.finding.way] if self.finding else due or self.ways:
-            self._try_way(name, case, number)
+        due = [name for name in self.drivers if self.documents % DRIVERS[name].every == 0]
+        for name in [self.finding.driver] if self.finding else due or self.drivers:
+            self._try_driver(name, case, number)
 
-    def _try_way(self, name: str, case: Case, number: int) -> None:
+    def _try_driver(self, name: str, case: Case, number: int) -> None:
         is_new = self.finding is None
         with attempts(name, case) as found:
             for some in (found[first : first + AT_ONCE] for first in range(0, len(found), AT_ONCE)):
@@ -133,7 +133,7 @@ class Soak:
     def is_found_in(self, case: Case) -> bool:
         """Whether a case shows what was found, which is then found in this case."""
         assert self.finding
-        with attempts(self.finding.way, case) as found:
+        with attempts(self.finding.driver, case) as found:
             return any(self._is_found_by(tried, attempt) for tried, attempt in found)
 
     def _is_found_by(self, tried: Case, attempt: Callable[[], bool]) -> bool:

@@ -1,4 +1,4 @@
-"""Random valid runbooks over the whole language, small ones first, and outcomes for their units."""
+"""Random valid runbooks over the whole language, small ones first, and outcomes for their steps."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _prompts = st.sampled_from(PROMPTS)
 _codes = st.sampled_from(CODES)
 _messages = st.sampled_from(MESSAGES) | st.text(HOSTILE_CHARACTERS, min_size=1, max_size=12)
 
-# Ends are rare, since they cut a walk short, and jumps frequent: there the rules are many.
+# Ends are rare, since they cut a path short, and jumps frequent: there the rules are many.
 _action_kinds = st.sampled_from(["continue"] * 3 + ["goto"] * 4 + ["complete", "stop"])
 _result_kinds = st.sampled_from(["nothing"] * 2 + ["action"] * 3 + ["retry"] * 2)
 
@@ -60,7 +60,7 @@ def actions(draw: st.DrawFn, gotos: list[Goto]) -> Action:
 
 @st.composite
 def results(draw: st.DrawFn, gotos: list[Goto]) -> Result | None:
-    """What a unit may say about an outcome, nothing included."""
+    """What a step may say about an outcome, nothing included."""
     kind = draw(_result_kinds)
     if kind == "nothing":
         return None
@@ -156,7 +156,7 @@ _outcomes = st.builds(Outcomes, st.lists(_flags, max_size=8).map(tuple), st.inte
 
 
 def styles() -> st.SearchStrategy[Style]:
-    """Ways of writing."""
+    """Spellings."""
     return _styles
 
 
@@ -169,7 +169,7 @@ def outcomes() -> st.SearchStrategy[Outcomes]:
 def cases(draw: st.DrawFn, most: int | None = None) -> Case:
     """Whole cases: documents, a style, outcomes and the name of the main document. Few have many steps.
 
-    Every other one has no declarations. In some an operator jumps, where a way can.
+    Every other one has no declarations. In some an operator jumps, where a driver can.
     """
     declares, is_moved = draw(_flags), draw(st.integers(0, 2)) == 2
     found = draw(files())
@@ -187,5 +187,5 @@ def cases(draw: st.DrawFn, most: int | None = None) -> Case:
 
 @st.composite
 def jumps(draw: st.DrawFn) -> tuple[tuple[int, int], ...]:
-    """Jumps of an operator: as soon as one can after so many visits, to the unit of this number."""
+    """Jumps of an operator: as soon as one can after so many visits, to the step of this number."""
     return tuple(draw(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 40)), min_size=1, max_size=4)))

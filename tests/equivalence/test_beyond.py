@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .beyond import Scope, Slots, written
-from .cases import Case, Outcomes, show_walk
+from .cases import Case, Outcomes, show_path
 from .model import (
     Continue,
     Declared,
@@ -37,30 +37,30 @@ def test_inputs_are_what_is_given_else_the_default() -> None:
 
 
 def test_values_are_filled_in_one_pass_and_masked() -> None:
-    seen = scope(Declared(values=("a", "b")), Given(secrets=(("KEY", "se"), ("LONG", "secret\nline"))))
+    seen = scope(Declared(outputs=("a", "b")), Given(secrets=(("KEY", "se"), ("LONG", "secret\nline"))))
     seen.keep((("a", "{{b}}"), ("b", "x")))
     assert seen.filled("{{a}}{{b}}{N}", {"N": 3}) == "{{b}}x3"
     assert seen.slots.masked("secret sea line secret\nline") == "*** ***a *** ***"
 
 
 def test_a_nested_runbook_shares_what_both_declare() -> None:
-    outer = scope(Declared(values=("a",)))
+    outer = scope(Declared(outputs=("a",)))
     outer.keep((("a", "outer"),))
     inner = outer.include(Declared((Input("c", default="own"),), ("a", "b")), "1/x/", ("1", "1/x"))
     inner.keep((("a", "new"), ("b", "lost")))
     assert inner.filled("{{a}}{{b}}{{c}}", {}) == "newlostown"
     assert outer.filled("{{a}}{{b}}", {}) == "new{{b}}"
-    again = outer.include(Declared(values=("b",)), "1/x/", ())
+    again = outer.include(Declared(outputs=("b",)), "1/x/", ())
     assert again.filled("{{a}}{{b}}", {}) == "{{a}}{{b}}"
 
 
 def test_the_nearest_setting_counts_and_variables_are_merged() -> None:
-    units = (
+    steps = (
         ("*", Settings(90, 1, env=(("A", "1"), ("B", "1")))),
         ("2", Settings(backoff=3)),
         ("2.1", Settings(60, env=(("A", "2"),))),
     )
-    seen = scope(Declared(units=units))
+    seen = scope(Declared(steps=steps))
     assert seen.settings(("2", "2.1")) == Settings(60, 1, 3, (("A", "2"), ("B", "1")))
     assert seen.visit(PROMPT, ("2", "2.1"), 4, 0, "").waits == 9
 
@@ -69,8 +69,8 @@ def test_what_is_malformed_fails_the_command() -> None:
     given = next(
         Given(writes=seed) for seed in range(1, 999) if written(Given(writes=seed), 0, ("a",)).startswith("undecl")
     )
-    runbook = Runbook((Step("1", COMMAND),), declared=Declared(values=("a",)))
-    assert show_walk(Case(runbook, given=given, outcomes=Outcomes((True,))).walk()) == "1- => STOP"
+    runbook = Runbook((Step("1", COMMAND),), declared=Declared(outputs=("a",)))
+    assert show_path(Case(runbook, given=given, outcomes=Outcomes((True,))).walk()) == "1- => STOP"
 
 
 def test_an_operator_jumps_as_a_goto_would() -> None:
@@ -78,11 +78,11 @@ def test_an_operator_jumps_as_a_goto_would() -> None:
     children = Substeps((Substep("1", PROMPT, asked), Substep("2", Runbooks((INNER,)))))
     runbook = Runbook((Step("1", children, Transitions(on_fail=Goto("2"))), Step("2", PROMPT)))
     case = Case(runbook, {INNER: Runbook((Step("1", PROMPT),))}, outcomes=Outcomes((False, True, True, True, True)))
-    walks = [
-        show_walk(Case(case.runbook, case.files, outcomes=case.outcomes, jumps=((1, pick),)).walk())
+    traces = [
+        show_path(Case(case.runbook, case.files, outcomes=case.outcomes, jumps=((1, pick),)).walk())
         for pick in range(6)
     ]
-    assert walks == [
+    assert traces == [
         "1.1- [1.2/a.runbook.md/1]1 1.1+ 1.2/a.runbook.md/1+ 2+ => COMPLETE",
         "1.1- [1.2/a.runbook.md/1]1.1 1.1+ 1.2/a.runbook.md/1+ 2+ => COMPLETE",
         "1.1- [1.2/a.runbook.md/1]1.2 1.2/a.runbook.md/1+ 2+ => COMPLETE",

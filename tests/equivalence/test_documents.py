@@ -1,4 +1,4 @@
-"""Conformance documents of the Rundown project, as walks that were derived by hand from their text.
+"""Conformance documents of the Rundown project, as paths that were derived by hand from their text.
 
 The documents are restated in the model, by the name of the file that each comes from; nothing is read here.
 """
@@ -74,7 +74,7 @@ COMPOSITION = (
 )
 COMPOSED = {f"{name}.runbook.md": book(step("1")) for name in ("lint", "types", "tests")}
 
-WALKS: list[tuple[str, tuple[Step, ...], str]] = [
+PATHS: list[tuple[str, tuple[Step, ...], str]] = [
     ("code-blocks", (step("1", *CONTINUE), step("2", *CONTINUE), step("3", *FINAL)), "1+ 2+ 3- => STOP"),
     ("complex-transitions", AGGREGATION, "1+ 2- 2#2- 2#3+ 4+ => COMPLETE"),
     ("complex-transitions", AGGREGATION, "1+ 2- 2#2- 2#3- 2#4- => STOP"),
@@ -161,7 +161,7 @@ WALKS: list[tuple[str, tuple[Step, ...], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("document", "steps", "walk"), WALKS)
-def test_walk_of_a_document(document: str, steps: tuple[Step, ...], walk: str) -> None:
+@pytest.mark.parametrize(("document", "steps", "trace"), PATHS)
+def test_walk_of_a_document(document: str, steps: tuple[Step, ...], trace: str) -> None:
     files: Files = COMPOSED if document == "workflow-composition" else {}
-    expect(walk, *steps, files=files)
+    expect(trace, *steps, files=files)

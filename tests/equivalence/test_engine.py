@@ -16,25 +16,25 @@ from tests.workflows.engine import EngineRun, Flow
 from . import regressions
 from .cases import Case, Outcomes
 from .difference import DifferenceError
+from .drivers import DRIVERS, github, try_driver
 from .model import Declared, Leaf, Runbook, Runbooks, Settings, Step, Substep, Substeps
 from .notation import transitions
 from .scenario import fits_a_table, tabled
 from .shares import compare_random_cases
-from .ways import WAYS, github, try_way
 
-SHARES = {"engine": 3, "engine-waiting": 2, "engine-agent": 2, "engine-units": 2, "engine-environment": 2}
+SHARES = {"engine": 3, "engine-waiting": 2, "engine-agent": 2, "engine-steps": 2, "engine-environment": 2}
 """Documents; each is walked through by real shells once, and with several tables of outcomes."""
 
 
-@pytest.mark.parametrize("way", SHARES)
-def test_it_walks_as_the_oracle(way: str) -> None:
-    compare_random_cases(way, SHARES[way])
+@pytest.mark.parametrize("driver", SHARES)
+def test_it_walks_as_the_oracle(driver: str) -> None:
+    compare_random_cases(driver, SHARES[driver])
 
 
 COMMAND, PROMPT = Leaf(code="true {N}", info="bash"), Leaf(prompt="Is it good?")
 ENGINE = engine.run
 Shown = TypeVar("Shown")
-UNITS = Case(
+STEPS = Case(
     Runbook(
         (
             Step("1", COMMAND, transitions(["FAIL: RETRY 2 CONTINUE"]), "it's"),
@@ -52,20 +52,20 @@ TABLE = "fail pass fail no pass pass yes pass fail yes"
 
 
 def test_a_table_knows_neither_values_nor_time_limits() -> None:
-    limited = Declared(units=(("1", Settings(timeout=90)),))
-    nested = replace(UNITS.files["it's/b.runbook.md"], declared=limited)
-    assert fits_a_table(UNITS)
-    assert not fits_a_table(replace(UNITS, files={"it's/b.runbook.md": nested}))
-    assert not fits_a_table(replace(UNITS, runbook=replace(UNITS.runbook, declared=Declared(values=("HOST",)))))
+    limited = Declared(steps=(("1", Settings(timeout=90)),))
+    nested = replace(STEPS.files["it's/b.runbook.md"], declared=limited)
+    assert fits_a_table(STEPS)
+    assert not fits_a_table(replace(STEPS, files={"it's/b.runbook.md": nested}))
+    assert not fits_a_table(replace(STEPS, runbook=replace(STEPS.runbook, declared=Declared(outputs=("HOST",)))))
 
 
-@pytest.mark.parametrize("way", [way for way in SHARES if not WAYS[way].flow_only])
-def test_a_table_gives_the_run_that_shells_give(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("driver", [driver for driver in SHARES if not DRIVERS[driver].flow_only])
+def test_a_table_gives_the_run_that_shells_give(driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
     runs: list[list[EngineRun]] = [[], []]
-    start = tabled(replace(UNITS, outcomes=Outcomes(tuple(word in {"pass", "yes"} for word in TABLE.split()))))
+    start = tabled(replace(STEPS, outcomes=Outcomes(tuple(word in {"pass", "yes"} for word in TABLE.split()))))
     for is_tabled, found in zip((True, False), runs, strict=True):
         monkeypatch.setattr(engine, "run", lambda *a, found=found, **b: found.append(ENGINE(*a, **b)) or found[-1])
-        assert try_way(way, replace(start, is_tabled=is_tabled))
+        assert try_driver(driver, replace(start, is_tabled=is_tabled))
     assert _known(runs[0]) == _known(runs[1])
 
 
@@ -89,10 +89,10 @@ ASKED = Case(
     )
 )
 FLOWS = [
-    (UNITS, TABLE),
-    (UNITS, "fail fail fail pass yes fail"),
-    (UNITS, "pass pass no fail"),
-    (UNITS, "pass pass yes pass no"),
+    (STEPS, TABLE),
+    (STEPS, "fail fail fail pass yes fail"),
+    (STEPS, "pass pass no fail"),
+    (STEPS, "pass pass yes pass no"),
     (ASKED, "no no yes pass pass"),
     (ASKED, "no no no"),
     (ASKED, "yes fail pass"),
@@ -108,28 +108,28 @@ def test_a_table_shows_the_flow_that_shells_show(case: Case, table: str, monkeyp
     monkeypatch.setattr(engine, "flow", _kept(engine.flow, flows))
     monkeypatch.setattr(engine, "run", _kept(engine.run, runs))
     start = tabled(replace(case, outcomes=Outcomes(tuple(word in {"pass", "yes"} for word in table.split()))))
-    assert len(start.walk.visits) == len(table.split())
-    assert try_way("engine", start)
-    assert try_way("engine", replace(start, is_tabled=False))
+    assert len(start.trace.visits) == len(table.split())
+    assert try_driver("engine", start)
+    assert try_driver("engine", replace(start, is_tabled=False))
     (flow,), (run,) = flows, runs
     attempts = re.findall(r"\| (\d+) \| \w+ \| \d+ s \|$", run.summary, re.MULTILINE)
     assert [line.split("\t")[2] for line in flow.lines] == attempts
     assert (flow.end, flow.conclusion) == (github._ended(run.summary), run.conclusion)
 
 
-def _kept(walk: Callable[..., Shown], found: list[Shown]) -> Callable[..., Shown]:
-    """The same walk, whose results are kept."""
+def _kept(trace: Callable[..., Shown], found: list[Shown]) -> Callable[..., Shown]:
+    """The same path, whose results are kept."""
 
     def kept(*given: object, **named: object) -> Shown:
-        found.append(walk(*given, **named))
+        found.append(trace(*given, **named))
         return found[-1]
 
     return kept
 
 
-UNIT = '```sh\nset -- {name} -; . "$YARDSTICK/visit"\n```\n'
+STEP = '```sh\nset -- {name} -; . "$YARDSTICK/visit"\n```\n'
 DOCUMENT = "\n".join(
-    f"## {name}\n\n{UNIT.format(name=name)}\n{transitions}"
+    f"## {name}\n\n{STEP.format(name=name)}\n{transitions}"
     for name, transitions in {
         "1": "- FAIL: GOTO Fix\n",
         "2": "- FAIL: RETRY 2 GOTO Fix\n",
@@ -137,7 +137,7 @@ DOCUMENT = "\n".join(
         "Fix": "- PASS: STOP fixed\n",
     }.items()
 )
-WALKS = {
+PATHS = {
     "straight": ("1 pass", "2 pass", "3 fail", '=> COMPLETE ""'),
     "repeated": ("1 pass", "2 fail", "2#2 pass", "3 pass", "2 pass", "3 fail", '=> COMPLETE ""'),
     "fixed": ("1 fail", "Fix pass", '=> STOP "fixed"'),
@@ -151,19 +151,19 @@ MUTATIONS = [
     ("if: failure() && ", "if: success() && ", "broken"),
     ("          exit 1\n", "", "fixed"),
     ("if: steps.s2.outputs.next == 'COMPLETE'", "if: steps.s2.outputs.next == 'STOP'", "repeated"),
-    ("pass) rdc_unit='s2' ;;", "pass) rdc_unit='s3' ;;", "repeated"),
+    ("pass) rdc_node='s2' ;;", "pass) rdc_node='s3' ;;", "repeated"),
 ]
 
 
 @pytest.mark.parametrize("is_tabled", [True, False], ids=["by a table", "by shells"])
-@pytest.mark.parametrize("walk", WALKS)
-def test_it_walks_as_written(walk: str, is_tabled: bool, tmp_path: Path) -> None:
-    assert _walks(tmp_path, walk, is_tabled=is_tabled)
+@pytest.mark.parametrize("trace", PATHS)
+def test_it_walks_as_written(trace: str, is_tabled: bool, tmp_path: Path) -> None:
+    assert _walks(tmp_path, trace, is_tabled=is_tabled)
 
 
-@pytest.mark.parametrize(("right", "wrong", "walk"), MUTATIONS)
+@pytest.mark.parametrize(("right", "wrong", "trace"), MUTATIONS)
 def test_it_notices_a_workflow_that_is_wrong(
-    right: str, wrong: str, walk: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    right: str, wrong: str, trace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     emitted = github.workflow
 
@@ -175,10 +175,10 @@ def test_it_notices_a_workflow_that_is_wrong(
     monkeypatch.setattr(github, "workflow", mutated)
     monkeypatch.setattr(github, "_has_summary", lambda trial: True)
     with pytest.raises(DifferenceError):
-        _walks(tmp_path, walk)
+        _walks(tmp_path, trace)
 
 
-def _walks(folder: Path, walk: str, *, is_tabled: bool = True) -> bool:
+def _walks(folder: Path, trace: str, *, is_tabled: bool = True) -> bool:
     (folder / "main.runbook.md").write_text(DOCUMENT, encoding="utf-8")
-    (folder / regressions.WALK).write_text("\n".join(["run main.runbook.md", *WALKS[walk], ""]), encoding="utf-8")
-    return try_way("engine", replace(regressions.read(folder), is_tabled=is_tabled))
+    (folder / regressions.TRACE).write_text("\n".join(["run main.runbook.md", *PATHS[trace], ""]), encoding="utf-8")
+    return try_driver("engine", replace(regressions.read(folder), is_tabled=is_tabled))

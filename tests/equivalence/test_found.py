@@ -1,4 +1,4 @@
-"""What differed once, and what is risky: documents as they are, replayed in all ways."""
+"""What differed once, and what is risky: documents as they are, replayed by all drivers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from .drivers import DRIVERS, try_driver
 from .regressions import FOLDER, read, write
-from .ways import WAYS, try_way
 
 FOUND = sorted(folder for folder in FOLDER.iterdir() if folder.is_dir())
 
@@ -17,10 +17,10 @@ def test_some_were_found() -> None:
 
 
 @pytest.mark.share(38)
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("driver", DRIVERS)
 @pytest.mark.parametrize("folder", FOUND, ids=lambda folder: folder.name)
-def test_it_walks_as_written(folder: Path, way: str) -> None:
-    try_way(way, read(folder))
+def test_it_walks_as_written(folder: Path, driver: str) -> None:
+    try_driver(driver, read(folder))
 
 
 @pytest.mark.parametrize("folder", FOUND, ids=lambda folder: folder.name)

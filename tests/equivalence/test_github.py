@@ -1,4 +1,4 @@
-"""The generated workflow against the oracle: the same walks for random runbooks."""
+"""The generated workflow against the oracle: the same paths for random runbooks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from .shares import compare_random_cases
 SHARES = {"github": 3, "github-waiting": 1, "github-agent": 1, "github-environment": 1}
 
 
-@pytest.mark.parametrize("way", SHARES)
-def test_it_walks_as_the_oracle(way: str) -> None:
-    compare_random_cases(way, SHARES[way])
+@pytest.mark.parametrize("driver", SHARES)
+def test_it_walks_as_the_oracle(driver: str) -> None:
+    compare_random_cases(driver, SHARES[driver])

@@ -42,8 +42,8 @@ exit $outcome
 """
 
 
-def unit(header: str, name: str, check: str = "true", *transitions: str) -> str:
-    """A unit with a command that marks its beginning and end and has the outcome of a check."""
+def step(header: str, name: str, check: str = "true", *transitions: str) -> str:
+    """A step with a command that marks its beginning and end and has the outcome of a check."""
     block = BLOCK.replace("NAME", name).replace("CHECK", check)
     return "\n".join([header, "", block, *(f"- {line}" for line in transitions), ""])
 
@@ -52,23 +52,23 @@ def unit(header: str, name: str, check: str = "true", *transitions: str) -> str:
 SLOW = "mkdir slow 2>/dev/null && sleep 0.4"
 
 RELEASE = [
-    unit("## 1. Build", "build", SLOW + "; true"),
-    unit("## 2. Test", "test", '[ "$RDC_ATTEMPT" -ge 3 ]', "FAIL: RETRY 5 STOP"),
+    step("## 1. Build", "build", SLOW + "; true"),
+    step("## 2. Test", "test", '[ "$RDC_ATTEMPT" -ge 3 ]', "FAIL: RETRY 5 STOP"),
     "## 3. Review\n\nIs it good?\n\n- YES: CONTINUE\n- NO: GOTO 2\n",
     "## 4. Deploy\n\n- FAIL: RETRY 2 GOTO Sorry\n",
-    unit("### 4.1 Push", "push"),
-    unit("### 4.2 Probe", "probe"),
+    step("### 4.1 Push", "push"),
+    step("### 4.2 Probe", "probe"),
     "### 4.3 Confirm\n\nIs it there?\n",
-    unit("## 5. Clean up", "clean", "false", "FAIL: RETRY 2 CONTINUE"),
+    step("## 5. Clean up", "clean", "false", "FAIL: RETRY 2 CONTINUE"),
     "## 6. Announce\n\nDo people like it?\n\n- FAIL: GOTO Sorry\n",
-    unit("## Sorry Say so", "sorry", "true", 'PASS: STOP "Nobody likes it"'),
+    step("## Sorry Say so", "sorry", "true", 'PASS: STOP "Nobody likes it"'),
 ]
 SHELVES = [
     "## {N}. Shelf {N}\n",
-    unit("### {N}.1 Look", "look", SLOW + '; [ "$RDC_STEP_INSTANCE" -lt 4 ]', 'FAIL: COMPLETE "{N} shelves"'),
-    unit("### {N}.2 Dust", "dust", '[ "$RDC_ATTEMPT" -ge 2 ]', "PASS: GOTO Items", "FAIL: RETRY 2 STOP"),
+    step("### {N}.1 Look", "look", SLOW + '; [ "$RDC_STEP_INSTANCE" -lt 4 ]', 'FAIL: COMPLETE "{N} shelves"'),
+    step("### {N}.2 Dust", "dust", '[ "$RDC_ATTEMPT" -ge 2 ]', "PASS: GOTO Items", "FAIL: RETRY 2 STOP"),
     "## Items\n",
-    unit(
+    step(
         "### Items.{n} Count",
         "count",
         '[ "$RDC_SUBSTEP_INSTANCE" -lt 3 ]',
@@ -78,23 +78,23 @@ SHELVES = [
 ]
 NESTED = [
     "## 1. Check\n\n- lint.runbook.md\n- pages.runbook.md\n\n- FAIL ANY: RETRY 2 STOP\n",
-    unit("## 2. Publish", "publish"),
+    step("## 2. Publish", "publish"),
 ]
 LINT = [
-    unit("## 1. Style", "style", SLOW + "; true"),
-    unit("## 2. Types", "types", '[ "$RDC_ATTEMPT" -ge 2 ]', "FAIL: RETRY 3 STOP"),
+    step("## 1. Style", "style", SLOW + "; true"),
+    step("## 2. Types", "types", '[ "$RDC_ATTEMPT" -ge 2 ]', "FAIL: RETRY 3 STOP"),
     "## 3. Ask\n\nIs it fine?\n",
 ]
-PAGES = [unit("## {N}. Page", "page", '[ "$RDC_STEP_INSTANCE" -lt 3 ]', "PASS: GOTO NEXT", "FAIL: COMPLETE")]
+PAGES = [step("## {N}. Page", "page", '[ "$RDC_STEP_INSTANCE" -lt 3 ]', "PASS: GOTO NEXT", "FAIL: COMPLETE")]
 
 
 @dataclass(frozen=True)
 class Subject:
-    """Documents, the answers to their prompts, and how many units a run of them has and how many commands."""
+    """Documents, the answers to their prompts, and how many steps a run of them has and how many commands."""
 
     documents: dict[str, list[str]]
     answers: str
-    units: int
+    steps: int
     commands: int
 
 
@@ -131,17 +131,17 @@ class Place:
             )
 
     def finished(self) -> list[str]:
-        """The units that the journal says are done: all that a record says of the walk."""
-        names = ("unit", "attempt", "instances", "outcome", "says", "next", "changed", "condition")
+        """The steps that the journal says are done: all that a record says of the path."""
+        names = ("node", "attempt", "instances", "outcome", "says", "next", "changed", "condition")
         return [
             json.dumps([record.get(name) for name in names]) for record in self._records() if record["kind"] == "done"
         ]
 
     def told(self) -> list[object]:
-        """The units that the events say are finished."""
+        """The steps that the events say are finished."""
         events = map(json.loads, self._lines("events"))
-        names = ("unit", "attempt", "instances", "outcome")
-        return [[e[name] for name in names] for e in events if e["event"] == "unit_finished"]
+        names = ("step", "attempt", "instances", "outcome")
+        return [[e[name] for name in names] for e in events if e["event"] == "step_finished"]
 
     def log(self) -> list[str]:
         """What the commands have marked."""
@@ -177,7 +177,7 @@ class Undisturbed:
         return [mark.removeprefix("begin ") for mark in self.marks[::2]]
 
     def commands_among(self, count: int) -> int:
-        """How many of the first units are commands."""
+        """How many of the first steps are commands."""
         return sum(self.are_commands[:count])
 
 
@@ -197,8 +197,8 @@ def subject(request: pytest.FixtureRequest) -> Subject:
 @pytest.fixture(scope="module")
 def program(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> Program:
     folder = tmp_path_factory.mktemp("documents")
-    for name, units in subject.documents.items():
-        (folder / f"{name}.runbook.md").write_text("\n".join([f"# {name}\n", *units]), encoding="utf-8")
+    for name, steps in subject.documents.items():
+        (folder / f"{name}.runbook.md").write_text("\n".join([f"# {name}\n", *steps]), encoding="utf-8")
     compilation = compile_file(str(folder / "main.runbook.md"))
     assert compilation.program, compilation.diagnostics
     return compilation.program
@@ -216,7 +216,7 @@ def undisturbed(subject: Subject, program: Program, text: str, tmp_path_factory:
     finished, tasks = place.finished(), {node.id: node.task.kind for node in program.nodes}
     are_commands = [tasks[json.loads(record)[0]] == "shell" for record in finished]
     whole = Undisturbed(finished, place.told(), are_commands, place.log(), end)
-    assert (len(finished), len(whole.visits)) == (subject.units, subject.commands), place.last_words()
+    assert (len(finished), len(whole.visits)) == (subject.steps, subject.commands), place.last_words()
     assert sum(are_commands) == subject.commands
     assert whole.marks == [f"{kind} {visit}" for visit in whole.visits for kind in ("begin", "end")]
     neighbours = zip(whole.visits, whole.visits[1:], strict=False)
@@ -225,17 +225,17 @@ def undisturbed(subject: Subject, program: Program, text: str, tmp_path_factory:
 
 
 @pytest.mark.share(3)
-@pytest.mark.parametrize("way", ["runner", "everything"])
+@pytest.mark.parametrize("driver", ["runner", "everything"])
 def test_a_killed_program_walks_as_if_undisturbed(
-    way: str, subject: Subject, text: str, undisturbed: Undisturbed, tmp_path: Path
+    driver: str, subject: Subject, text: str, undisturbed: Undisturbed, tmp_path: Path
 ) -> None:
-    if way == "everything" and not Path("/proc/self/stat").exists():
+    if driver == "everything" and not Path("/proc/self/stat").exists():
         pytest.skip("without /proc the processes of a session are not known")
-    moments, left, runs = random.Random(f"{way} {subject.units}"), KILLS, 0
+    moments, left, runs = random.Random(f"{driver} {subject.steps}"), KILLS, 0
     while left:
         runs += 1
         place = Place(tmp_path / str(runs), text, subject.answers)
-        kills, end = torment(place, moments, left, whole_session=way == "everything")
+        kills, end = torment(place, moments, left, whole_session=driver == "everything")
         left -= len(kills)
         compare(place, undisturbed, kills, end)
 
@@ -304,7 +304,7 @@ def compare(place: Place, undisturbed: Undisturbed, kills: list[Kill], end: tupl
         assert kill.finished == undisturbed.finished[: len(kill.finished)], "what is finished stays so"
     told = place.told()
     assert is_subsequence(told, undisturbed.told)
-    assert len(undisturbed.told) - len(told) <= len(kills), "a kill may cost the event of one unit"
+    assert len(undisturbed.told) - len(told) <= len(kills), "a kill may cost the event of one step"
     no_finished_command_ran_again(place.log(), undisturbed, kills)
 
 

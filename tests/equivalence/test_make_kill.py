@@ -1,6 +1,6 @@
 """Rule R1 for the Makefile: killed with all that it runs, at random moments, it walks as if nobody had disturbed it.
 
-The runbooks are those of the test for Python. A unit that was cut off is run again because `RERUN=1` says so, and only
+The runbooks are those of the test for Python. A step that was cut off is run again because `RERUN=1` says so, and only
 then.
 """
 
@@ -27,7 +27,7 @@ from .test_kill import (
     await_moment,
     kill_session,
     no_finished_command_ran_again,
-    unit,
+    step,
 )
 from .test_kill import SUBJECTS as OTHERS
 
@@ -35,7 +35,7 @@ KILLS = 16
 """For each runbook."""
 
 # Commands alone, one after the other, are targets that need each other.
-PLAIN = [unit("## 1. Build", "build", SLOW + "; true"), *(unit(f"## {n}. Do {n}", f"do{n}") for n in range(2, 9))]
+PLAIN = [step("## 1. Build", "build", SLOW + "; true"), *(step(f"## {n}. Do {n}", f"do{n}") for n in range(2, 9))]
 SUBJECTS = {**OTHERS, "plain": Subject({"main": PLAIN}, "", 8, 8)}
 
 
@@ -61,7 +61,7 @@ class MakePlace(Place):
             )
 
     def finished(self) -> list[str]:
-        """The units that the journal says are done, with the numbers of their attempts, and their outcomes."""
+        """The steps that the journal says are done, with the numbers of their attempts, and their outcomes."""
         done, begun = [], ""
         for line in self._journal():
             record, _, _ = line.partition(" | ")
@@ -86,8 +86,8 @@ def subject(request: pytest.FixtureRequest) -> Subject:
 @pytest.fixture(scope="module")
 def makefile(subject: Subject, tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("documents")
-    for name, units in subject.documents.items():
-        (folder / f"{name}.runbook.md").write_text("\n".join([f"# {name}\n", *units]), encoding="utf-8")
+    for name, steps in subject.documents.items():
+        (folder / f"{name}.runbook.md").write_text("\n".join([f"# {name}\n", *steps]), encoding="utf-8")
     compilation = compile_file(str(folder / "main.runbook.md"))
     assert compilation.program, compilation.diagnostics
     text = MakeBackend().emit(compilation.program, {}).text
@@ -102,7 +102,7 @@ def undisturbed(subject: Subject, makefile: str, tmp_path_factory: pytest.TempPa
     finished = place.finished()
     are_commands = [f"define do_{record.split()[0]}\n" in makefile for record in finished]
     whole = Undisturbed(finished, [], are_commands, place.log(), end)
-    assert (len(finished), len(whole.visits)) == (subject.units, subject.commands), place.last_words()
+    assert (len(finished), len(whole.visits)) == (subject.steps, subject.commands), place.last_words()
     assert sum(are_commands) == subject.commands
     return whole
 
@@ -113,7 +113,7 @@ def test_a_killed_run_of_make_walks_as_if_undisturbed(
 ) -> None:
     if not Path("/proc/self/stat").exists():
         pytest.skip("without /proc the processes of a session are not known")
-    moments, left, runs = random.Random(f"make {subject.units}"), KILLS, 0
+    moments, left, runs = random.Random(f"make {subject.steps}"), KILLS, 0
     while left:
         runs += 1
         place = MakePlace(tmp_path / str(runs), makefile, subject.answers)
@@ -148,7 +148,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     kill_session(process.pid)
 
 
-def test_a_unit_that_was_cut_off_runs_again_only_if_one_says_so(
+def test_a_step_that_was_cut_off_runs_again_only_if_one_says_so(
     subject: Subject, makefile: str, undisturbed: Undisturbed, tmp_path: Path
 ) -> None:
     place = MakePlace(tmp_path / "cut", makefile, subject.answers)

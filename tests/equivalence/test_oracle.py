@@ -1,4 +1,4 @@
-"""The oracle against walks that were derived by hand, rule by rule. They document how the rules are read."""
+"""The oracle against paths that were derived by hand, rule by rule. They document how the rules are read."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class TestPlaceholders:
     def test_message_of_a_step_does_not_know_the_instance_of_its_substep(self) -> None:
         expect("1.{n}@.1- => STOP {n}", step("1", "FAIL: STOP {n}", sub("{n}")))
 
-    def test_nested_runbook_is_inside_the_dynamic_unit_that_lists_it(self) -> None:
+    def test_nested_runbook_is_inside_the_dynamic_step_that_lists_it(self) -> None:
         expect(
             "1.{n}/a.runbook.md/1@.1- 1.{n}/a.runbook.md/1@.2+ => COMPLETE",
             step("1", sub("{n}", "a.runbook.md", "FAIL: GOTO NEXT", "PASS: COMPLETE")),
@@ -147,7 +147,7 @@ class TestRetry:
             step("2", "PASS: GOTO 1"),
         )
 
-    def test_goto_itself_resets_the_count_of_a_dynamic_unit(self) -> None:
+    def test_goto_itself_resets_the_count_of_a_dynamic_step(self) -> None:
         expect(
             "1.{n}@.1- 1.{n}#2@.1- 1.{n}@.1- 1.{n}#2@.1+ => COMPLETE",
             step("1", sub("{n}", "FAIL: RETRY 1 GOTO 1.{n}")),
@@ -278,7 +278,7 @@ class TestAggregation:
 
 
 class TestLists:
-    """M11 for runbooks of a list, and the names of their units."""
+    """M11 for runbooks of a list, and the names of their steps."""
 
     FILES: ClassVar[dict[str, Runbook]] = {
         "a.runbook.md": book(step("1")),
@@ -317,8 +317,8 @@ class TestLists:
 
     def test_retries_of_a_list_in_a_substep_start_afresh_with_each_entry(self) -> None:
         one = step("1", sub("1", "a.runbook.md", "FAIL: RETRY 1 GOTO 1.2"), sub("2", "PASS: GOTO 1.1"))
-        unit = "1.1/a.runbook.md/1-"
-        expect(f"{unit} {unit} 1.2+ {unit} {unit} 1.2- => STOP", one, files=self.FILES)
+        node = "1.1/a.runbook.md/1-"
+        expect(f"{node} {node} 1.2+ {node} {node} 1.2- => STOP", one, files=self.FILES)
 
     def test_each_entry_starts_a_nested_runbook_afresh(self) -> None:
         nested = book(step("{N}", "PASS: GOTO NEXT", "FAIL: STOP"))

@@ -1,4 +1,4 @@
-"""The ways of writing that `render` knows, by example."""
+"""The spellings that `render` knows, by example."""
 
 from __future__ import annotations
 

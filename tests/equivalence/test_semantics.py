@@ -1,4 +1,4 @@
-"""The meaning of compiled programs against the oracle: the same walks for random runbooks."""
+"""The meaning of compiled programs against the oracle: the same paths for random runbooks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from .shares import compare_random_cases
 SHARES = {"semantics": 40}
 
 
-@pytest.mark.parametrize("way", SHARES)
-def test_it_walks_as_the_oracle(way: str) -> None:
-    compare_random_cases(way, SHARES[way])
+@pytest.mark.parametrize("driver", SHARES)
+def test_it_walks_as_the_oracle(driver: str) -> None:
+    compare_random_cases(driver, SHARES[driver])

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, assume, given, seed, settings
 
 from .cases import Case
 from .execution import Trial, trial
-from .features import EXPECTED, Unit, count, jumps, units
+from .features import EXPECTED, AnyStep, all_steps, count, jumps
 from .model import CHILD_TEMPLATE, STEP_TEMPLATE, Goto, Leaf, Runbook, Step
 from .render import RESERVED
 from .scenario import command, scenario
@@ -21,19 +21,19 @@ from .strategies import cases
 BOUNDED = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 
 
-def check_jump(runbook: Runbook, step: Step, unit: Unit, goto: Goto) -> None:
+def check_jump(runbook: Runbook, step: Step, node: AnyStep, goto: Goto) -> None:
     """V10, said again from the side of the target."""
     if goto.step is None:
-        assert step.ident == STEP_TEMPLATE or unit.ident == CHILD_TEMPLATE
+        assert step.ident == STEP_TEMPLATE or node.ident == CHILD_TEMPLATE
         return
     target = next(other for other in runbook.steps if other.ident == goto.step)
     if goto.advance:
         assert goto.child == CHILD_TEMPLATE or (goto.child is None and goto.step == STEP_TEMPLATE)
     if goto.child is None:
-        assert target is not unit or goto.step == STEP_TEMPLATE
+        assert target is not node or goto.step == STEP_TEMPLATE
         return
     child = next(other for other in target.children if other.ident == goto.child)
-    assert child is not unit or goto.child == CHILD_TEMPLATE
+    assert child is not node or goto.child == CHILD_TEMPLATE
     if goto.step == STEP_TEMPLATE and goto.child != CHILD_TEMPLATE:
         assert step is target
 
@@ -53,14 +53,14 @@ def test_cases_are_valid(case: Case) -> None:
         idents = [step.ident for step in runbook.steps]
         check_numbers(idents)
         assert STEP_TEMPLATE not in idents or not any(step.is_numbered for step in runbook.steps)
-        for step, unit in units(runbook):
+        for step, node in all_steps(runbook):
             children = [child.ident for child in step.children]
             check_numbers(children)
             assert CHILD_TEMPLATE not in children or len(children) == 1
             # After the last substep a modifier would belong to the step (V8); on a leaf it only warns (V9).
-            assert unit is step or not unit.transitions.optimistic or not isinstance(unit.body, Leaf)
-            for goto in jumps(unit):
-                check_jump(runbook, step, unit, goto)
+            assert node is step or not node.transitions.optimistic or not isinstance(node.body, Leaf)
+            for goto in jumps(node):
+                check_jump(runbook, step, node, goto)
 
 
 @BOUNDED
@@ -86,12 +86,12 @@ def test_everything_occurs() -> None:
 
 
 def run_by_hand(trial: Trial, case: Case) -> None:
-    """Run the commands of the expected walk one by one, as a right program would."""
-    for visit, passed in trial.scenario.walk.visits:
+    """Run the commands of the expected path one by one, as a right program would."""
+    for visit, passed in trial.scenario.trace.visits:
         if not visit.is_command:
             continue
         runbook = case.files[visit.file] if visit.file else case.runbook
-        step_ident, _, child_ident = visit.unit.partition(".")
+        step_ident, _, child_ident = visit.step.partition(".")
         step = next(step for step in runbook.steps if step.ident == step_ident)
         body = next((child.body for child in step.children if child.ident == child_ident), step.body)
         assert isinstance(body, Leaf)
@@ -102,7 +102,7 @@ def run_by_hand(trial: Trial, case: Case) -> None:
         output = trial.folder / "output"
         output.write_bytes(b"")
         known |= {"RDC_OUTPUT": str(output)} if visit.beyond.keeps else {}
-        code = command(visit.file, visit.unit, body)
+        code = command(visit.file, visit.step, body)
         number = {"{N}": known.get("RDC_STEP_INSTANCE"), "{n}": known.get("RDC_SUBSTEP_INSTANCE")}
         for placeholder in {step_ident, child_ident} & set(number):
             code = re.sub(rf"(?<!\$){re.escape(placeholder)}", str(number[placeholder]), code)
@@ -117,12 +117,12 @@ def run_by_hand(trial: Trial, case: Case) -> None:
 @given(cases(most=2))
 def test_commands_log_their_visit_and_end_as_the_script_says(case: Case) -> None:
     prepared = scenario(case)
-    assume(prepared.walk.end is not None)
-    assume(not any(visit.beyond.hangs for visit, _ in prepared.walk.visits))
+    assume(prepared.trace.end is not None)
+    assume(not any(visit.beyond.hangs for visit, _ in prepared.trace.visits))
     with trial(prepared) as ready:
         run_by_hand(ready, case)
         ready.check_log()
-        outcomes = ["pass" if passed else "fail" for visit, passed in prepared.walk.visits if not visit.is_command]
+        outcomes = ["pass" if passed else "fail" for visit, passed in prepared.trace.visits if not visit.is_command]
         lines = ready.answers.read_text(encoding="utf-8").splitlines()
         assert [line.split()[-1] for line in lines] == outcomes
         assert ready.documents.main.is_file()

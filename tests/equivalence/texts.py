@@ -4,7 +4,7 @@ from __future__ import annotations
 
 LONG = "A long text, " * 60 + "and its end"
 
-# Three of them stand in folders. V11 has neither blanks nor backslashes.
+# Three of them stand in folders. V11 has neither spaces nor backslashes.
 PATHS = (
     "lint.runbook.md",
     "deep-check.runbook.md",
@@ -87,7 +87,7 @@ CODES = (
 # --- What stands under `rdc`, for documents that have it --------------------------------------------------------------
 
 # Names that the drivers of targets, shells or GitHub could take for their own; none is reserved.
-VARIABLES = ("version", "N", "n", "x_1", "outcome", "i", "unit_1", "name", "Result", "rdc", "_a", "TITLE")
+VARIABLES = ("version", "N", "n", "x_1", "outcome", "i", "step_1", "name", "Result", "rdc", "_a", "TITLE")
 ENVIRONMENT = ("GREETING", "env_1", "pass")
 SECRETS = {"API_TOKEN": "s3cr3t/+=4f1", "DEPLOY_KEY": "s3cr3t/+=4f1$(id)'\"`${{ x }}`", "TOKEN_3": "key 0\nkey 1 \\ é"}
 """Each name with its value; one value holds another, one has several lines."""
@@ -96,7 +96,7 @@ SHOWING = (
     "{{version}}",
     "v{{version}}-{{x_1}}, {{N}}{{n}} {N}{n} ${{version}} ${N}",
     "{{ version }} {{undeclared}} {{{outcome}}} {{{{i}}}} {{name}}{{rdc}}",
-    "$(echo {{unit_1}}) `{{Result}}` '{{_a}}' \"{{TITLE}}\" {{PATH}} {{API_TOKEN}} {{GREETING}}",
+    "$(echo {{step_1}}) `{{Result}}` '{{_a}}' \"{{TITLE}}\" {{PATH}} {{API_TOKEN}} {{GREETING}}",
     "$ {{version}} $${{version}} {{version}}}} {{version {version}",
 )
 """For titles, prompts and messages: values, and what only looks like one."""
@@ -121,7 +121,7 @@ GIVEN = (
     "null",
     "long " * 40 + "end",
 )
-"""For inputs: what a person gives on one line, without blanks around it."""
+"""For inputs: what a person gives on one line, without spaces around it."""
 
 VALUES = (
     *GIVEN,
@@ -130,7 +130,7 @@ VALUES = (
     "ends in lines\n\n",
     "\n\nbegins with lines",
     "one\r\ntwo\rthree",
-    "  blanks around  ",
+    "  spaces around  ",
     "\ttab",
     "EOF\nRDC_EOF\nendef\nfi\nesac",
     "\u202e right to left \u200b \x07 \x1b[31mred",

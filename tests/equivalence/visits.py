@@ -1,4 +1,4 @@
-"""What a walk consists of: visits to leaf units, their outcomes, and an end."""
+"""What a path consists of: visits to leaf steps, their outcomes, and an end."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ NOTHING = Beyond()
 
 @dataclass(frozen=True)
 class Visit:
-    """One attempt at a leaf unit; `file` is the path of the nested runbook that holds it, else empty.
+    """One attempt at a leaf step; `file` is the path of the nested runbook that holds it, else empty.
 
     `said` is what its command must be given as arguments.
     """
@@ -64,8 +64,8 @@ class Visit:
     beyond: Beyond = NOTHING
 
     @property
-    def unit(self) -> str:
-        """The unit's name within its own file."""
+    def step(self) -> str:
+        """The step's name within its own file."""
         return self.label.rpartition("/")[2]
 
 
@@ -74,12 +74,12 @@ OutcomeOf = Callable[[Visit], bool]
 
 @dataclass(frozen=True)
 class Jump:
-    """An operator's jump (E6), made after so many visits: from a prompt that waits, or after a STOP, to a unit."""
+    """An operator's jump (E6), made after so many visits: from a prompt that waits, or after a STOP, to a step."""
 
     index: int
     waiting: str
-    """The unit that is asked about; "" if the run has ended by STOP."""
-    unit: str
+    """The step that is asked about; "" if the run has ended by STOP."""
+    step: str
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,8 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Walk:
-    """The visits with their outcomes, and the end; None where the walk was cut off at its limit."""
+class Trace:
+    """The visits with their outcomes, and the end; None where the path was cut off at its limit."""
 
     visits: tuple[tuple[Visit, bool], ...]
     end: End | None
@@ -102,17 +102,17 @@ class Walk:
 
     @property
     def seconds(self) -> int:
-        """How long the walk waits for timeouts and between attempts."""
+        """How long the path waits for timeouts and between attempts."""
         return sum(visit.beyond.waits + visit.beyond.hangs for visit, _ in self.visits)
 
 
 class CutOffError(Exception):
-    """The walk would need one visit more than its limit allows."""
+    """The path would need one visit more than its limit allows."""
 
 
 @dataclass
 class Recorder:
-    """Asks for outcomes and keeps the walk."""
+    """Asks for outcomes and keeps the path."""
 
     outcome_of: OutcomeOf
     limit: int

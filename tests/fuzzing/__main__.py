@@ -16,7 +16,7 @@ from tests.fuzzing.entries import ENTRIES
 HERE = Path(__file__).parent
 CORPUS, FOUND = HERE / "corpus", HERE / "found"
 
-LIMITS = ("-timeout=8", "-rss_limit_mb=1024", "-max_len=4096", "-report_slow_units=100")
+LIMITS = ("-timeout=8", "-rss_limit_mb=1024", "-max_len=4096", "-report_slow_steps=100")
 """Seconds and memory for one input; what takes more is a finding."""
 
 
@@ -56,7 +56,7 @@ def fuzz(name: str, scratch: Path, seconds: float, seed: int) -> bool:
     if code == 0:
         return False
     print(log[log.rfind("\n#") :].partition("\n\n")[2] or log[-3000:])
-    for path in map(Path, re.findall(r"Test unit written to (.+)", log)):
+    for path in map(Path, re.findall(r"Test step written to (.+)", log)):
         print(f"\n--- {path}\n{path.read_bytes().decode(errors='backslashreplace')}\n---")
     return True
 

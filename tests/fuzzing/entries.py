@@ -95,7 +95,7 @@ def check_target(compilation: Compilation, name: str, given: dict[str, object]) 
 
 
 def check_walk(program: Program, data: bytes) -> None:
-    """The passes keep the walk, for outcomes that the input chooses."""
+    """The passes keep the path, for outcomes that the input chooses."""
     machines = Machine(program), Machine(optimise(program))
     before, after = (machine.start() for machine in machines)
     for byte in zlib.crc32(data).to_bytes(4) * (STEPS // 4):
@@ -144,9 +144,9 @@ def journal(data: bytes) -> None:
 
 def answers(data: bytes) -> None:
     """A file of answers."""
-    units = {"1": {"task": "ask"}, "{N}.{n}": {"task": "ask"}, "2": {"task": "shell"}}
+    steps = {"1": {"task": "ask"}, "{N}.{n}": {"task": "ask"}, "2": {"task": "shell"}}
     with folder_with(answers=data), suppress(RefusedError):
-        given = Answers("answers", units, {("", 1)})
+        given = Answers("answers", steps, {("", 1)})
         while given.take("1"):
             pass
 
@@ -156,8 +156,8 @@ def frontmatter(data: bytes) -> None:
     with suppress(UnreadableError):
         values, spans = load_mapping(data.decode("utf-8", "ignore").replace("\0", ""))
         assert all((name,) in spans for name in ("name", "tags", "rdc", "scenarios") if name in values)
-        scenarios, mistakes = read_scenarios(values.get("scenarios", values), spans, scenario_keys("main.runbook.md"))
-        assert all(mistake.text.strip() for mistake in mistakes)
+        scenarios, problems = read_scenarios(values.get("scenarios", values), spans, scenario_keys("main.runbook.md"))
+        assert all(problem.text.strip() for problem in problems)
         assert all(scenario.ends in ("COMPLETE", "STOP") for scenario in scenarios)
 
 
@@ -208,9 +208,9 @@ _OPTIONS = (
 )
 _RECORDS = (
     '{"n":0,"kind":"begin","format":1,"node":"1","condition":"running","registers":{"r":1},"program":"p","name":"x",\
-"source":"s","units":{"1":"d"}}',
+"source":"s","nodes":{"1":"d"}}',
     '{"n":1,"kind":"done","condition":"ready","next":"2","changed":{"r":2}}',
-    '{"n":2,"kind":"adopt","condition":"ready","program":"q","units":{},"registers":{},"name":"y","source":"s"}',
+    '{"n":2,"kind":"adopt","condition":"ready","program":"q","nodes":{},"registers":{},"name":"y","source":"s"}',
     *('{"n":1,"kind":"process","pid":3}', '{"n":0}', "[]", "0", "null", '{"n":true}', '{"n":1e999}', "[" * 2000),
 )
 _YAML = (

@@ -97,7 +97,7 @@ def check_make(_: Program, text: str) -> None:
     assert not strange, strange
     assert not any(line.startswith("#") and line.endswith("\\") for line in outside)
     for name, body in blocks:
-        if name.startswith(("after_", "RDC_UNITS", "RDC_VALUES")):
+        if name.startswith(("after_", "RDC_NODES", "RDC_VALUES")):
             bare = re.sub(r"'[^']*'|\\'", "", body)
             assert not re.search(r"[`\\'\0]|\$(?!rdc_text_)", bare), (name, bare)
 
@@ -139,10 +139,10 @@ def _shapes() -> set[str]:
 
 
 def _shape(line: str) -> str:
-    """A line with `*` for names of units, and for a list of them."""
+    """A line with `*` for names of steps, and for a list of them."""
     line = re.sub(r"^[\w-]+: [\w-]+ ; \$\(call RDC_RULE,[\w.-]+\)$", "*: * ; *", line, flags=re.ASCII)
     line = re.sub(r"^run: [\w-]+$", "run: *", line, flags=re.ASCII)
-    line = re.sub(r"^(RDC_(?:UNITS_ALONE|RULES|PROGRAM|STATE|PARTS) :=)[\w./ -]*$", r"\1 *", line, flags=re.ASCII)
+    line = re.sub(r"^(RDC_(?:NODES_ALONE|RULES|PROGRAM|STATE|PARTS) :=)[\w./ -]*$", r"\1 *", line, flags=re.ASCII)
     name = r"(?:escaped_)?(?:do|ask|after|choose|text|option|python|RDC_MODULE|RDC)_[\w.-]+"
     return re.sub(rf"^define {name}$", "define *", line, flags=re.ASCII)
 

@@ -95,9 +95,9 @@ def every_kind() -> Program:
         Parallel((agent, agent), "all"),
         Gate("production", text("Somebody must look")),
     )
-    units = [node(str(index), task, to(str(index + 1))) for index, task in enumerate(tasks, 1)]
+    steps = [node(str(index), task, to(str(index + 1))) for index, task in enumerate(tasks, 1)]
     return program(
-        *units,
+        *steps,
         node("7", Branch(), to("COMPLETE", SlotTest("x", "==", "y")), to("STOP")),
         node("COMPLETE", End("complete", text("Good"))),
         node("STOP", End("stop", text("Bad"))),

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from backends.base import MARK
 from backends.mermaid.chart import LEGEND, MOST_ARROWS, MOST_CHARACTERS, SHAPES, chart, is_too_big
 from backends.mermaid.styles import CLASSES, COLOURS
-from backends.options.mistakes import OptionsError
+from backends.options.problems import OptionsError
 from backends.picture.picture import Picture, picture
 from backends.registry import load
 from compiler.ir.program import Program
@@ -38,7 +38,7 @@ def emitted(drawn: Program, **options: object) -> str:
 
 
 def words(text: str) -> str:
-    """A label as people read it: several blanks are one, those without width none, and some signs look alike."""
+    """A label as people read it: several spaces are one, those without width none, and some signs look alike."""
     return " ".join(text.replace("\u200b", "").replace("`", "'").replace("~", "∼").split())
 
 
@@ -139,9 +139,9 @@ def test_a_chart_has_the_ids_that_it_is_given_and_takes_further_lines(mermaid: M
     assert boxes["n2"].classes == ["stop", "failed"]
 
 
-def row(units: int, title: str = "") -> Program:
-    """Units one after the other, with an arrow each, and one from the start."""
-    named = [f"u{number}" for number in range(units)] + ["C"]
+def row(nodes: int, title: str = "") -> Program:
+    """Steps one after the other, with an arrow each, and one from the start."""
+    named = [f"u{number}" for number in range(nodes)] + ["C"]
     steps = [node(name, Shell("sh", text("true")), to(after), title=title) for name, after in pairwise(named)]
     return program(*steps, node("C", End("complete")))
 

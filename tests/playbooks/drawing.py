@@ -41,7 +41,7 @@ class Drawing(Chance):
         book = Book(steps, inputs, system, artifact, dict(self._files))
         given = {item.name: self._value(item) for item in inputs if item.default is None or self._flag()}
         return Told(
-            book, given, {unit: reply for place in places(book) for unit, reply in self._replies(place.id, place.step)}
+            book, given, {step: reply for place in places(book) for step, reply in self._replies(place.id, place.step)}
         )
 
     def _one(self, some: tuple[str | Name, ...]) -> str | Name:
@@ -151,15 +151,15 @@ class Drawing(Chance):
 
     # --- What comes of it ---------------------------------------------------------------------------------------------
 
-    def _replies(self, unit: str, step: Step) -> list[tuple[str, Json]]:
-        found = [(f"{unit}/prompt", self._answer()), (unit, self._answer())]
+    def _replies(self, node: str, step: Step) -> list[tuple[str, Json]]:
+        found = [(f"{node}/prompt", self._answer()), (node, self._answer())]
         if step.elicit:
             reply = {"confirm": self._flag(), "select": self._number(0, 3)}.get(
                 step.elicit.kind, self._pick((*WORDS, *NASTY))
             )
-            found += [(f"{unit}/elicit", {"reply": reply})]
+            found += [(f"{node}/elicit", {"reply": reply})]
             is_alone = not (step.tool or step.content or (step.prompt and step.prompt.scheme != "http"))
-            found += [(unit, {"reply": reply})] if is_alone else []
+            found += [(node, {"reply": reply})] if is_alone else []
         return found
 
     def _answer(self) -> Json:

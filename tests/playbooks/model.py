@@ -113,7 +113,7 @@ class Book:
 
 @dataclass(frozen=True)
 class Told:
-    """A playbook with what is given to a run of it, and what comes of each call and question, by unit.
+    """A playbook with what is given to a run of it, and what comes of each call and question, by step.
 
     A call is told by `{"exit": 0, "answer": "printed"}`, a question by `{"reply": …}`: true or false, a number for a
     select, a text for an input. What is not there is an answer of nobody in particular.

@@ -1,4 +1,4 @@
-"""The walk of a playbook by its rules (P9 to P17): what each agent, tool and person is given, and how the run ends.
+"""The path of a playbook by its rules (P9 to P17): what each agent, tool and person is given, and how the run ends.
 
 Written from the rules, with no look at the front end: names are looked up when a step runs, outputs are a list.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from tests.playbooks.model import Book, Name, Output, Row, Step, Told
 from tests.playbooks.render import row
-from tests.programs.cases import Call, Json, Question, Visit, Walk
+from tests.programs.cases import Call, Json, Question, Trace, Visit
 from tests.programs.filling import WHITE
 from tests.programs.reading import answer_of
 from tests.programs.values import extracted
@@ -146,25 +146,25 @@ class _Run:
             if output and last.get(output.name) is item and output.name in self.values:
                 yield f"## {output.name}{PARAGRAPH}{self.values[output.name]}"
 
-    def tool(self, unit: str, connection: str, tool: str, given: Json, *, is_needed: bool = True) -> str | None:
+    def tool(self, step: str, connection: str, tool: str, given: Json, *, is_needed: bool = True) -> str | None:
         said = f'{{"tool": {json.dumps(tool)}, "arguments": {json.dumps(given, ensure_ascii=False)}}}'
-        return self.call(unit, connection, said, is_needed=is_needed, may_be_empty=True)
+        return self.call(step, connection, said, is_needed=is_needed, may_be_empty=True)
 
     def call(
-        self, unit: str, callee: str, given: str, *, is_needed: bool = True, may_be_empty: bool = False
+        self, step: str, callee: str, given: str, *, is_needed: bool = True, may_be_empty: bool = False
     ) -> str | None:
         """What an agent or tool answers; where that is nothing, and the step needs it, the run has failed (P18)."""
-        answer = answer_of(self.told.replies.get(unit, ANYTHING), may_be_empty=may_be_empty)
+        answer = answer_of(self.told.replies.get(step, ANYTHING), may_be_empty=may_be_empty)
         word = "fail" if answer is None else "pass"
-        self.visits.append(Visit(unit, 1, (Call(unit, 1, given, callee=callee),), None, word, answer or "", {}, {}))
+        self.visits.append(Visit(step, 1, (Call(step, 1, given, callee=callee),), None, word, answer or "", {}, {}))
         if answer is None and is_needed:
             raise StoppedError("")
         return answer
 
-    def ask(self, place: Place, unit: str) -> str:
+    def ask(self, place: Place, step: str) -> str:
         elicit = place.step.elicit
         assert elicit
-        reply = self.told.replies.get(unit, {"reply": ""})["reply"]
+        reply = self.told.replies.get(step, {"reply": ""})["reply"]
         options = tuple(map(self.fill, elicit.options))
         word = "pass"
         if elicit.kind == "confirm":
@@ -174,7 +174,7 @@ class _Run:
             reply, word = options[place_of], row(elicit.options[place_of])
         question = Question(self.fill(elicit.question), str(reply), None, options)
         kept = str(reply).strip(WHITE) if elicit.kind == "input" else str(reply)
-        self.visits.append(Visit(unit, 1, (), question, word, kept, {}, {}))
+        self.visits.append(Visit(step, 1, (), question, word, kept, {}, {}))
         return kept
 
     # --- Branches (P14) -----------------------------------------------------------------------------------------------
@@ -214,9 +214,9 @@ def guidance(output: Output | None) -> str:
 
 @dataclass(frozen=True)
 class Taken:
-    """The walk of a playbook, and its last output, which becomes the artifact."""
+    """The path of a playbook, and its last output, which becomes the artifact."""
 
-    walk: Walk
+    trace: Trace
     last: str | None
 
 
@@ -238,5 +238,5 @@ def walk(told: Told) -> Taken:
                 if inner.outer == place.id and inner.branch is not None and inner.branch == chosen:
                     run.step(inner)
     except StoppedError as stopped:
-        return Taken(Walk(tuple(run.visits), ("STOP", str(stopped))), None)
-    return Taken(Walk(tuple(run.visits), ("COMPLETE", "")), run.last)
+        return Taken(Trace(tuple(run.visits), ("STOP", str(stopped))), None)
+    return Taken(Trace(tuple(run.visits), ("COMPLETE", "")), run.last)

@@ -1,4 +1,4 @@
-"""Ways to make a playbook that shows a difference smaller: each has a part less, or a simpler one."""
+"""How to make a playbook that shows a difference smaller: each result has a part less, or a simpler one."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def smaller(told: Told) -> Iterator[Told]:
     for name in told.inputs:
         if told.inputs[name] != "x" and any(item.name == name and item.type == "text" for item in told.book.inputs):
             yield replace(told, inputs={**told.inputs, name: "x"})
-    for unit, reply in told.replies.items():
+    for step, reply in told.replies.items():
         if "answer" in reply and reply["answer"] != "x":
-            yield replace(told, replies={**told.replies, unit: {**reply, "answer": "x"}})
+            yield replace(told, replies={**told.replies, step: {**reply, "answer": "x"}})
 
 
 def _books(book: Book) -> Iterator[Book]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tests.equivalence.drawn import Kind
 from tests.playbooks.drawing import random_told
+from tests.playbooks.drivers import try_driver
 from tests.playbooks.model import Told
 from tests.playbooks.render import document
 from tests.playbooks.smaller import smaller
-from tests.playbooks.ways import try_way
 
 
 def shown(told: Told) -> str:
@@ -15,4 +15,4 @@ def shown(told: Told) -> str:
     return f"{document(told.book)}\nfiles {told.book.files}\ninputs {told.inputs}\nreplies {told.replies}\n{told!r}\n"
 
 
-KIND = Kind("playbook", random_told, try_way, smaller, shown)
+KIND = Kind("playbook", random_told, try_driver, smaller, shown)

@@ -1,6 +1,6 @@
-"""A case: a program as JSON, its inputs, and what is replied to each call; and the walk that must come of it.
+"""A case: a program as JSON, its inputs, and what is replied to each call; and the path that must come of it.
 
-All is plain JSON, so that a case is a file. Bytes that are no UTF-8 stand as `surrogateescape` has them. For each unit
+All is plain JSON, so that a case is a file. Bytes that are no UTF-8 stand as `surrogateescape` has them. For each step
 there is a list of replies, one for each visit; the last one goes on for ever. They look so, by the kind of the task:
 
     shell     {"exit": 0, "says": "printed", "output": "written to RDC_OUTPUT" or null}
@@ -9,7 +9,7 @@ there is a list of replies, one for each visit; the last one goes on for ever. T
     ask       {"reply": true}; a number for a select, a text for an input
     gate      {"reply": true}
 
-Where the unit has a timeout, a reply may be `{"hangs": true}`.
+Where the step has a timeout, a reply may be `{"hangs": true}`.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class Case:
     inputs: Mapping[str, str] = field(default_factory=dict)
     replies: Mapping[str, list[Json]] = field(default_factory=dict)
 
-    def reply(self, unit: str, number: int) -> Json:
-        """The reply to a visit of a unit, counted from 0."""
-        replies = self.replies[unit]
+    def reply(self, step: str, number: int) -> Json:
+        """The reply to a visit of a step, counted from 0."""
+        replies = self.replies[step]
         return replies[min(number, len(replies) - 1)]
 
     @property
@@ -81,7 +81,7 @@ class Call:
     index in a parallel step.
     """
 
-    unit: str
+    step: str
     attempt: int
     given: str = ""
     arguments: tuple[str, ...] = ()
@@ -105,7 +105,7 @@ class Question:
 class Visit:
     """One time that a task is done: what the registers held before (empty if not known), what it sent, its outcome."""
 
-    unit: str
+    step: str
     attempt: int
     calls: tuple[Call, ...]
     question: Question | None
@@ -116,8 +116,8 @@ class Visit:
 
 
 @dataclass(frozen=True)
-class Walk:
-    """The visits, the end and its message, and the registers then; `end` is None where a walk was cut off."""
+class Trace:
+    """The visits, the end and its message, and the registers then; `end` is None where a path was cut off."""
 
     visits: tuple[Visit, ...]
     end: tuple[str, str] | None
@@ -126,10 +126,10 @@ class Walk:
     def pauses(self, program: Json) -> list[int]:
         """How many seconds a run waits before each visit (I22)."""
         settings = {node["id"]: node.get("settings", {}) for node in program["nodes"]}
-        found = [(settings[visit.unit], visit.attempt) for visit in self.visits]
+        found = [(settings[visit.step], visit.attempt) for visit in self.visits]
         return [each.get("delay", 0) * each.get("backoff", 1) ** (n - 2) if n > 1 else 0 for each, n in found]
 
     def __str__(self) -> str:
         """The walk on a line."""
-        visits = [f"{visit.unit}#{visit.attempt}={visit.word}" for visit in self.visits]
+        visits = [f"{visit.step}#{visit.attempt}={visit.word}" for visit in self.visits]
         return " ".join([*visits, "=>", *(self.end or ("cut off",))])

@@ -78,14 +78,14 @@ def _of_walk(case: Case) -> Iterator[str]:
     yield "end none" if taken.end is None else f"end {taken.end[0]}"
     if taken.end and "the limit of" in taken.end[1]:
         yield "end by the limit"
-    units = [visit.unit for visit in taken.visits]
-    if len(set(units)) < len(units):
-        yield "a unit twice"
-    if len(units) > 5:
-        yield "a long walk"
+    steps = [visit.step for visit in taken.visits]
+    if len(set(steps)) < len(steps):
+        yield "a step twice"
+    if len(steps) > 5:
+        yield "a long path"
     for visit in taken.visits:
-        kind = tasks[visit.unit]["kind"]
-        word = "a keyword" if visit.word in keywords_of(tasks[visit.unit]) else visit.word
-        yield f"{kind} {'an option' if tasks[visit.unit].get('question') == 'select' else word}"
+        kind = tasks[visit.step]["kind"]
+        word = "a keyword" if visit.word in keywords_of(tasks[visit.step]) else visit.word
+        yield f"{kind} {'an option' if tasks[visit.step].get('question') == 'select' else word}"
         if visit.values:
-            yield "values"
+            yield "outputs"

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from .alphabet import undone
-from .cases import NOWHERE, Call, Case, Json, Question, Visit, Walk
+from .cases import NOWHERE, Call, Case, Json, Question, Trace, Visit
 from .filling import WHITE, filled, in_json, written
 from .reading import answer_of, joined, passed, word_of
 from .reports import PLACE
 from .values import MalformedError, extracted, fits, values_of
 
 MOST = 60
-"""Visits after which a walk is cut off."""
+"""Visits after which a path is cut off."""
 
 
 class Came(NamedTuple):
@@ -27,15 +27,15 @@ class Came(NamedTuple):
     question: Question | None = None
 
 
-def walk(case: Case, most: int = MOST) -> Walk:
-    """The walk of a case."""
+def walk(case: Case, most: int = MOST) -> Trace:
+    """The path of a case."""
     run = Run(case)
     visits: list[Visit] = []
     for visit in run.visits():
         if len(visits) == most:
-            return Walk(tuple(visits), None)
+            return Trace(tuple(visits), None)
         visits.append(visit)
-    return Walk(tuple(visits), run.end, run.held)
+    return Trace(tuple(visits), run.end, run.held)
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Run:
             elif task["kind"] in {"branch", "end"}:
                 node = nodes[self._leave(node, Came(""))]
             elif task["kind"] != "gate" and self.done == self.case.program.get("limit"):
-                self.end = ("STOP", f"{node['id']}: the limit of {self.done} units was reached")
+                self.end = ("STOP", f"{node['id']}: the limit of {self.done} steps was reached")
             else:
                 self.done += task["kind"] != "gate"
                 came = self._do(node)
@@ -111,7 +111,7 @@ class Run:
 
     def _keep(self, effect: Json, came: Came) -> None:
         text = came.text
-        if effect.get("of", "answer") == "value":
+        if effect.get("of", "answer") == "output":
             if effect["name"] not in came.values:
                 return
             text = came.values[effect["name"]]
@@ -147,8 +147,8 @@ class Run:
 
     def _shell(self, node: Json, reply: Json) -> Came:
         effects = [effect for edge in node["edges"] for effect in edge["effects"]]
-        names = {effect["name"] for effect in effects if effect["kind"] == "keep" and effect.get("of") == "value"}
-        # The scripted command is `… UNIT ARGUMENTS`, its arguments are what counters are worth (I7).
+        names = {effect["name"] for effect in effects if effect["kind"] == "keep" and effect.get("of") == "output"}
+        # The scripted command is `… STEP ARGUMENTS`, its arguments are what counters are worth (I7).
         arguments = [filled([part], self.held) for part in node["task"]["command"] if not isinstance(part, str)]
         calls = (self._call(node, arguments=tuple(arguments), keeps=bool(names)),)
         if reply.get("hangs"):

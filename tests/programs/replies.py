@@ -1,4 +1,4 @@
-"""Random replies for the units of a program: what its commands, agents, tools and people do."""
+"""Random replies for the steps of a program: what its commands, agents, tools and people do."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LINE_ENDS = (*["\n"] * 4, "\r\n", "\n\n", "\r", " ")
 
 
 def replies(draw: st.DrawFn, node: Json) -> list[Json]:
-    """What the visits of a unit find, one after the other."""
+    """What the visits of a step find, one after the other."""
     return [reply(draw, node) for _ in range(number(draw, 1, 4))]
 
 
@@ -96,7 +96,7 @@ def command(draw: st.DrawFn, node: Json) -> Json:
 def kept(node: Json) -> list[str]:
     """The names of the values that the edges of a node keep."""
     effects: list[Any] = [effect for edge in node["edges"] for effect in edge["effects"]]
-    return sorted({effect["name"] for effect in effects if effect.get("of") == "value"})
+    return sorted({effect["name"] for effect in effects if effect.get("of") == "output"})
 
 
 def value(draw: st.DrawFn, names: list[str]) -> str:

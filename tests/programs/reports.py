@@ -1,10 +1,10 @@
-"""What the reports of a walk must be, and how texts show the folder that they lie in (I29, I30)."""
+"""What the reports of a path must be, and how texts show the folder that they lie in (I29, I30)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .cases import Case, Json, Walk
+from .cases import Case, Json, Trace
 from .drawing import flag, rarely
 from .reading import answer_of
 
@@ -41,23 +41,23 @@ def draw_reports(draw: Any, program: Json) -> None:
             agent["prompt"] = [*parts, {**reference, "missing": "no folder"}]
 
 
-def is_plain(unit: str) -> bool:
-    """Whether the entries of a unit can have reports."""
-    return unit.isascii() and unit[:1].isalnum() and all(each.isalnum() or each in "._-" for each in unit)
+def is_plain(step: str) -> bool:
+    """Whether the entries of a step can have reports."""
+    return step.isascii() and step[:1].isalnum() and all(each.isalnum() or each in "._-" for each in step)
 
 
-def reports_of(case: Case, walk: Walk) -> dict[str, str]:
-    """The reports of a walk by their files, with headings that have no date."""
+def reports_of(case: Case, trace: Trace) -> dict[str, str]:
+    """The reports of a path by their files, with headings that have no date."""
     tasks = {node["id"]: node["task"] for node in case.program["nodes"]}
     blocks: dict[str, list[str]] = {}
     numbers: dict[str, int] = {}
-    for visit in walk.visits:
-        number = numbers[visit.unit] = numbers.get(visit.unit, -1) + 1
-        task = tasks[visit.unit]
+    for visit in trace.visits:
+        number = numbers[visit.step] = numbers.get(visit.step, -1) + 1
+        task = tasks[visit.step]
         if "report" not in task or not visit.calls:
             continue
-        entries = case.reply(visit.unit, number).get("entries", [])
-        texts = {f"{visit.unit}_{index}": answer_of(entry) or "" for index, entry in enumerate(entries)}
+        entries = case.reply(visit.step, number).get("entries", [])
+        texts = {f"{visit.step}_{index}": answer_of(entry) or "" for index, entry in enumerate(entries)}
         for name, text in {**texts, task["report"]: visit.text}.items():
             blocks.setdefault(name, []).extend([f"##\n\n{text}\n"] if text else [])
     return {f"{name}.md": "\n".join(found) for name, found in blocks.items() if found}

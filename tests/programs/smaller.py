@@ -48,14 +48,14 @@ def _smaller(case: Case) -> Iterator[Case]:
 
 
 def _smaller_replies(case: Case) -> Iterator[Case]:
-    for unit, replies in case.replies.items():
+    for step, replies in case.replies.items():
         for number in range(len(replies)):
             if len(replies) > 1:
-                yield replace(case, replies={**case.replies, unit: replies[:number] + replies[number + 1 :]})
+                yield replace(case, replies={**case.replies, step: replies[:number] + replies[number + 1 :]})
         for number, reply in enumerate(replies):
             for simple in _simpler(reply):
                 others = [*replies[:number], simple, *replies[number + 1 :]]
-                yield replace(case, replies={**case.replies, unit: others})
+                yield replace(case, replies={**case.replies, step: others})
 
 
 def _without_node(case: Case, number: int) -> Case:
@@ -67,7 +67,7 @@ def _without_node(case: Case, number: int) -> Case:
         for edge in node["edges"]:
             edge["target"] = target if edge["target"] == gone else edge["target"]
     program["entry"] = target if program["entry"] == gone else program["entry"]
-    return Case(program, case.inputs, {unit: found for unit, found in case.replies.items() if unit != gone})
+    return Case(program, case.inputs, {step: found for step, found in case.replies.items() if step != gone})
 
 
 CUT = {
@@ -122,8 +122,8 @@ def _simpler(reply: Json) -> Iterator[Json]:
         yield {"reply": ""}
 
 
-def _without_text(case: Case, unit: str, key: str) -> Case:
+def _without_text(case: Case, step: str, key: str) -> Case:
     program = copy.deepcopy(case.program)
-    node = next(node for node in program["nodes"] if node["id"] == unit)
+    node = next(node for node in program["nodes"] if node["id"] == step)
     (node if key == "title" else node["task"])[key] = ""
     return replace(case, program=program)

@@ -1,4 +1,4 @@
-"""The soak of programs: random cases on all ways, from fresh seeds, until the time is over or something differs."""
+"""The soak of programs: random cases on all drivers, from fresh seeds, until the time is over or something differs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from compiler.ir.features import Feature
 from tests.equivalence.difference import DifferenceError
 
 from .cases import Case
+from .drivers import DRIVERS, carried, try_driver
 from .smaller import made_smaller
 from .strategies import cases, random_case
-from .ways import WAYS, carried, try_way
 
 PREFIX = "programs-"
-"""Before the names of ways, where those of documents stand beside them."""
+"""Before the names of drivers, where those of documents stand beside them."""
 
 BATCH = 20
 """Cases from one seed."""
@@ -44,10 +44,10 @@ THREADS = ThreadPoolExecutor(2)
 
 @dataclass(frozen=True)
 class Finding:
-    """A case, as small as it could be made, that a way does not run as the rules say."""
+    """A case, as small as it could be made, that a driver does not run as the rules say."""
 
     case: Case
-    way: str
+    driver: str
     seed: int
     error: BaseException
     always: bool = True
@@ -64,7 +64,7 @@ class Finding:
 class Soak:
     """What was tried, and the last difference that was found."""
 
-    ways: tuple[str, ...]
+    drivers: tuple[str, ...]
     until: float
     most: int
     counts: Counter[str] = field(default_factory=Counter)
@@ -80,12 +80,12 @@ class Soak:
     @property
     def told(self) -> str:
         """What was tried, in words."""
-        walks = ", ".join(f"{PREFIX}{name} {self.counts[name]}" for name in self.ways)
-        return f"{self.programs} programs, walks: {walks}"
+        traces = ", ".join(f"{PREFIX}{name} {self.counts[name]}" for name in self.drivers)
+        return f"{self.programs} programs, paths: {traces}"
 
     def batch(self, number: int) -> Finding | None:
         """Try the cases of a seed; targets that carry less than others get programs of their own in turn."""
-        kinds = sorted({carried(name) for name in self.ways}, key=lambda each: (len(each), sorted(each)))
+        kinds = sorted({carried(name) for name in self.drivers}, key=lambda each: (len(each), sorted(each)))
         known = kinds[number % len(kinds)]
 
         if number // len(kinds) % 2:
@@ -126,9 +126,9 @@ class Soak:
     def _try_case(self, case: Case, number: int) -> None:
         is_new = self.finding is None
         self.programs += is_new
-        due = [name for name in self.ways if name not in WAYS or self.programs % WAYS[name].every == 0]
-        names = [self.finding.way] if self.finding else due
-        running = [(name, THREADS.submit(try_way, name, case)) for name in names]
+        due = [name for name in self.drivers if name not in DRIVERS or self.programs % DRIVERS[name].every == 0]
+        names = [self.finding.driver] if self.finding else due
+        running = [(name, THREADS.submit(try_driver, name, case)) for name in names]
         wait(future for _, future in running)
         for name, future in running:
             if error := future.exception():
@@ -140,7 +140,7 @@ class Soak:
         """Whether a case shows what was found, which is then found in this case."""
         assert self.finding
         try:
-            try_way(self.finding.way, case)
+            try_driver(self.finding.driver, case)
         except Exception as error:  # noqa: BLE001 (what was found may be any)
             if str(error.args[:1]) == str(self.finding.error.args[:1]):
                 self.finding = replace(self.finding, case=case, error=error)

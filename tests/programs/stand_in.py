@@ -1,8 +1,8 @@
 """What every command, agent and tool of a case runs: it logs what it is given, and does what the script says.
 
-`stand_in.py shell UNIT ARGUMENT…`, `stand_in.py agent TYPE` or `stand_in.py tool CONNECTION`, in a folder that
-YARDSTICK names: `script.json` has the replies for each unit and the names of all variables, `log` gets a line of JSON
-for each call, and `calls/` has for each unit and entry a file with a byte for every call that came to its end.
+`stand_in.py shell STEP ARGUMENT…`, `stand_in.py agent TYPE` or `stand_in.py tool CONNECTION`, in a folder that
+YARDSTICK names: `script.json` has the replies for each step and the names of all variables, `log` gets a line of JSON
+for each call, and `calls/` has for each step and entry a file with a byte for every call that came to its end.
 Nothing of the project is imported: this also runs where only Python is.
 """
 
@@ -21,17 +21,17 @@ def main() -> int:
     kind, name, *arguments = sys.argv[1:]
     given = "" if kind == "shell" else sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
     entry = os.environ.get("RDC_ENTRY") or None
-    named = os.environ.get("RDC_UNIT", "?").removesuffix(f"_{entry}")  # entry 1 of `review` is `review_1`
-    unit = name if kind == "shell" else named
+    named = os.environ.get("RDC_STEP", "?").removesuffix(f"_{entry}")  # entry 1 of `review` is `review_1`
+    step = name if kind == "shell" else named
     script = json.loads((FOLDER / "script.json").read_text(encoding="ascii"))
-    counted = FOLDER / "calls" / key(unit, entry)
+    counted = FOLDER / "calls" / key(step, entry)
     number = counted.stat().st_size if counted.exists() else 0
     log(
         {
             "kind": kind,
             "name": name,
-            "unit": unit,
-            "named": os.environ.get("RDC_UNIT"),
+            "step": step,
+            "named": os.environ.get("RDC_STEP"),
             "entry": entry,
             "number": number,
             "attempt": os.environ.get("RDC_ATTEMPT"),
@@ -44,7 +44,7 @@ def main() -> int:
             "time": time.time(),
         }
     )
-    replies = script["replies"].get(unit) or [{}]
+    replies = script["replies"].get(step) or [{}]
     reply = replies[min(number, len(replies) - 1)]
     reply = reply["entries"][int(entry or 0)] if "entries" in reply else reply
     if reply.get("hangs"):
@@ -73,9 +73,9 @@ def carry_out(reply: dict, slow: float) -> int:  # type: ignore[type-arg] # olde
     return int(reply.get("exit", 99))
 
 
-def key(unit: str, entry: "str | None") -> str:
+def key(step: str, entry: "str | None") -> str:
     """The name of the file that counts calls."""
-    return hashlib.sha256(f"{unit}\0{entry}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return hashlib.sha256(f"{step}\0{entry}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 def log(line: dict) -> None:  # type: ignore[type-arg] # older Pythons run this too

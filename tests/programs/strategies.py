@@ -1,4 +1,4 @@
-"""Random valid programs over every task, test and effect, and replies for their units. Each walk ends.
+"""Random valid programs over every task, test and effect, and replies for their steps. Each path ends.
 
 A node leads forward, or, if it has a task that counts, anywhere; then the program has a limit (I24). So nodes without
 a task never lead back to each other (I2), and no gate goes on for ever.
@@ -23,7 +23,7 @@ from .texts import FIELDS, IDS, KEYWORDS, LINES, NASTY, PATTERNS
 
 ORIGIN = {"path": "p.json", "span": {"line": 1, "column": 1, "end_line": 1, "end_column": 2}}
 COMMAND = '"$YARDSTICK_PYTHON" -I -S "$YARDSTICK/stand_in.py" shell '
-"""What the command of a shell begins with; its unit, quoted, and references to counters follow."""
+"""What the command of a shell begins with; its step, quoted, and references to counters follow."""
 
 ALL = frozenset(Feature)
 SCOPES = ("", "1", "1/a", "1a")
@@ -92,10 +92,10 @@ def references(draw: st.DrawFn, known: Known) -> Json:
 # --- Tasks ------------------------------------------------------------------------------------------------------------
 
 
-def shells(draw: st.DrawFn, known: Known, unit: str) -> Json:
-    """A command, which calls the script with its unit and counters."""
+def shells(draw: st.DrawFn, known: Known, step: str) -> Json:
+    """A command, which calls the script with its step and counters."""
     counters = picks(draw, known.counters, 0, 2) if known.counters else []
-    quoted = "'" + unit.replace("'", "'\\''") + "'"
+    quoted = "'" + step.replace("'", "'\\''") + "'"
     command: list[Any] = [COMMAND + quoted]
     for counter in counters:
         command[-1:] = [*command[-1:], " "] if isinstance(command[-1], dict) else [command[-1] + " "]
@@ -178,12 +178,12 @@ def parallels(draw: st.DrawFn, known: Known) -> Json:
     return task
 
 
-def tasks(draw: st.DrawFn, known: Known, unit: str) -> Json:
+def tasks(draw: st.DrawFn, known: Known, step: str) -> Json:
     """A task of any kind."""
     weights = {"shell": 4, "agent": 4, "ask": 5, "tool": 3, "parallel": 3, "branch": 2, "gate": 1, "end": 1}
     kind = one(draw, {kind: weight for kind, weight in weights.items() if NEEDS.get(kind, set()) <= known.carried})
     if kind == "shell":
-        return shells(draw, known, unit)
+        return shells(draw, known, step)
     if kind == "agent":
         return agents(draw, known, has_keywords=number(draw, 0, 2) > 0 and Feature.KEYWORDS in known.carried)
     if kind == "gate":
@@ -222,7 +222,7 @@ def register_tests(draw: st.DrawFn, known: Known) -> list[Json]:
 def effects(draw: st.DrawFn, known: Known, task: Json) -> Json | None:
     """One effect; None where there is no register for it."""
     kinds = {"add": 3, "set": 1, "at_least": 1, "reset": 1} if known.counters else {}
-    gives = words_of(task) and (task["kind"] != "shell" or Feature.VALUES in known.carried)
+    gives = words_of(task) and (task["kind"] != "shell" or Feature.OUTPUTS in known.carried)
     slots = {"keep": 6, "clear": 1} if gives else {"clear": 1}
     kind = one(draw, {"": 1, **kinds, **(slots if known.slots else {})})
     if kind == "reset":
@@ -243,7 +243,7 @@ def keeps(draw: st.DrawFn, known: Known, task: Json) -> Json:
     """Keep a value of a command, or an answer or a field of it."""
     found: Json = {"kind": "keep", "slot": pick(draw, known.slots)}
     if task["kind"] == "shell":
-        return {**found, "of": "value", "name": pick(draw, VALUES)}
+        return {**found, "of": "output", "name": pick(draw, VALUES)}
     if task["kind"] in {"agent", "tool", "parallel"} and flag(draw) and Feature.EXTRACTS in known.carried:
         found["extract"] = pick(draw, FIELDS)
     return found
@@ -270,9 +270,9 @@ def edge(draw: st.DrawFn, known: Known, task: Json, targets: tuple[str, ...], gu
 
 def nodes(draw: st.DrawFn, known: Known, place: int) -> Json:
     """The node at this place; those behind it are its targets, and all of them if its task counts."""
-    unit, last = known.ids[place], place == len(known.ids) - 1
-    task = ends(draw, known) if last else tasks(draw, known, unit)
-    node: Json = {"id": unit, "title": texts(draw, known, 1), "origin": ORIGIN, "task": task, "edges": []}
+    step, last = known.ids[place], place == len(known.ids) - 1
+    task = ends(draw, known) if last else tasks(draw, known, step)
+    node: Json = {"id": step, "title": texts(draw, known, 1), "origin": ORIGIN, "task": task, "edges": []}
     later = known.ids[place + 1 :]
     if task["kind"] == "end":
         if not last and flag(draw):

@@ -20,12 +20,12 @@ from tests.mermaid import test_mermaid as mermaids
 from tests.mermaid.real import Mermaid, running
 
 from .cases import Case, Json
+from .drivers import DRIVERS, make, python
 from .oracle import walk
 from .strategies import ALL, COMMAND, cases
 from .test_oracle import edge, node, program
 from .texts import LINES, NASTY
 from .trial import Trial, trial
-from .ways import WAYS, make, python
 
 EVIL = ("'; rm -rf .", "$(touch PWNED)`touch PWNED`", "\x1b]8;;https://x\x07link", "\u2066\u202e txt", "%0a::error::x")
 TEXTS = {
@@ -35,9 +35,9 @@ TEXTS = {
     "a megabyte": "it's $(x) é " * 80_000,
 }
 RUNS = [
-    *((way, name) for way in ("python", "make") for name in TEXTS),
+    *((driver, name) for driver in ("python", "make") for name in TEXTS),
     *(("engine", name) for name in TEXTS if name != "a megabyte"),
-    *((way, "everything") for way in ("python-waiting", "make-waiting", "engine-waiting")),
+    *((driver, "everything") for driver in ("python-waiting", "make-waiting", "engine-waiting")),
 ]
 """Act has no protected environments, and the gate is one. GitHub itself takes no inputs of a megabyte."""
 
@@ -58,7 +58,7 @@ def carrier(text: str) -> Case:
     found = program(
         node("1", agent, edge("2", keep("a"))),
         node("2", tool, edge("3", keep("t"))),
-        node("3", shell, edge("4", {**keep("v"), "of": "value", "name": "v"}), variables=variables("body", "t")),
+        node("3", shell, edge("4", {**keep("v"), "of": "output", "name": "v"}), variables=variables("body", "t")),
         node("4", asked, edge("5", keep("r"))),
         node("5", select, edge("6")),
         node("6", parallel, edge("7", keep("p"))),
@@ -94,16 +94,16 @@ def variables(*slots: str) -> list[Json]:
 
 
 @pytest.mark.share(9)
-@pytest.mark.parametrize(("way", "name"), RUNS)
-def test_a_text_stays_text(way: str, name: str) -> None:
+@pytest.mark.parametrize(("driver", "name"), RUNS)
+def test_a_text_stays_text(driver: str, name: str) -> None:
     case = carrier(TEXTS[name])
     taken = walk(case)
     assert taken.end
     assert taken.end[0] == "COMPLETE"
-    if WAYS[way].missing() or not WAYS[way].takes(case, taken):
-        pytest.skip(f"{WAYS[way].backend} does not carry all of it")
+    if DRIVERS[driver].missing() or not DRIVERS[driver].takes(case, taken):
+        pytest.skip(f"{DRIVERS[driver].backend} does not carry all of it")
     with trial(case, taken) as prepared:
-        assert WAYS[way].compare(prepared)
+        assert DRIVERS[driver].compare(prepared)
         assert_inert(prepared)
 
 
@@ -119,16 +119,16 @@ def is_unsafe(character: str) -> bool:
     return character not in "\n\t" and unicodedata.category(character) in {"Cc", "Cf"} and character != "\u200b"
 
 
-@pytest.mark.parametrize("way", ["python", "make"])
-def test_an_input_with_nul_is_refused_before_anything_runs(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("driver", ["python", "make"])
+def test_an_input_with_nul_is_refused_before_anything_runs(driver: str, monkeypatch: pytest.MonkeyPatch) -> None:
     case = carrier("x")
     taken = walk(case)
-    if WAYS[way].missing() or not WAYS[way].takes(case, taken):
-        pytest.skip(f"{WAYS[way].backend} does not carry all of it")
-    refused: Any = {"python": python, "make": make}[way]
+    if DRIVERS[driver].missing() or not DRIVERS[driver].takes(case, taken):
+        pytest.skip(f"{DRIVERS[driver].backend} does not carry all of it")
+    refused: Any = {"python": python, "make": make}[driver]
     with trial(Case(case.program, {"body": "a\0b\n"}, case.replies), taken) as prepared:
         monkeypatch.setattr(refused, "_check", lambda _trial, done: done.code == 2)
-        assert WAYS[way].compare(prepared)
+        assert DRIVERS[driver].compare(prepared)
         assert prepared.lines() == []
         assert "NUL" in prepared.said[-1]
 

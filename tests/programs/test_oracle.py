@@ -22,8 +22,8 @@ def program(*nodes: Json, **more: Any) -> Json:
     return {**found, **more}
 
 
-def node(unit: str, task: Json, *edges: Json, **more: Any) -> Json:
-    return {"id": unit, "title": "", "origin": ORIGIN, "task": task, "edges": list(edges), **more}
+def node(step: str, task: Json, *edges: Json, **more: Any) -> Json:
+    return {"id": step, "title": "", "origin": ORIGIN, "task": task, "edges": list(edges), **more}
 
 
 def edge(target: str, *effects: Json, guard: tuple[Json, ...] = ()) -> Json:
@@ -193,9 +193,9 @@ def test_a_value_fits_by_its_bytes() -> None:
 
 KEEPING = (
     edge(
-        "end", {"kind": "keep", "slot": "s", "of": "value", "name": "v"}, guard=({"kind": "outcome", "word": "pass"},)
+        "end", {"kind": "keep", "slot": "s", "of": "output", "name": "v"}, guard=({"kind": "outcome", "word": "pass"},)
     ),
-    edge("end", {"kind": "keep", "slot": "s", "of": "value", "name": "v"}),
+    edge("end", {"kind": "keep", "slot": "s", "of": "output", "name": "v"}),
 )
 
 
@@ -291,7 +291,7 @@ def test_a_limit_counts_tasks_but_no_gates() -> None:
     one = node("1", INPUT, edge("2"))
     two = node("2", GATE, edge("1"))
     taken = walk(Case(program(one, two, limit=2), {}, {"1": ask(""), "2": [{"reply": True}]}))
-    assert str(taken) == "1#1=pass 2#1=approved 1#1=pass 2#1=approved => STOP 1: the limit of 2 units was reached"
+    assert str(taken) == "1#1=pass 2#1=approved 1#1=pass 2#1=approved => STOP 1: the limit of 2 steps was reached"
 
 
 def test_an_attempt_is_one_more_than_its_counter() -> None:

@@ -14,7 +14,7 @@ MUST_OCCUR = {
     *(f"input {kind}" for kind in ("string", "text", "number", "boolean", "choice")),
     *(f"test {kind}" for kind in ("outcome", "counter", "slot")),
     *(f"effect {kind}" for kind in ("set", "add", "add a counter", "at_least", "reset", "clear")),
-    *(f"effect {kind}" for kind in ("keep answer", "keep value", "extract")),
+    *(f"effect {kind}" for kind in ("keep answer", "keep output", "extract")),
     *(f"{kind} {whether} keywords" for kind in ("agent", "parallel") for whether in ("with", "without")),
     *(f"reference with {key}" for key in ("before", "after", "missing")),
     *(f"variables of {kind}" for kind in ("shell", "agent", "tool", "parallel")),
@@ -29,13 +29,13 @@ MUST_OCCUR = {
         "failing",
         "unanimous",
         "nested end",
-        "values",
+        "outputs",
         "groups",
         "timeout",
         "delay",
     ),
     *("an agent below a context", "a context below another", "optional tool", "artifact"),
-    *("end COMPLETE", "end STOP", "end by the limit", "a unit twice", "a long walk"),
+    *("end COMPLETE", "end STOP", "end by the limit", "a step twice", "a long path"),
 }
 NUMBER = 400
 

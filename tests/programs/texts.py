@@ -19,7 +19,7 @@ NASTY = (
     "-e \\c %s %% 100%",
     "$$x $(MAKE) $(shell touch x) #",
     "one\r\ntwo\rthree",
-    "  blanks around  ",
+    "  spaces around  ",
     "\ttab",
     "ends in lines\n\n",
     "\n\nbegins with lines",
@@ -59,7 +59,7 @@ IDS = (
     "été",
     "3.2",
 )
-"""Of units."""
+"""Of steps."""
 
 KEYWORDS = ("DONE", "RETRY", "NOT DONE", "OK", "LGTM!", "[x]", "no-go", "état")
 """`NOT DONE` holds another one, `LGTM!` and `[x]` end with no word character."""
@@ -79,7 +79,7 @@ FIELDS = ("field", "a", 'q"')
 
 OBJECTS = (
     '{"field": "plain"}',
-    '{"field": " blanks \\n around \\n"}',
+    '{"field": " spaces \\n around \\n"}',
     '{"field": "esc \\" \\\\ \\u00e9 \\ud83d\\ude80 $(touch x)"}',
     '{"a": {"field": {"field": [1, 2.50, true, null, "é\\u0001"]}}}',
     '{"field": {"b": 1, "a": [ ]}}',

@@ -25,7 +25,7 @@ from tests.equivalence.difference import same
 from tests.equivalence.execution import HOSTILE_FOLDER, errors
 
 from . import stand_in
-from .cases import NOWHERE, SUFFIXES, Call, Case, Json, Walk
+from .cases import NOWHERE, SUFFIXES, Call, Case, Json, Trace
 from .filling import filled
 from .reports import AFTER_FOLDER, BEFORE_FOLDER, PLACE, reports_of, shown_folder
 
@@ -44,10 +44,10 @@ STAND_IN = f'"$YARDSTICK_PYTHON" -I -S "${FOLDER}/stand_in.py"'
 
 @dataclass(frozen=True)
 class Trial:
-    """A case, its walk, and the folder that it is run in."""
+    """A case, its path, and the folder that it is run in."""
 
     case: Case
-    walk: Walk
+    trace: Trace
     folder: Path
     said: list[str] = field(default_factory=list)
     """What the processes of the run have printed."""
@@ -93,18 +93,18 @@ class Trial:
 
     @property
     def asked(self) -> list[tuple[str, str]]:
-        """The questions in order: the unit and the reply."""
-        return [(visit.unit, visit.question.reply) for visit in self.walk.visits if visit.question]
+        """The questions in order: the step and the reply."""
+        return [(visit.step, visit.question.reply) for visit in self.trace.visits if visit.question]
 
     def write_answers(self, *, as_json: bool = False) -> Path:
         """A file with the replies for all questions: as texts of several lines, or JSON."""
         path = self.folder / "answers"
         if as_json:
-            units = dict.fromkeys(unit for unit, _ in self.asked)
-            replies = {unit: [reply for other, reply in self.asked if other == unit] for unit in units}
+            steps = dict.fromkeys(step for step, _ in self.asked)
+            replies = {step: [reply for other, reply in self.asked if other == step] for step in steps}
             path.write_text(json.dumps(replies), encoding="utf-8")
         else:
-            path.write_bytes("".join(answer_lines(unit, reply) for unit, reply in self.asked).encode())
+            path.write_bytes("".join(answer_lines(step, reply) for step, reply in self.asked).encode())
         return path
 
     # --- What was done ------------------------------------------------------------------------------------------------
@@ -116,59 +116,59 @@ class Trial:
         return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
 
     def check_calls(self, said: str = "") -> None:
-        """Compare what was called, and with what, with the calls of the walk."""
+        """Compare what was called, and with what, with the calls of the path."""
         lines = self.lines()
-        expected = [call for visit in self.walk.visits for call in visit.calls]
+        expected = [call for visit in self.trace.visits for call in visit.calls]
         same(
             "the calls", [comparable(call_of(line)) for line in in_order(lines)], list(map(comparable, expected)), said
         )
         same("whether all calls are of one run", len({line["run"] for line in lines}) <= 1, True, said)
         for line in lines:
-            unit = line["unit"] if line["entry"] is None else f"{line['unit']}_{line['entry']}"
+            step = line["step"] if line["entry"] is None else f"{line['step']}_{line['entry']}"
             if line["kind"] != "shell":  # for commands, not all targets set it
-                same("RDC_UNIT", line["named"], unit, said)
+                same("RDC_STEP", line["named"], step, said)
 
         self._check_pauses(lines, said)
 
     def check_artifact(self, folder: Path, said: str = "") -> None:
         """Compare the file that a good run leaves (I28)."""
         artifact, expected = self.case.program.get("artifact"), {}
-        if not self.walk.held:
+        if not self.trace.held:
             return
-        if artifact and self.walk.end and self.walk.end[0] == "COMPLETE":
-            text = self.walk.held[artifact["slot"]]
-            suffix = SUFFIXES.get(filled(artifact["type"], self.walk.held), "txt")
+        if artifact and self.trace.end and self.trace.end[0] == "COMPLETE":
+            text = self.trace.held[artifact["slot"]]
+            suffix = SUFFIXES.get(filled(artifact["type"], self.trace.held), "txt")
             expected = {} if text is None else {f"program.{suffix}": str(text)}
         found = {path.name: path.read_bytes().decode() for path in folder.glob("program.*") if path.is_file()}
         same("what the run leaves", found, expected, said)
 
     def check_reports(self, folder: Path, said: str = "") -> None:
-        """Compare the reports in a folder, the dates in their headings aside, with those of the walk (I29)."""
+        """Compare the reports in a folder, the dates in their headings aside, with those of the path (I29)."""
         found = sorted(folder.iterdir()) if folder.exists() else []
         texts = {path.name: HEADING.sub("##", path.read_bytes().decode()) for path in found}
-        same("the reports", texts, reports_of(self.case, self.walk), said)
+        same("the reports", texts, reports_of(self.case, self.trace), said)
 
     def _check_pauses(self, lines: list[Json], said: str) -> None:
         """What is called after a pause is called so many seconds after all that was called before (I22)."""
-        began = {(line["unit"], line["number"]): line["time"] for line in lines}
+        began = {(line["step"], line["number"]): line["time"] for line in lines}
         numbers: dict[str, int] = {}
         latest = 0.0
-        for visit, pause in zip(self.walk.visits, self.walk.pauses(self.case.program), strict=True):
-            number = numbers[visit.unit] = numbers.get(visit.unit, -1) + 1
-            time = began.get((visit.unit, number))
+        for visit, pause in zip(self.trace.visits, self.trace.pauses(self.case.program), strict=True):
+            number = numbers[visit.step] = numbers.get(visit.step, -1) + 1
+            time = began.get((visit.step, number))
             if time is not None:
-                same(f"whether {visit.unit} waits for {pause} s", time - latest >= pause - 0.05, True, said)
+                same(f"whether {visit.step} waits for {pause} s", time - latest >= pause - 0.05, True, said)
                 latest = time
 
     @property
     def end(self) -> str:
         """How the run must end, and its message, on one line."""
-        return " ".join(" ".join(self.walk.end or ()).split())
+        return " ".join(" ".join(self.trace.end or ()).split())
 
 
-def answer_lines(unit: str, reply: str) -> str:
-    """The lines of a file of answers that give a reply to a unit."""
-    return f"{unit} {reply}\n" if is_plain(reply) else f"{unit}<<END_OF_REPLY\n{reply}\nEND_OF_REPLY\n"
+def answer_lines(step: str, reply: str) -> str:
+    """The lines of a file of answers that give a reply to a step."""
+    return f"{step} {reply}\n" if is_plain(reply) else f"{step}<<END_OF_REPLY\n{reply}\nEND_OF_REPLY\n"
 
 
 def is_plain(reply: str) -> bool:
@@ -179,7 +179,7 @@ def is_plain(reply: str) -> bool:
 def in_order(lines: list[Json]) -> list[Json]:
     """The calls of a parallel step by their index: nobody knows which begins first."""
     found: list[Json] = []
-    for _, group in groupby(lines, key=lambda line: (line["unit"], line["entry"] and line["number"])):
+    for _, group in groupby(lines, key=lambda line: (line["step"], line["entry"] and line["number"])):
         found += sorted(group, key=lambda line: int(line["entry"] or 0))
     return found
 
@@ -191,11 +191,11 @@ def call_of(line: Json) -> Call:
     attempt = int(line["attempt"] or 0)
     arguments, variables = tuple(line["arguments"]), line["variables"]
     given = OF_WORKFLOWS.sub(rf"\g<1>{PLACE}", FOLDER_SHOWN.sub(_folder, line["given"]), count=1)
-    return Call(line["unit"], attempt, given, arguments, variables, line["keeps"], callee, entry)
+    return Call(line["step"], attempt, given, arguments, variables, line["keeps"], callee, entry)
 
 
 def _folder(found: re.Match[str]) -> str:
-    """What stands for the folder of reports, which is another one in each way (I30)."""
+    """What stands for the folder of reports, which is another one with each driver (I30)."""
     path = found[1]
     return shown_folder(
         PLACE if Path(path).is_absolute() and path.endswith("/reports") else f"no folder of reports: {path}"
@@ -207,7 +207,7 @@ def comparable(call: Call) -> tuple[Any, ...]:
     given: Any = call.given
     if given.startswith('{"tool": '):
         given = json.loads(given)
-    return (call.unit, call.attempt, given, call.arguments, dict(call.variables), call.keeps, call.callee, call.entry)
+    return (call.step, call.attempt, given, call.arguments, dict(call.variables), call.keeps, call.callee, call.entry)
 
 
 # --- Kills ------------------------------------------------------------------------------------------------------------
@@ -216,15 +216,15 @@ def comparable(call: Call) -> tuple[Any, ...]:
 def go_back_to(trial: Trial, finished: int, answered: Collection[int] = ()) -> None:
     """Let the script go on behind so many visits: what was cut off is called again as before.
 
-    `answered` are the entries of the unit that was cut off which have answered: they are not called again.
+    `answered` are the entries of the step that was cut off which have answered: they are not called again.
     """
-    units = [visit.unit for visit in trial.walk.visits[:finished]]
+    steps = [visit.step for visit in trial.trace.visits[:finished]]
     for node in trial.case.program["nodes"]:
         for entry in (None, *map(str, range(len(node["task"].get("entries", []))))):
             counted = trial.folder / "calls" / stand_in.key(node["id"], entry)
-            stands = [visit.unit for visit in trial.walk.visits[finished : finished + 1]] == [node["id"]]
+            stands = [visit.step for visit in trial.trace.visits[finished : finished + 1]] == [node["id"]]
             is_done = stands and entry is not None and int(entry) in answered
-            counted.write_bytes(b"." * (units.count(node["id"]) + is_done))
+            counted.write_bytes(b"." * (steps.count(node["id"]) + is_done))
 
 
 def drop_repeated(trial: Trial) -> None:
@@ -245,16 +245,16 @@ def drop_repeated(trial: Trial) -> None:
 
 
 def _name(line: Json) -> tuple[str, str | None, int]:
-    return line["unit"], line["entry"], line["number"]
+    return line["step"], line["entry"], line["number"]
 
 
 @contextmanager
-def trial(case: Case, walk: Walk, slow: float = 0.0) -> Iterator[Trial]:
+def trial(case: Case, trace: Trace, slow: float = 0.0) -> Iterator[Trial]:
     """A case in a folder of its own, whose name is as hostile as people's are."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as root:
         folder = Path(root, HOSTILE_FOLDER)
         (folder / "calls").mkdir(parents=True)
-        prepared = Trial(case, walk, folder)
+        prepared = Trial(case, trace, folder)
         names = sorted({item["name"] for node in case.program["nodes"] for item in node.get("variables", [])})
         script = {"replies": dict(case.replies), "variables": names, "slow": slow}
         (folder / "script.json").write_text(json.dumps(script), encoding="ascii")

@@ -43,7 +43,7 @@ class SampleOptions(BaseModel):
     labels: list[str] = Field(default_factory=list)
     env: dict[Name, str] = Field(default_factory=dict)
     setup: list[Step] = Field(default_factory=list)
-    most_units: int = Field(default=100, alias="most-units")
+    most_steps: int = Field(default=100, alias="most-steps")
 
     @model_validator(mode="after")
     def _agent_for_prompts(self) -> SampleOptions:
@@ -63,8 +63,8 @@ class SampleBackend(Backend[SampleOptions]):
 
     def render(self, program: Program, options: SampleOptions) -> Emission:
         """A line with the mark, and the options that were given."""
-        if len(program.nodes) > options.most_units:
-            problem = f"{len(program.nodes)} units are more than the target sample takes"
+        if len(program.nodes) > options.most_steps:
+            problem = f"{len(program.nodes)} steps are more than the target sample takes"
             return Emission(None, (Diagnostic("RD502", program.sources[0].path, None, problem, "leave some out"),))
         given = options.model_dump(by_alias=True, exclude_unset=True)
         return Emission(f"# {MARK}\n{json.dumps(given)}\n")

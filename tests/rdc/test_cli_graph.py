@@ -208,7 +208,7 @@ def test_a_dot_that_fails_is_told(script: str, said: str, folder: Path, monkeypa
 
 
 def test_half_a_picture_is_none() -> None:
-    """Graphviz draws what it has read before a mistake; that of a graph must not pass for the whole."""
+    """Graphviz draws what it has read before an error; that of a graph must not pass for the whole."""
     with pytest.raises(renderer.DrawingError, match="syntax error"):
         renderer.render("digraph { a; b; subgraph { c", "svg")
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from compiler.ir.paths import Visit
 from compiler.ir.semantics import Outcome
 from compiler.ir.tasks import Agent, Ask, End, Reading, Shell
 from compiler.ir.texts import Text, text
-from compiler.ir.walks import Visit
-from rdc.walks.outcomes import read_outcomes, write_outcomes
+from rdc.paths.outcomes import read_outcomes, write_outcomes
 from tests.conftest import ROOT
 from tests.mermaid.programs import hostile_texts, node, program, to
 
@@ -63,9 +63,9 @@ def test_all_walks_begin_with_all_inputs_that_matter() -> None:
         "region=eu: deploy pass => COMPLETE Deployed to eu",
         "region=eu: deploy fail => STOP The deployment failed",
     ]
-    assert lines[-2:] == ["6 walks, all that end", "5 of 5 transitions taken"]
+    assert lines[-2:] == ["6 paths, all that end", "5 of 5 transitions taken"]
     found = json.loads(trace("--all", "--format", "json"))
-    assert [walk["inputs"] for walk in found["walks"]][:3] == [{"region": "eu"}, {"region": "eu"}, {}]
+    assert [trace["inputs"] for trace in found["paths"]][:3] == [{"region": "eu"}, {"region": "eu"}, {}]
 
 
 def test_texts_and_values_can_be_given() -> None:
@@ -94,13 +94,13 @@ def visits(draw: st.DrawFn) -> list[Visit]:
 @settings(max_examples=60)
 @given(made=visits())
 def test_outcomes_are_read_as_they_were_written(made: list[Visit]) -> None:
-    units = [node(f"{n}=x", task, to("e")) for n, (task, _) in enumerate(KINDS)]
-    known = program(*units, node("e", End("complete")))
+    steps = [node(f"{n}=x", task, to("e")) for n, (task, _) in enumerate(KINDS)]
+    known = program(*steps, node("e", End("complete")))
     wanted = [one.outcome for one in made]
     while len(wanted) > 1 and wanted[-1] == wanted[-2]:
-        wanted.pop()  # the last outcome of a unit stays
+        wanted.pop()  # the last outcome of a step stays
     read = read_outcomes(write_outcomes(made, known), known)
-    assert list(read.get(made[0].unit, (Outcome("pass"),))) == wanted
+    assert list(read.get(made[0].step, (Outcome("pass"),))) == wanted
 
 
 # --- rdc diff -------------------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def compared(folder: Path, change: dict[str, Any]) -> str:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"limit": 30}, "- at most 20 units are run\n+ at most 30 units are run"),
+        ({"limit": 30}, "- at most 20 steps are run\n+ at most 30 steps are run"),
         (
             {"inputs": []},
             "- input task: text, usually Announce the new version",

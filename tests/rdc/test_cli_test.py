@@ -126,7 +126,7 @@ def test_a_wrong_result_is_shown_with_the_walk(folder: Path) -> None:
     [
         (f"{PROMPTED}, rd pass", "it waits at 2, and no answer is left"),
         (f"{PROMPTED}, rd maybe", "`rd maybe` is not one of `rd pass|yes|ok`"),
-        (f"{PROMPTED}, rd goto 9", "`rd goto 9`: there is no such unit"),
+        (f"{PROMPTED}, rd goto 9", "`rd goto 9`: there is no such step"),
         (f"{PROMPTED}, {PROMPTED}", "a second `rd run`"),
         ("rd run other.runbook.md", "it runs `other.runbook.md`, which is not this document"),
         ("rd pass", "the first command is not `rd run"),
@@ -144,8 +144,8 @@ def test_the_operator_may_jump(folder: Path) -> None:
     jumped = {"jumped": (f"{PROMPTED}, rd pass, rd goto Back, rd fail, rd goto Back, rd fail, rd fail", "STOP")}
     result = tried(folder, scenarios(**jumped), "--on", "python")
     assert result.code == 0
-    plain = json.loads(tried(folder, scenarios(**jumped), "--format", "json").out)["results"][0]["walk"]
-    assert plain["jumps"] == [{"after": 1, "unit": "Back"}, {"after": 2, "unit": "Back"}]
+    plain = json.loads(tried(folder, scenarios(**jumped), "--format", "json").out)["results"][0]["path"]
+    assert plain["jumps"] == [{"after": 1, "step": "Back"}, {"after": 2, "step": "Back"}]
     assert plain["outcomes"] is None
     assert result.out.splitlines() == [
         "PASSED   deploy.runbook.md  jumped  semantics  STOP Lost",
@@ -216,7 +216,7 @@ def test_on_each_target(folder: Path, target: str) -> None:
     result = tried(folder, text, "--on", target, "--format", "json")
     assert result.code == 1
     ended = {
-        (row["scenario"], row["on"]): (row["status"], row["ended"], len(row["walk"]["visits"]))
+        (row["scenario"], row["on"]): (row["status"], row["ended"], len(row["path"]["visits"]))
         for row in json.loads(result.out)["results"]
     }
     expected = {
@@ -267,8 +267,8 @@ def test_a_target_that_walks_otherwise_fails(folder: Path, target: str, monkeypa
         assert problem in result.out
 
 
-def one(unit: str, passed: bool = True) -> Step:
-    return Step(unit, 1, Verdict.PASS if passed else Verdict.FAIL)
+def one(step: str, passed: bool = True) -> Step:
+    return Step(step, 1, Verdict.PASS if passed else Verdict.FAIL)
 
 
 def test_a_message_that_no_output_can_show_is_the_same_message(folder: Path) -> None:
@@ -403,7 +403,7 @@ def test_what_git_ignores_is_not_there(folder: Path) -> None:
     assert call("test", "deploy.runbook.md", "--on", "python", cwd=folder).code == 0
 
 
-def test_as_junit(folder: Path) -> None:
+def test_as_jstep(folder: Path) -> None:
     text = scenarios(**GOOD_ONE, **WRONG, **REAL).replace("Back to the old one", "Back \x01\uffff\ufffe ]]> <b>")
     root = ET.fromstring(tried(folder, text, "--format", "junit").out)
     suite = root.find("testsuite")

@@ -140,21 +140,21 @@ def test_answers_are_counted_for_each_run(tmp_path: Path, monkeypatch: pytest.Mo
     path = tmp_path / "mocks.yaml"
     path.write_text(MOCKS, encoding="utf-8")
     words = ("mock", str(path))
-    agent_of = {"RDC_UNIT": "1", "RDC_AGENT_TYPE": "", "LC_ALL": "C"}
+    agent_of = {"RDC_STEP": "1", "RDC_AGENT_TYPE": "", "LC_ALL": "C"}
     first = [called(words, "x", RDC_RUN_ID="a", **agent_of) for _ in range(4)]
     assert first[:3] == [(0, "one\n", ""), (1, "", "no network\n"), (0, "two ✓\n", "")]
     assert first[3] == (1, "", f"1: {path} has no answer number 4 under agents: 1\n")
     assert called(words, "x", RDC_RUN_ID="b", **agent_of)[1] == "one\n"
     request = {"tool": "get", "arguments": {}}
-    assert called(words, request, RDC_RUN_ID="b", RDC_UNIT="2") == (1, "", "not found\n")
-    by_hand = f'RDC_UNIT names no unit to answer for: let a run call this, with --agent "rdc mock {path}"\n'
-    assert called(words, "x", RDC_UNIT="") == (1, "", by_hand)
-    assert called(words, {"some": "json"}, RDC_RUN_ID="b", RDC_UNIT="build") == (0, "", "")
+    assert called(words, request, RDC_RUN_ID="b", RDC_STEP="2") == (1, "", "not found\n")
+    by_hand = f'RDC_STEP names no step to answer for: let a run call this, with --agent "rdc mock {path}"\n'
+    assert called(words, "x", RDC_STEP="") == (1, "", by_hand)
+    assert called(words, {"some": "json"}, RDC_RUN_ID="b", RDC_STEP="build") == (0, "", "")
     assert Path("made/it.md").read_text(encoding="utf-8") == "fine"
-    assert called(words, {"some": "json"}, RDC_RUN_ID="b", RDC_UNIT="build") == (1, "", "exit code 1\n")
+    assert called(words, {"some": "json"}, RDC_RUN_ID="b", RDC_STEP="build") == (1, "", "exit code 1\n")
 
 
-def test_a_run_rehearses_with_it_as_its_agent_and_its_tool(tmp_path: Path) -> None:
+def test_a_run_mocks_with_it_as_its_agent_and_its_tool(tmp_path: Path) -> None:
     place = Compiled(
         tmp_path,
         program(

@@ -1,4 +1,4 @@
-"""`rdc trace`: the walk for given outcomes, all walks, and which transitions none of them takes."""
+"""`rdc trace`: the path for given outcomes, all paths, and which transitions none of them takes."""
 
 from __future__ import annotations
 
@@ -126,13 +126,13 @@ def test_a_walk_that_does_not_end_is_cut_off(folder: Path) -> None:
     [
         (
             ("--outcomes", "2=pass"),
-            "no unit '2' has outcomes; those that have are 1, 2.1, 2.2, Back",
+            "no step '2' has outcomes; those that have are 1, 2.1, 2.2, Back",
         ),  # a step with substeps has no outcome of its own
-        (("--outcomes", "1"), "'1' is not UNIT=OUTCOME"),
-        (("--outcomes", "1=maybe"), "'1=maybe' is not UNIT=OUTCOME"),
+        (("--outcomes", "1"), "'1' is not STEP=OUTCOME"),
+        (("--outcomes", "1=maybe"), "'1=maybe' is not STEP=OUTCOME"),
         (("--outcomes", "'1=pass"), "a quote is not closed"),
         (("--all", "--outcomes", "1=pass"), "leave --outcomes out"),
-        (("--all", "--walks", "0"), "--walks"),
+        (("--all", "--paths", "0"), "--paths"),
     ],
 )
 def test_wrong_use(folder: Path, words: tuple[str, ...], complaint: str) -> None:
@@ -157,17 +157,17 @@ def test_all_walks_the_shortest_first(folder: Path) -> None:
         "1 pass, 2.1 no, 2.1 (attempt 2) yes, 2.2 fail => COMPLETE",
         "1 pass, 2.1 no ×2, Back pass => STOP Back to the old one",
         "1 pass, 2.1 no ×2, Back fail => STOP",
-        "7 walks, all that end",
+        "7 paths, all that end",
         "7 of 7 transitions taken",
     ]
 
 
 def test_repetitions_are_folded(folder: Path) -> None:
     document(folder, "loop.runbook.md", "## 1. A\n- PASS: CONTINUE\n- FAIL: GOTO 2\n## 2. B\n- FAIL: GOTO 1\n")
-    lines = call("trace", "loop.runbook.md", "--all", "--walks", "9", cwd=folder).out.splitlines()
+    lines = call("trace", "loop.runbook.md", "--all", "--paths", "9", cwd=folder).out.splitlines()
     assert "1 pass, 2 pass => COMPLETE" in lines
     assert "(1 pass, 2 fail) ×2, 1 fail, 2 pass => COMPLETE" in lines
-    lines = call("trace", "rounds.runbook.md", "--all", "--walks", "4", cwd=folder).out.splitlines()
+    lines = call("trace", "rounds.runbook.md", "--all", "--paths", "4", cwd=folder).out.splitlines()
     assert lines[:4] == [
         "{N} (instance 1) fail => COMPLETE 1 rounds",
         "{N} (instance 1) pass, {N} (instance 2) fail => COMPLETE 2 rounds",
@@ -178,7 +178,7 @@ def test_repetitions_are_folded(folder: Path) -> None:
 
 def test_data_have_pass_and_fail_and_every_visit(folder: Path) -> None:
     found = json.loads(call("trace", "deploy.runbook.md", "--all", "--format", "json", cwd=folder).out)
-    visits = [(made["unit"], made["outcome"]) for made in found["walks"][-1]["visits"]]
+    visits = [(made["step"], made["outcome"]) for made in found["paths"][-1]["visits"]]
     assert visits == [("1", "pass"), ("2.1", "fail"), ("2.1", "fail"), ("Back", "fail")]
 
 
@@ -190,8 +190,8 @@ def test_what_no_run_can_take_is_no_transition_if_it_is_taken_elsewhere(folder: 
 
 
 def test_what_the_bound_leaves_out_can_be_asked_for(folder: Path) -> None:
-    lines = call("trace", "deploy.runbook.md", "--all", "--walks", "2", cwd=folder).out.splitlines()
-    assert "2 walks, the shortest; there may be more" in lines
+    lines = call("trace", "deploy.runbook.md", "--all", "--paths", "2", cwd=folder).out.splitlines()
+    assert "2 paths, the shortest; there may be more" in lines
     place = lines.index("  not taken: deploy.runbook.md:18: 2.1 NO: GOTO Back")
     advice = shlex.split(lines[place + 1])
     given = advice[advice.index("--outcomes") + 1]
@@ -216,37 +216,37 @@ def test_a_retry_of_a_step_is_named_as_it_is_written(folder: Path) -> None:
     assert lines[2] == "1 of 4 transitions taken"
     assert lines[-4:] == [
         "  not taken: retry.runbook.md:3: 1 PASS: RETRY 3",
-        "    not among these walks, but taken where all units pass",
+        "    not among these paths, but taken where all steps pass",
         "  not taken: retry.runbook.md:3: 1 PASS: STOP",
-        "    not among these walks, but taken where all units pass",
+        "    not among these paths, but taken where all steps pass",
     ]
 
 
 def test_advice_for_a_long_way_says_how_long(folder: Path) -> None:
     document(folder, "long.runbook.md", "## 1. A\n\n- FAIL: RETRY 1200 GOTO 2\n\n## 2. B\n")
     advice = call("trace", "long.runbook.md", "--all", cwd=folder).out.splitlines()[-1]
-    assert advice == "    not among these walks, but taken with --outcomes 1=fail --visits 1201"
+    assert advice == "    not among these paths, but taken with --outcomes 1=fail --visits 1201"
     words = shlex.split(advice)[shlex.split(advice).index("--outcomes") :]
     assert "GOTO 2" in call("trace", "long.runbook.md", *words, cwd=folder).out
 
 
 def test_large_documents_have_walks(folder: Path) -> None:
-    units = (f"## {number}. A\n\n- FAIL: RETRY 3 STOP\n" for number in range(1, 601))
-    document(folder, "large.runbook.md", "\n".join(units))
-    lines = call("trace", "large.runbook.md", "--all", "--walks", "3", cwd=folder).out.splitlines()
-    assert lines[3] == "3 walks, the shortest; there may be more"
+    steps = (f"## {number}. A\n\n- FAIL: RETRY 3 STOP\n" for number in range(1, 601))
+    document(folder, "large.runbook.md", "\n".join(steps))
+    lines = call("trace", "large.runbook.md", "--all", "--paths", "3", cwd=folder).out.splitlines()
+    assert lines[3] == "3 paths, the shortest; there may be more"
     assert lines[0] == "1 fail ×4 => STOP"
 
 
 def test_for_machines(folder: Path) -> None:
     one = json.loads(call("trace", "rounds.runbook.md", "--outcomes", "{N}=fail", "--format", "json", cwd=folder).out)
-    assert one["walks"] == [
+    assert one["paths"] == [
         {
             "outcomes": "{N}=fail",
             "jumps": [],
             "visits": [
                 {
-                    "unit": "{N}",
+                    "step": "{N}",
                     "title": "Round 1",
                     "attempt": 1,
                     "instances": {"RDC_STEP_INSTANCE": 1},
@@ -275,8 +275,8 @@ DECLARED = """\
 ---
 rdc:
   inputs: {version: {}, region: {type: choice, options: [eu, us], default: us}, count: {type: number}}
-  values: [id]
-  units: {1: {timeout: 10m, retry-delay: 5s, retry-backoff: 2}}
+  outputs: [id]
+  steps: {1: {timeout: 10m, retry-delay: 5s, retry-backoff: 2}}
 ---
 ## 1. Ship {{version}}
 ```sh

@@ -27,7 +27,7 @@ rdc:
   inputs:
     version: {description: The version, pattern: '[0-9.]+'}
     region: {type: choice, options: [eu, us], default: us}
-  values: [id, note]
+  outputs: [id, note]
 ---
 ## 1. Ship {{version}} to {{region}}
 
@@ -75,7 +75,7 @@ def test_no_secret_is_needed_where_nothing_runs(target: str, tmp_path: Path) -> 
         ("version: 1.10, ", "", "the input `version` has no default and is not given"),
         ("region=eu", "region=asia", "the value of the input `region` does not fit: it is none of eu, us"),
         ("--input region=eu", "--input region", "`--input` takes NAME=VALUE"),
-        ("--value id=7", "--value ix=7", "there is no value `ix` under `values`"),
+        ("--value id=7", "--value ix=7", "there is no output `ix` under `outputs`"),
         ("fail --value id=7", "goto 1 --value id=7", "`rd goto 1 --value id=7` is not one of"),
         ("fail --value id=7", "fail --value id", "`--value` takes NAME=VALUE"),
     ],
@@ -91,14 +91,14 @@ def test_what_cannot_be_tested_is_told_at_its_line(old: str, new: str, problem: 
 
 def test_a_question_gives_no_value(tmp_path: Path) -> None:
     lines = tried(tmp_path, RELEASE.replace("rd yes\n    result", "rd yes --value id=3\n    result", 1))
-    assert "2 cannot give a value `id`" in "".join(lines)
+    assert "2 cannot give an output `id`" in "".join(lines)
 
 
-UNITS = """\
+STEPS = """\
 ---
 rdc:
   inputs: {version: {default: 1.10}}
-  units: {"3": {timeout: 9s}, 4.2: {env: {A: 1.10}}, '*': {retry-delay: 1s}}
+  steps: {"3": {timeout: 9s}, 4.2: {env: {A: 1.10}}, '*': {retry-delay: 1s}}
 ---
 # T
 
@@ -127,25 +127,25 @@ echo "$A"
 """
 
 
-def test_formatting_renumbers_units_that_settings_name(tmp_path: Path) -> None:
-    (tmp_path / "a.runbook.md").write_text(UNITS, encoding="utf-8")
+def test_formatting_renumbers_steps_that_settings_name(tmp_path: Path) -> None:
+    (tmp_path / "a.runbook.md").write_text(STEPS, encoding="utf-8")
     result = call("fmt", "a.runbook.md", cwd=tmp_path)
     assert result.code == 0, result.err
     text = (tmp_path / "a.runbook.md").read_text(encoding="utf-8")
     assert "  inputs: {version: {default: 1.10}}\n" in text
-    assert """  units: {"2": {timeout: 9s}, 3.2: {env: {A: 1.10}}, '*': {retry-delay: 1s}}\n""" in text
+    assert """  steps: {"2": {timeout: 9s}, 3.2: {env: {A: 1.10}}, '*': {retry-delay: 1s}}\n""" in text
 
 
-def test_a_unit_that_only_renumbering_would_name_stands_in_the_way(tmp_path: Path) -> None:
-    (tmp_path / "a.runbook.md").write_text(UNITS.replace('"3":', '"2":'), encoding="utf-8")
+def test_a_step_that_only_renumbering_would_name_stands_in_the_way(tmp_path: Path) -> None:
+    (tmp_path / "a.runbook.md").write_text(STEPS.replace('"3":', '"2":'), encoding="utf-8")
     result = call("fmt", "a.runbook.md", cwd=tmp_path)
-    assert "`units` names 2, and the document has no such unit" in result.err
+    assert "`steps` names 2, and the document has no such step" in result.err
 
 
 def test_what_runbooks_declare_is_compared(tmp_path: Path) -> None:
-    new = UNITS.replace("default: 1.10", "default: 1.11").replace("9s", "10s").replace("A: 1.10", "A: 2")
-    new = new.replace("  units", "  secrets: [TOKEN]\n  values: [id]\n  units")
-    for name, text in (("old", UNITS), ("new", new)):
+    new = STEPS.replace("default: 1.10", "default: 1.11").replace("9s", "10s").replace("A: 1.10", "A: 2")
+    new = new.replace("  steps", "  secrets: [TOKEN]\n  outputs: [id]\n  steps")
+    for name, text in (("old", STEPS), ("new", new)):
         plain = text.replace("## 3", "## 2").replace("## 4", "## 3").replace("4.1", "3.1").replace("4.2", "3.2")
         plain = plain.replace('"3"', '"2"').replace("- PASS: CONTINUE\n", "")
         (tmp_path / f"{name}.runbook.md").write_text(plain, encoding="utf-8")

@@ -86,10 +86,10 @@ def test_a_word_becomes_what_its_option_takes(tmp_path: Path, word: str, value: 
         (["prompts=guess"], "`prompts` should be 'answers' or 'agent', not 'guess'"),
         (["labels=a"], "`labels` should be a list, not 'a'"),
         (["env=a"], "`env` should be a mapping of names to values, not 'a'"),
-        (["env={PORT: 80}"], "`env.PORT` should be a text, not 80"),
+        (["env={PORT: 80}"], "`env.PORT` should be a string, not 80"),
         (["env={port: x}"], "the name `port` in `env` should match pattern '^[A-Z]+$'"),
-        (["runs-on=[a, true]"], "`runs-on.1` should be a text, not true"),
-        (["runs-on={a: b}"], "`runs-on` should be a text or a list"),
+        (["runs-on=[a, true]"], "`runs-on.1` should be a string, not true"),
+        (["runs-on={a: b}"], "`runs-on` should be a string or a list"),
         (["runs-on=[a"], "`runs-on` is not valid YAML: expected ',' or ']', but got '<stream end>'"),
         (["setup=[{uses: a}, {}]"], "`setup.1.uses` is missing"),
         (["setup=[{uses: a, use: b}]"], "there is no option `setup.0.use`; did you mean `setup.0.uses`?"),
@@ -181,29 +181,29 @@ FRONTMATTER = """rdc:
 WRONG = [
     "a.runbook.md:5:5 RD013 target sample: there is no option `run-on`; did you mean `runs-on`?",
     "a.runbook.md:6:5 RD013 target sample: `timeout-minutes` should be a whole number, not 'soon'",
-    "a.runbook.md:7:11 RD013 target sample: `env.PORT` should be a text, not 80",
+    "a.runbook.md:7:11 RD013 target sample: `env.PORT` should be a string, not 80",
     "a.runbook.md:7:21 RD013 target sample: the name `port` in `env` should match pattern '^[A-Z]+$'",
-    "a.runbook.md:10:9 RD013 target sample: `runs-on.1` should be a text",
-    "a.runbook.md:13:16 RD013 target sample: `setup.0.with.b` should be a text, not 1",
+    "a.runbook.md:10:9 RD013 target sample: `runs-on.1` should be a string",
+    "a.runbook.md:13:16 RD013 target sample: `setup.0.with.b` should be a string, not 1",
     "a.runbook.md:14:9 RD013 target sample: `setup.1.uses` is missing",
     "a.runbook.md:14:10 RD013 target sample: there is no option `setup.1.use`; did you mean `setup.1.uses`?",
 ]
 
 
 @pytest.mark.parametrize("command", [TO, ("check",)])
-def test_every_mistake_in_a_document_is_told_where_it_is(tmp_path: Path, command: tuple[str, ...]) -> None:
+def test_every_error_in_a_document_is_told_where_it_is(tmp_path: Path, command: tuple[str, ...]) -> None:
     write(tmp_path, FRONTMATTER)
     assert told(call(*command, "a.runbook.md", cwd=tmp_path)) == WRONG
     assert not (tmp_path / "a.txt").exists()
 
 
-def test_mistakes_in_options_are_told_with_those_in_the_document(tmp_path: Path) -> None:
+def test_errors_in_options_are_told_with_those_in_the_document(tmp_path: Path) -> None:
     document(tmp_path, "a.runbook.md", "---\nrdc: {sample: {checkout: 3}}\n---\n# No steps\n")
     codes = [line.split()[1] for line in told(call("check", "a.runbook.md", cwd=tmp_path))]
     assert codes == ["RD101", "RD013"]
 
 
-def test_every_mistake_in_the_configuration_is_told_where_it_is(tmp_path: Path) -> None:
+def test_every_error_in_the_configuration_is_told_where_it_is(tmp_path: Path) -> None:
     configuration = """\
 # for all runbooks
 [sample]
@@ -223,16 +223,16 @@ with.b = 1
     write(tmp_path, "rdc: {sample: {labels: [b]}}", configuration)
     begin = "RD501 the configuration is not valid: target sample:"
     assert told(call(*TO, "a.runbook.md", cwd=tmp_path)) == [
-        f"rdc.toml:3:1 {begin} `title` should be a text, not 5",
-        f"rdc.toml:7:3 {begin} `env.PORT` should be a text, not 80",
-        f"rdc.toml:13:1 {begin} `setup.1.uses` should be a text, not 5",
-        f"rdc.toml:14:1 {begin} `setup.1.with.b` should be a text, not 1",
+        f"rdc.toml:3:1 {begin} `title` should be a string, not 5",
+        f"rdc.toml:7:3 {begin} `env.PORT` should be a string, not 80",
+        f"rdc.toml:13:1 {begin} `setup.1.uses` should be a string, not 5",
+        f"rdc.toml:14:1 {begin} `setup.1.with.b` should be a string, not 1",
     ]
     shown = call("check", "a.runbook.md", cwd=tmp_path).err
     assert "3 | title = 5\n  | ^^^^^^^^^\n" in shown
 
 
-def test_a_mistake_in_all_options_together_stands_at_the_table(tmp_path: Path) -> None:
+def test_a_error_in_all_options_together_stands_at_the_table(tmp_path: Path) -> None:
     write(tmp_path, "rdc:\n  sample: {prompts: agent}")
     problem = "target sample: `prompts: agent` needs the option `agent`"
     assert told(call("check", "a.runbook.md", cwd=tmp_path)) == [f"a.runbook.md:3:3 RD013 {problem}"]
@@ -253,7 +253,7 @@ def test_a_table_for_no_target_is_an_error(tmp_path: Path, command: tuple[str, .
 def test_a_table_for_another_target_is_for_check_to_see(tmp_path: Path) -> None:
     write(tmp_path, "rdc: {sample: {title: 5}, python: {}}")
     assert call("compile", "--to", "python", "a.runbook.md", cwd=tmp_path).code == 0
-    problem = "target sample: `title` should be a text, not 5"
+    problem = "target sample: `title` should be a string, not 5"
     assert told(call("check", "a.runbook.md", cwd=tmp_path)) == [f"a.runbook.md:2:16 RD013 {problem}"]
 
 
@@ -271,7 +271,7 @@ def test_what_may_stand_in_an_unreadable_document_is_not_missing(tmp_path: Path)
 
 
 def test_a_backend_can_refuse_a_program(tmp_path: Path) -> None:
-    write(tmp_path, "rdc: {sample: {most-units: 1}}")
+    write(tmp_path, "rdc: {sample: {most-steps: 1}}")
     [found] = told(call(*TO, "a.runbook.md", cwd=tmp_path))
     assert found.startswith("a.runbook.md RD502 ")
     assert not (tmp_path / "a.txt").exists()
@@ -322,10 +322,10 @@ def test_every_option_of_every_target_is_described(name: str, tmp_path: Path) ->
 
 def test_the_options_of_a_target_are_listed(tmp_path: Path) -> None:
     said = call("targets", "sample", cwd=tmp_path).out
-    assert "\nruns-on  (text or list of text; default: ubuntu)\n" in said
+    assert "\nruns-on  (string or list of string; default: ubuntu)\n" in said
     assert "\ntimeout-minutes  (whole number from 1; default: 5)\n" in said
     assert "\nsetup  (list of mapping; default: none)\n" in said
-    assert "\nsetup[].uses  (text; required)\n" in said
+    assert "\nsetup[].uses  (string; required)\n" in said
     assert "\nprompts  (answers or agent; default: answers)\n" in said
     rows = json.loads(call("targets", "sample", "--format", "json", cwd=tmp_path).out)
     assert rows["target"] == "sample"
@@ -341,5 +341,7 @@ def test_the_options_of_a_target_are_listed(tmp_path: Path) -> None:
 def test_the_help_for_a_wrong_option_leads_to_the_list(tmp_path: Path) -> None:
     write(tmp_path, "rdc: {github: {runs_on: x}}")
     assert "= help: `rdc targets github` lists what can be given here\n" in call("check", ".", cwd=tmp_path).err
-    write(tmp_path, "rdc: {githb: {}}")
+    write(tmp_path, "rdc: {zzz: {}}")
     assert "= help: `rdc targets` lists the targets\n" in call("check", ".", cwd=tmp_path).err
+    write(tmp_path, "rdc: {githb: {}}")
+    assert "= help: replace `githb` by `github`\n" in call("check", ".", cwd=tmp_path).err

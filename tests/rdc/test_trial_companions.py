@@ -28,7 +28,7 @@ def setting(tmp_path: Path) -> Setting:
     assert program
     for name in ("workspace", "scratch"):
         (tmp_path / name).mkdir()
-    return Setting(program, {}, (), tmp_path / "workspace", tmp_path / "scratch", 20, is_rehearsal=False)
+    return Setting(program, {}, (), tmp_path / "workspace", tmp_path / "scratch", 20, is_mock=False)
 
 
 def several(path: str) -> Emission:
@@ -79,7 +79,7 @@ def test_a_python_program_finds_them(setting: Setting, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(PythonBackend, "emit", split)
     run = python.run(setting)
-    assert (run.result, [step.unit for step in run.steps]) == ("COMPLETE", ["1", "2"])
+    assert (run.result, [step.step for step in run.steps]) == ("COMPLETE", ["1", "2"])
 
 
 def test_those_of_a_workflow_lie_in_the_workspace(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ atexit.register(shutil.rmtree, BYTECODE, ignore_errors=True)
 
 
 def shell(command: str, good: str, bad: str = "STOP", **more: object) -> Table:
-    """A unit that runs a command."""
+    """A step that runs a command."""
     edges = [{"on": "pass", "go": good, "says": "CONTINUE"}, {"on": "fail", "go": bad, "says": f"GOTO {bad}"}]
     return {
         "title": "Work", "at": "deploy.runbook.md:3", "task": "shell", "shell": "bash",
@@ -40,7 +40,7 @@ def shell(command: str, good: str, bad: str = "STOP", **more: object) -> Table:
 
 
 def ask(good: str, bad: str = "STOP", **more: object) -> Table:
-    """A unit that asks."""
+    """A step that asks."""
     edges = [{"on": "pass", "go": good, "says": "CONTINUE"}, {"on": "fail", "go": bad, "says": f"GOTO {bad}"}]
     return {
         "title": "Review", "at": "deploy.runbook.md:9", "task": "ask", "question": "pass/fail",
@@ -55,13 +55,13 @@ def end(result: str, message: str = "", **more: object) -> Table:
     }  # fmt: skip
 
 
-def program(units: dict[str, Table], registers: dict[str, int] | None = None, **more: object) -> Table:
-    """A program that begins at its first unit and has the two ends."""
+def program(steps: dict[str, Table], registers: dict[str, int] | None = None, **more: object) -> Table:
+    """A program that begins at its first step and has the two ends."""
     ends = {"COMPLETE": end("complete", "all done"), "STOP": end("stop", "gave up")}
     return {
         "name": "deploy", "title": "Deploy the service", "source": "deploy.runbook.md",
-        "sha256": "0", "rdc": "0", "entry": next(iter(units)), "registers": registers or {}, "scopes": {},
-        "units": {**units, **ends}, **more,
+        "sha256": "0", "rdc": "0", "entry": next(iter(steps)), "registers": registers or {}, "scopes": {},
+        "nodes": {**steps, **ends}, **more,
     }  # fmt: skip
 
 
@@ -138,8 +138,8 @@ class Place:
         return [json.loads(line.split(" ", 1)[1]) for line in self.journal.read_text().splitlines()]
 
     def walk(self) -> list[str]:
-        """The finished units with their outcomes."""
-        return [f"{record['unit']} {record['outcome']}" for record in self.records() if record["kind"] == "done"]
+        """The finished steps with their outcomes."""
+        return [f"{record['node']} {record['outcome']}" for record in self.records() if record["kind"] == "done"]
 
     def text(self, name: str) -> str:
         return (self.path / name).read_text() if (self.path / name).exists() else ""

@@ -32,7 +32,7 @@ def edge(target: str, word: str | None = None, *effects: Effect, tests: tuple[Te
 
 def node(name: str, task: Task, *edges: Edge, **more: object) -> Node:
     """A node; without edges it goes to COMPLETE."""
-    settings = {"title": text(f"Unit {name}"), **more}
+    settings = {"title": text(f"Step {name}"), **more}
     return Node(id=name, origin=ORIGIN, task=task, edges=edges or (edge("COMPLETE"),), **settings)  # type: ignore[arg-type]
 
 

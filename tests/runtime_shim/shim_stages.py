@@ -71,9 +71,9 @@ def stage(kind: Any, *paths: str, subject: str = "", place: int = 0, checks: tup
 EXECUTE = stage("execute")
 
 
-def found(place: Compiled, unit: str) -> list[dict[str, Any]]:
-    """What the records of a unit keep, in order."""
-    return [record.get("found", {}) for record in place.records() if record.get("unit") == unit]
+def found(place: Compiled, step: str) -> list[dict[str, Any]]:
+    """What the records of a step keep, in order."""
+    return [one.get("found", {}) for one in place.records() if one["kind"] == "done" and one["node"] == step]
 
 
 def compiled(path: Path, *stages: Stage, **more: Any) -> Compiled:

@@ -128,7 +128,7 @@ def test_no_answer_takes_long_to_read(hostile: str) -> None:
 
 def test_what_no_target_can_keep_is_replaced() -> None:
     assert decoded(b" \t\n\xffa\0b\r\n\x0b\x0c") == "\ufffda\ufffdb"
-    assert decoded("\u00a0é\u2003".encode()) == "\u00a0é\u2003", "only plain blanks are taken off"
+    assert decoded("\u00a0é\u2003".encode()) == "\u00a0é\u2003", "only plain spaces are taken off"
 
 
 @given(st.text())

@@ -53,8 +53,8 @@ def test_agent_gets_prompt_and_environment_and_its_answer_is_kept(tmp_path: Path
     assert place.slots()["plan"] == "Write it.\nFine. OK"
     assert place.walk() == ["write pass", "review OK"]
     assert place.text("env").splitlines() == [
-        "RDC_AGENT_TYPE=", "RDC_ATTEMPT=1", "RDC_TITLE=Unit write", "RDC_UNIT=write",
-        "RDC_AGENT_TYPE=critic", "RDC_ATTEMPT=1", "RDC_TITLE=Unit review", "RDC_UNIT=review",
+        "RDC_AGENT_TYPE=", "RDC_ATTEMPT=1", "RDC_STEP=write", "RDC_TITLE=Step write",
+        "RDC_AGENT_TYPE=critic", "RDC_ATTEMPT=1", "RDC_STEP=review", "RDC_TITLE=Step review",
     ]  # fmt: skip
     assert (tmp_path / ".rdc/deploy/prompts/write.1").read_text() == "Write it."
     assert (tmp_path / ".rdc/deploy/answers/write.1").read_text() == "Write it.\nFine. OK"
@@ -134,7 +134,7 @@ def test_search_for_a_pattern_is_interrupted(tmp_path: Path) -> None:
     wait_until(lambda: place.text(".rdc/deploy/journal").count('"process"') == 2)
     runner.send_signal(signal.SIGTERM)
     _, err = runner.communicate(timeout=10)
-    assert (runner.returncode, err.splitlines()[-1]) == (130, "rdc: INTERRUPTED 1 Unit 1")
+    assert (runner.returncode, err.splitlines()[-1]) == (130, "rdc: INTERRUPTED 1 Step 1")
     assert is_gone(place.records()[-1]["pid"])
 
 
@@ -164,7 +164,7 @@ def test_time_limit_of_a_command_and_the_run_goes_on(tmp_path: Path) -> None:
 def test_without_an_agent_the_run_waits_and_is_answered(tmp_path: Path) -> None:
     place = Compiled(tmp_path, REVIEW)
     result = place.run("run")
-    assert (result.code, result.last) == (75, "rdc: WAITING write Unit write")
+    assert (result.code, result.last) == (75, "rdc: WAITING write Step write")
     assert f"{place.script} answer write - < FILE" in result.err
     assert "    Write it.\n" in result.err
     assert place.run("status").out.count("answer write -") == 1
@@ -271,7 +271,7 @@ def test_interrupted_agent_is_ended_with_its_group(tmp_path: Path) -> None:
     place.wait_for("ready")
     runner.send_signal(signal.SIGTERM)
     _, err = runner.communicate(timeout=20)
-    assert (runner.returncode, err.splitlines()[-1]) == (130, "rdc: INTERRUPTED write Unit write")
+    assert (runner.returncode, err.splitlines()[-1]) == (130, "rdc: INTERRUPTED write Step write")
     assert is_gone(int(place.text("pid")))
 
 
@@ -304,7 +304,7 @@ def test_prompt_is_not_answered_by_an_agent_of_the_environment(tmp_path: Path) -
     asking = node("2", Ask("pass_fail", text("Is it good?")))
     place = Compiled(tmp_path, program(node("1", agent("x"), edge("2")), asking))
     result = place.run("run", RDC_AGENT="echo pass")
-    assert (result.code, result.last) == (75, "rdc: WAITING 2 Unit 2")
+    assert (result.code, result.last) == (75, "rdc: WAITING 2 Step 2")
 
 
 def test_answer_is_shown_but_does_not_steer_the_terminal(tmp_path: Path) -> None:

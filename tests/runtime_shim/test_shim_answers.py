@@ -71,13 +71,13 @@ def test_used_lines_stay_used(tmp_path: Path) -> None:
     assert place.walk() == ["1 pass", "2 fail", "a b fail", "3 pass"]
 
 
-def test_each_line_of_a_unit_once_and_in_order(tmp_path: Path) -> None:
+def test_each_line_of_a_step_once_and_in_order(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": ask("COMPLETE", "1")}))
     assert place.run("run", *answers(place, "1 fail\n1 fail\n1 pass\n")).code == 0
     assert place.walk() == ["1 fail", "1 fail", "1 pass"]
 
 
-def test_line_of_another_unit_is_left(tmp_path: Path) -> None:
+def test_line_of_another_step_is_left(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": ask("2"), "2": ask("COMPLETE")}))
     assert place.run("run", *answers(place, "2 pass\n")).code == 75
     assert place.walk() == []

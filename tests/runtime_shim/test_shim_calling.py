@@ -1,4 +1,4 @@
-"""What people need of calls of agents and tools: recipes, limits, further attempts, rehearsals, and what is left."""
+"""What people need of calls of agents and tools: recipes, limits, further attempts, mock runs, and what is left."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_an_agent_that_is_called_by_name_answers_questions_too(tmp_path: Path) -
 
 # --- Further attempts -------------------------------------------------------------------------------------------------
 
-FAILS_ONCE = 'cat > /dev/null; echo "$RDC_UNIT $RDC_ATTEMPT" >> calls; test "$(wc -l < calls)" -gt 1 && echo fine'
+FAILS_ONCE = 'cat > /dev/null; echo "$RDC_STEP $RDC_ATTEMPT" >> calls; test "$(wc -l < calls)" -gt 1 && echo fine'
 
 
 def test_a_call_that_fails_is_made_again_after_a_pause_that_outlives_a_kill(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_a_pause_is_interrupted_and_the_last_attempt_counts(tmp_path: Path) -> N
     wait_until(lambda: '"tried"' in place.text(".rdc/deploy/journal"))
     runner.send_signal(signal.SIGTERM)
     _, err = runner.communicate(timeout=5)
-    assert (runner.returncode, err.splitlines()[-1]) == (130, "rdc: INTERRUPTED 1 Unit 1")
+    assert (runner.returncode, err.splitlines()[-1]) == (130, "rdc: INTERRUPTED 1 Step 1")
     assert "1: exit code 1; trying again in 2.0 s" in err
     assert "--agent false --agent-retries 3" in err, "printed commands say all of it again"
     assert place.run("resume", "--agent", "false").code == 1
@@ -129,7 +129,7 @@ def test_of_several_agents_only_those_that_failed_are_called_again(tmp_path: Pat
     place = Compiled(
         tmp_path, program(node("1", both, edge("COMPLETE", "pass", kept("all")), edge("STOP")), slots=("all",))
     )
-    command = 'cat > /dev/null; echo $RDC_UNIT >> calls; test $RDC_UNIT = 1_0 -o $RDC_ATTEMPT = 2 && echo "$RDC_UNIT"'
+    command = 'cat > /dev/null; echo $RDC_STEP >> calls; test $RDC_STEP = 1_0 -o $RDC_ATTEMPT = 2 && echo "$RDC_STEP"'
     assert place.run("run", "--agent", command, "--agent-retries", "1").code == 0
     assert sorted(place.text("calls").splitlines()) == ["1_0", "1_1", "1_1"]
     assert place.slots() == {"all": "1_0\n\n1_1"}
@@ -172,7 +172,7 @@ def test_the_operator_says_how_long_a_call_may_take(tmp_path: Path) -> None:
         (("--agent-retries", "x"), "--agent-retries 'x': give a number, at least 0"),
         (("--agent-calls", "0"), "--agent-calls '0': give a number, at least 1"),
         (("--expire", "0h"), "--expire '0h': give a time such as 90s, 30m, 24h or 7d"),
-        (("--break", "7"), "--break '7': there is no such unit; `steps` lists the units"),
+        (("--break", "7"), "--break '7': there is no such step; `steps` lists the steps"),
     ],
 )
 def test_what_is_no_limit_is_refused(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
@@ -181,7 +181,7 @@ def test_what_is_no_limit_is_refused(tmp_path: Path, words: tuple[str, ...], sai
     assert not (tmp_path / ".rdc/deploy/journal").exists()
 
 
-# --- Rehearsals -------------------------------------------------------------------------------------------------------
+# --- Mock runs -------------------------------------------------------------------------------------------------------
 
 
 def test_a_file_of_mocks_answers_and_nothing_is_called(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_a_file_of_mocks_answers_and_nothing_is_called(tmp_path: Path) -> None:
     assert kept_in(place, "prompts")["2.1"] == "Improve: First draft.\nSecond line."
 
 
-def test_what_a_file_of_mocks_lacks_names_the_unit(tmp_path: Path) -> None:
+def test_what_a_file_of_mocks_lacks_names_the_step(tmp_path: Path) -> None:
     place = Compiled(tmp_path, two())
     (tmp_path / "m.json").write_text('{"agents": {"1": ["x"]}}')
     result = place.run("run", "--mock", "m.json")
@@ -236,7 +236,7 @@ def test_an_optional_tool_without_a_command_fails_at_once(tmp_path: Path, words:
         assert "FAIL  no command is named: --tool library=COMMAND" in result.err
     if "mocks.yaml" in words:
         assert kept_in(place, "prompts")["1.1"] == "Be kind.\n\nGo."
-        assert "1%2Fprompt.1" in kept_in(place, "answers"), "no name of a unit makes a folder"
+        assert "1%2Fprompt.1" in kept_in(place, "answers"), "no name of a step makes a folder"
 
 
 # --- What is left -----------------------------------------------------------------------------------------------------
@@ -269,11 +269,11 @@ def test_a_file_that_was_not_written_before_a_kill_is_written_by_a_resume(tmp_pa
 
 def test_status_tells_what_was_put_out(tmp_path: Path) -> None:
     place = Compiled(tmp_path, two())
-    place.run("run", "--agent", '[ "$RDC_UNIT" = 1 ] && echo four || echo 1')
+    place.run("run", "--agent", '[ "$RDC_STEP" = 1 ] && echo four || echo 1')
     status = place.run("status").out.splitlines()
     assert status[status.index("  outputs:") :][1:3] == ["    1: 4 bytes, draft 4 bytes", "    2: 1 byte"]
     facts = json.loads(place.run("status", "--json").out)
-    assert facts["outputs"][1] == {"unit": "2", "label": "2", "names": {}, "bytes": 1}
+    assert facts["outputs"][1] == {"step": "2", "label": "2", "names": {}, "bytes": 1}
 
 
 def stopped_half_way(path: Path, data: bytes) -> int:
@@ -324,7 +324,7 @@ def test_a_run_waits_behind_a_breakpoint_also_after_a_kill(tmp_path: Path) -> No
     wait_until(lambda: '"process"' in place.text(".rdc/deploy/journal"))
     kill(runner)
     result = place.run("resume", "--rerun-interrupted", "--agent", "echo x")
-    assert (result.code, result.last, place.walk()) == (75, "rdc: WAITING 2 Unit 2", ["1 pass"])
+    assert (result.code, result.last, place.walk()) == (75, "rdc: WAITING 2 Step 2", ["1 pass"])
     assert json.loads(place.run("status", "--json").out)["state"] == "waiting"
     assert place.run("resume", "--agent", "echo x").code == 0
 
@@ -335,7 +335,7 @@ def test_a_breakpoint_of_a_step_holds_where_the_step_is_left(tmp_path: Path) -> 
         node("2", agent("b"), edge("2a"), group="2"),
         node("2a", agent("c"), edge("3"), group="2"),
         node("3", agent("d")),
-        groups=(Group("2", text("Unit 2"), text(""), "step", "", ORIGIN),),
+        groups=(Group("2", text("Step 2"), text(""), "step", "", ORIGIN),),
     )
     place = Compiled(tmp_path, steps)
     assert place.run("run", "--agent", "echo x", "--break", "2").code == 75
@@ -344,10 +344,10 @@ def test_a_breakpoint_of_a_step_holds_where_the_step_is_left(tmp_path: Path) -> 
         place.run("run", "--agent", "echo x", "--break", "2/elicit", "--break", "2a", "--state-dir", "other").code == 75
     )
     resumed = place.run("resume", "--agent", "echo x", "--state-dir", "other")
-    assert (resumed.code, resumed.last) == (75, "rdc: WAITING 3 Unit 3")
+    assert (resumed.code, resumed.last) == (75, "rdc: WAITING 3 Step 3")
 
 
-def test_a_breakpoint_holds_in_steps_that_names_of_units_do_not_say(tmp_path: Path) -> None:
+def test_a_breakpoint_holds_in_steps_that_names_of_steps_do_not_say(tmp_path: Path) -> None:
     steps = program(
         node("1", agent("a"), edge("1a~2"), group="1"),
         node("1a~2", agent("b"), edge("7c"), group="1"),
@@ -358,9 +358,9 @@ def test_a_breakpoint_holds_in_steps_that_names_of_units_do_not_say(tmp_path: Pa
     )
     place = Compiled(tmp_path, steps)
     assert (
-        place.run("run", "--agent", "echo x", "--break", "1", "--break", "test").last == "rdc: WAITING test Unit test"
+        place.run("run", "--agent", "echo x", "--break", "1", "--break", "test").last == "rdc: WAITING test Step test"
     )
-    assert place.run("resume", "--agent", "echo x").last == "rdc: WAITING tests Unit tests"
+    assert place.run("resume", "--agent", "echo x").last == "rdc: WAITING tests Step tests"
     assert place.run("resume", "--agent", "echo x").code == 0
 
 

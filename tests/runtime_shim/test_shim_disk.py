@@ -35,7 +35,7 @@ def test_events_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")  # noqa: PTH110
-def test_a_run_whose_first_event_cannot_be_written_has_begun_no_unit(tmp_path: Path) -> None:
+def test_a_run_whose_first_event_cannot_be_written_has_begun_no_step(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": shell("echo one >> log", "COMPLETE")}))
     assert place.run("run", "--events", "/dev/full").code == 2
     assert "READY at 1" in place.run("status").out
@@ -43,19 +43,19 @@ def test_a_run_whose_first_event_cannot_be_written_has_begun_no_unit(tmp_path: P
     assert place.text("log") == "one\n"
 
 
-def test_a_unit_that_could_not_be_announced_has_not_begun(tmp_path: Path) -> None:
+def test_a_step_that_could_not_be_announced_has_not_begun(tmp_path: Path) -> None:
     """Nobody is asked about a command that was never started."""
-    units = {"1": shell("until test -e go; do sleep 0.02; done", "2"), "2": shell("echo two >> log", "COMPLETE")}
-    place = Place(tmp_path, program(units))
+    steps = {"1": shell("until test -e go; do sleep 0.02; done", "2"), "2": shell("echo two >> log", "COMPLETE")}
+    place = Place(tmp_path, program(steps))
     os.mkfifo(tmp_path / "pipe")
     process = place.start("run", "--events", "pipe")
     with (tmp_path / "pipe").open() as reader:
-        while "unit_started" not in reader.readline():
+        while "step_started" not in reader.readline():
             pass
     (tmp_path / "go").touch()
     _, err = process.communicate(timeout=30)
     assert process.returncode == 2
-    assert err.splitlines()[-1] == "rdc: error: pipe: cannot write the event unit_finished: Broken pipe"
+    assert err.splitlines()[-1] == "rdc: error: pipe: cannot write the event step_finished: Broken pipe"
     assert "READY at 2" in place.run("status").out
     assert place.run("resume").code == 0
     assert place.walk() == ["1 pass", "2 pass"]
@@ -73,7 +73,7 @@ def test_step_that_cannot_be_recorded_is_the_last(tmp_path: Path) -> None:
     lines = place.journal.read_bytes().splitlines(keepends=True)
     shutil.rmtree(tmp_path / ".rdc")
     (tmp_path / "log").unlink()
-    limit = len(lines[0]) + len(lines[1]) + 40  # some way into the outcome of the first unit
+    limit = len(lines[0]) + len(lines[1]) + 40  # some way into the outcome of the first step
     place.script.write_text(text.replace("LIMIT\n", size % (limit, limit)))
     result = place.run("run", PYTHONDONTWRITEBYTECODE="1")  # of that it would keep what fits, and fail on it later
     assert result.code == 2, result.err
@@ -103,7 +103,7 @@ def test_answer_that_cannot_be_recorded_is_to_be_given_again(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("number", ["EACCES", "EROFS"])
-def test_state_folder_that_may_not_be_written(tmp_path: Path, number: str) -> None:
+def test_state_directory_that_may_not_be_written(tmp_path: Path, number: str) -> None:
     place = Place(tmp_path, REVIEW)
     hook = (
         "import errno, os\ndef refuse(path, *_):\n"

@@ -45,7 +45,7 @@ def test_goto_moves_a_run_that_waits_and_says_who_and_why(tmp_path: Path) -> Non
     record = place.records()[3]
     assert (record["outcome"], record["next"], record["by"], record["note"]) == ("goto", "4", "ann", "the disk is full")
     event = json.loads(place.text("events"))
-    assert (event["event"], event["unit"], event["next"], event["by"]) == ("goto", "2", "4", "ann")
+    assert (event["event"], event["step"], event["next"], event["by"]) == ("goto", "2", "4", "ann")
 
 
 def test_goto_takes_up_a_run_that_ended_by_stop_and_no_other(tmp_path: Path) -> None:
@@ -59,14 +59,14 @@ def test_goto_takes_up_a_run_that_ended_by_stop_and_no_other(tmp_path: Path) -> 
     assert (done.code, "the run is complete" in done.last) == (2, True)
 
 
-def test_goto_asks_back_about_a_unit_that_is_not_there(tmp_path: Path) -> None:
+def test_goto_asks_back_about_a_step_that_is_not_there(tmp_path: Path) -> None:
     place = waiting(tmp_path, program({"Build": ask("COMPLETE")}))
     before = place.records()
-    assert place.run("goto", "Biuld").last == "rdc: error: there is no unit 'Biuld'; did you mean Build?"
-    assert place.run("goto", "COMPLETE").code == 2, "an end is no unit"
+    assert place.run("goto", "Biuld").last == "rdc: error: there is no step 'Biuld'; did you mean Build?"
+    assert place.run("goto", "COMPLETE").code == 2, "an end is no step"
     assert place.run("goto", "\x1b[31m").code == 2
     assert "\x1b" not in place.run("goto", "\x1b[31m").err
-    assert place.run("goto").last.startswith("rdc: error: the following arguments are required: UNIT")
+    assert place.run("goto").last.startswith("rdc: error: the following arguments are required: STEP")
     assert place.records() == before
 
 
@@ -83,9 +83,9 @@ def test_goto_is_refused_while_the_command_still_runs(tmp_path: Path) -> None:
     assert place.run("resume").last == "rdc: WAITING 2 Review", "nobody decides about what was left"
 
 
-def test_goto_gives_a_unit_all_its_attempts_again(tmp_path: Path) -> None:
-    unit = {**LOOP["units"]["1"], "command": "echo $RDC_ATTEMPT >> log; kill -KILL $PPID; sleep 1"}
-    place = Place(tmp_path, {**LOOP, "units": {**LOOP["units"], "1": unit}})
+def test_goto_gives_a_step_all_its_attempts_again(tmp_path: Path) -> None:
+    step = {**LOOP["nodes"]["1"], "command": "echo $RDC_ATTEMPT >> log; kill -KILL $PPID; sleep 1"}
+    place = Place(tmp_path, {**LOOP, "nodes": {**LOOP["nodes"], "1": step}})
     place.run("run")
     place.run("resume", "--assume", "fail")
     assert place.text("log") == "1\n2\n"
@@ -110,22 +110,22 @@ def test_goto_enters_groups_as_the_program_says(tmp_path: Path) -> None:
     place.bundle()
     assert "jumps={" in place.script.read_text()
     place.run("run", "--prompted")
-    for unit, reply in (("w", "fail"), ("a.2", "")):
-        assert place.run("goto", unit).code == 0
+    for step, reply in (("w", "fail"), ("a.2", "")):
+        assert place.run("goto", step).code == 0
         if reply:
-            assert place.run("answer", unit, reply).code == 0
+            assert place.run("answer", step, reply).code == 0
     records = place.records()
     assert records[2]["changed"] == {"n": 7}
     assert records[3]["changed"] == {"n": 1}, "from outside the group it begins afresh"
     assert place.run("goto", "a.2").code == 0
     assert place.records()[4]["changed"] == {}, "from inside it keeps all"
     assert place.run("goto", "a").code == 0
-    assert place.records()[5]["next"] == "a.1", "a group begins at its first unit"
+    assert place.records()[5]["next"] == "a.1", "a group begins at its first step"
 
 
 def test_a_pause_does_not_apply_after_goto(tmp_path: Path) -> None:
-    table = {**LOOP, "units": {**LOOP["units"]}}
-    table["units"]["1"] = {**LOOP["units"]["1"], "delay": 60, "backoff": 1}
+    table = {**LOOP, "nodes": {**LOOP["nodes"]}}
+    table["nodes"]["1"] = {**LOOP["nodes"]["1"], "delay": 60, "backoff": 1}
     place = Place(tmp_path, table)
     process = place.start("run")
     wait_until(lambda: place.text("log") == "1\n")
@@ -148,7 +148,7 @@ def test_goto_that_is_killed_at_any_time_has_moved_the_run_or_not(tmp_path: Path
         status = json.loads(place.run("status", "--json").out)
         found = sum(word.endswith(" goto") for word in place.walk())
         assert found - moves in (0, 1)
-        assert status["unit"] == (target if found > moves else status["unit"])
+        assert status["step"] == (target if found > moves else status["step"])
         moves = found
     assert moves, "some were in time"
     assert place.run("goto", "4").code == 0
@@ -172,8 +172,8 @@ def test_a_journal_with_a_jump_is_cut_at_any_length(tmp_path: Path) -> None:
 
 
 def test_goto_does_not_take_a_run_beyond_its_limit(tmp_path: Path) -> None:
-    units = {"1": shell("true", "2"), "2": shell("true", "1")}
-    place = Place(tmp_path, program(units, limit=2))
+    steps = {"1": shell("true", "2"), "2": shell("true", "1")}
+    place = Place(tmp_path, program(steps, limit=2))
     assert place.run("run").code == 1
     refused = place.run("goto", "1")
-    assert (refused.code, "the limit of 2 units was reached; begin a new run" in refused.last) == (2, True)
+    assert (refused.code, "the limit of 2 steps was reached; begin a new run" in refused.last) == (2, True)

@@ -57,7 +57,7 @@ def whole() -> Program:
     see = 'for v in INPUT SAID FOUND; do printenv "$v" > "got$v"; done'
     return program(
         node("1", agent(of("say ", both("input"))), edge("2", "pass", Keep("said")), edge("STOP")),
-        node("2", sh(give), edge("3", "pass", Keep("found", "value", "FOUND")), edge("STOP"), variables=variables),
+        node("2", sh(give), edge("3", "pass", Keep("found", "output", "FOUND")), edge("STOP"), variables=variables),
         node("3", sh(see), edge("4", "pass"), edge("STOP"), variables=variables),
         node("4", Tool("t", "tool", of('{"a": "', both("found"), '"}')), edge("5", "pass", Keep("r")), edge("STOP"),
              title=of("title ", both("said"))),
@@ -93,7 +93,7 @@ def test_text_stays_text(tmp_path: Path, kind: str) -> None:
     assert {slots[name] for name in ("input", "said", "found", "r", "chosen", "typed")} == {said}
     assert slots["p"] == f"{said}\n\n{said}"
     events = [json.loads(line) for line in place.text("events").splitlines()]
-    assert {event["event"] for event in events} == {"run_started", "unit_started", "unit_finished", "run_finished"}
+    assert {event["event"] for event in events} == {"run_started", "step_started", "step_finished", "run_finished"}
     shown = result.err + place.run("status").out + place.run("steps").out
     assert not CONTROL.search(shown), "nothing steers a terminal"
     assert json.loads(place.run("status", "--json").out)["slots"]["said"] == said

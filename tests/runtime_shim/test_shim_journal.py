@@ -14,8 +14,8 @@ from tests.runtime_shim.shim_process import Place, program, shell
 
 RECORDS: list[Record] = [
     {"kind": "begin", "format": 1, "title": 'Größe "x"\n'},
-    {"kind": "done", "unit": "1", "outcome": "pass", "changed": {"1 r": 1}},
-    {"kind": "done", "unit": "2"},
+    {"kind": "done", "node": "1", "outcome": "pass", "changed": {"1 r": 1}},
+    {"kind": "done", "node": "2"},
 ]
 
 
@@ -27,7 +27,7 @@ BEGIN: Record = {
     "program": "p",
     "name": "n",
     "source": "s",
-    "units": {},
+    "nodes": {},
 }
 WHOLE = encode({"n": 3, "kind": "x"})
 
@@ -155,7 +155,7 @@ def test_a_record_is_on_disk_before_append_returns(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.skipif(SYNC == "fsync", reason="directories are synced by it too")
-def test_one_sync_for_each_unit(tmp_path: Path) -> None:
+def test_one_sync_for_each_step(tmp_path: Path) -> None:
     """In a process of its own: SIGCHLD may go to another thread where there is one, as in a worker of xdist."""
     place = Place(
         tmp_path,

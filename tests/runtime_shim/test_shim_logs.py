@@ -120,7 +120,7 @@ def test_a_secret_is_masked_wherever_the_pieces_of_an_endless_line_end(
     assert kept == "x" * before + "***" + "y" * 3_000_000
 
 
-def test_a_log_that_cannot_be_kept_leaves_the_unit_to_be_begun(tmp_path: Path) -> None:
+def test_a_log_that_cannot_be_kept_leaves_the_step_to_be_begun(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": ask("2"), "2": shell("touch ran", "COMPLETE")}))
     place.run("run")
     (place.journal.parent / "logs").write_text("a file")
@@ -146,7 +146,7 @@ def test_a_notice_tells_of_waiting_and_of_the_end(tmp_path: Path) -> None:
     assert place.run("resume", *words).code == 0
     events = [json.loads(line) for line in place.text("told").splitlines()]
     assert [event["event"] for event in events] == ["run_waiting", "run_finished"]
-    assert (events[0]["unit"], events[1]["result"], events[1]["message"]) == ("2", "complete", "all done")
+    assert (events[0]["step"], events[1]["result"], events[1]["message"]) == ("2", "complete", "all done")
 
 
 def test_a_notice_tells_of_an_interruption(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def random_effects(chance: Random, task: Task) -> list[Effect]:
     if not isinstance(task, Branch):
         known += [Keep(name), Keep(name, extract="k")]
     if isinstance(task, Shell):
-        known += [Keep(name, "value", "V")] * 2
+        known += [Keep(name, "output", "V")] * 2
     return [chance.choice(known) for _ in range(chance.randrange(4))]
 
 
@@ -92,8 +92,8 @@ def test_walks_are_the_same(seed: int) -> None:
         assert {name: registers[name] for name in COUNTERS} == {name: state.counters[name] for name in COUNTERS}
         end = machine.end(state)
         if end is not None:
-            unit = entries["units"][move.node]
-            assert filled(unit, unit["message"], registers) == str(end.message)
+            step = entries["nodes"][move.node]
+            assert filled(step, step["message"], registers) == str(end.message)
             return
         word, said = chance.choice(alphabet(machine.nodes[state.node].task)), chance.choice(TEXTS)
         values = (("V", chance.choice(TEXTS)),) if chance.random() < 0.5 else ()

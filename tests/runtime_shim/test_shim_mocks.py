@@ -116,10 +116,10 @@ def test_a_file_of_mocks_has_answers_in_order(tmp_path: Path) -> None:
     [
         ("agent: {}\n", "has the keys `agents`, `tools`, `executors`, and no others"),
         ("agents: [x]\n", "`agents` has a list of answers for each name"),
-        ("agents: {1: [[x]]}\n", "agents: 1: expected a text, or {fail: why}"),
-        ("agents:\n  1: &x y\n", "m.yaml:2: expected a text"),
+        ("agents: {1: [[x]]}\n", "agents: 1: expected a string, or {fail: why}"),
+        ("agents:\n  1: &x y\n", "m.yaml:2: expected a string"),
         ("{", "not JSON"),
-        ('{"agents": {"1": [null]}}', "expected a text, or {fail: why}"),
+        ('{"agents": {"1": [null]}}', "expected a string, or {fail: why}"),
     ],
 )
 def test_what_is_no_file_of_mocks_is_refused(text: str, said: str, tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def test_core_does_not_need_the_modules_of_tasks(order: tuple[tuple[str, str], .
                 assert (node.module or "").removeprefix("runtime_shim.") in always
 
 
-IMPLIED = {"values": {"shell", "slots"}, "texts": {"shell", "slots"}, "env": {"shell"}}
+IMPLIED = {"outputs": {"shell", "slots"}, "texts": {"shell", "slots"}, "env": {"shell"}}
 IMPLIED |= {need: {"contract"} for _, needs in MODULES for need in needs.split(" ") if need.startswith("stage-")}
 """What a program has that has this."""
 

@@ -39,7 +39,7 @@ def test_an_answer_says_who_gave_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("how", "kind"), [(("--rerun-interrupted",), "resume"), (("--assume", "pass"), "done")])
-def test_a_decision_about_an_interrupted_unit_is_signed_once(how: tuple[str, ...], kind: str, tmp_path: Path) -> None:
+def test_a_decision_about_an_interrupted_step_is_signed_once(how: tuple[str, ...], kind: str, tmp_path: Path) -> None:
     command = "[ -e again ] || { touch again; kill -KILL $PPID; sleep 1; }"
     place = Place(tmp_path, program({"1": shell(command, "2"), "2": shell("true", "COMPLETE")}))
     place.run("run")
@@ -167,7 +167,7 @@ def test_prune_follows_no_link(tmp_path: Path) -> None:
 
 SECRET = compiled(
     node("0", sh('echo "$TOKEN $KEY" | tr a-z A-Z; echo "out=$TOKEN" > "$RDC_OUTPUT"; exit 1'),
-         edge("1", None, Keep("out", "value", "out"))),
+         edge("1", None, Keep("out", "output", "out"))),
     node("1", sh('printf "%s" "$MODE" > mode; echo "$KEY" ; false'), edge("STOP"),
          constants=(Constant("MODE", "a 'b'\n$x"),)),
     secrets=("TOKEN", "KEY"), slots=("out",),
@@ -212,8 +212,8 @@ def test_a_program_without_secrets_has_no_code_for_them(tmp_path: Path) -> None:
 # --- What commands get, and time limits -------------------------------------------------------------------------------
 
 
-def test_a_command_knows_its_unit(tmp_path: Path) -> None:
-    place = Place(tmp_path, program({"1": {**shell('echo "$RDC_UNIT|$RDC_TITLE"', "COMPLETE"), "title": 'Do "it"'}}))
+def test_a_command_knows_its_step(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": {**shell('echo "$RDC_STEP|$RDC_TITLE"', "COMPLETE"), "title": 'Do "it"'}}))
     assert place.run("run").out == '1|Do "it"\n'
 
 

@@ -38,7 +38,7 @@ def test_a_prompted_run_executes_nothing(tmp_path: Path) -> None:
     assert place.run("resume", "--answers", "answers").code == 1
     assert place.walk() == ["1 pass", "2 fail"]
     assert not {tmp_path / "x", tmp_path / "y"} & {*tmp_path.iterdir()}
-    assert place.records()[0]["format"] == 3, "a program that would execute the commands refuses it"
+    assert place.records()[0]["mode"] == "prompted", "a program that would execute the commands refuses it"
 
 
 def test_a_prompted_run_is_answered_at_the_terminal(tmp_path: Path) -> None:
@@ -52,12 +52,12 @@ def test_a_prompted_run_is_answered_at_the_terminal(tmp_path: Path) -> None:
 
 def test_values_of_a_command_that_was_done_by_hand_are_given(tmp_path: Path) -> None:
     place = Compiled(tmp_path, compiled(
-        node("1", sh("touch x; echo id=1 >> $RDC_OUTPUT"), edge("2", None, Keep("id", "value", "id"))),
-        node("2", sh("touch y id"), edge("COMPLETE", None, Keep("id", "value", "id"))),
+        node("1", sh("touch x; echo id=1 >> $RDC_OUTPUT"), edge("2", None, Keep("id", "output", "id"))),
+        node("2", sh("touch y id"), edge("COMPLETE", None, Keep("id", "output", "id"))),
         slots=("id",), message=of("made ", slot("id")),
     ))  # fmt: skip
     said = place.run("run", "--prompted").err
-    assert re.search("with values: .* answer 1 pass --value 'id=…'\n", said)
+    assert re.search("with outputs: .* answer 1 pass --value 'id=…'\n", said)
     assert "expected NAME=VALUE" in place.run("answer", "1", "pass", "--value", "other=1").last
     assert place.run("answer", "1", "pass", "--value", "id=two\nlines").code == 0
     assert place.slots()["id"] == "two\nlines"
@@ -91,7 +91,7 @@ def test_a_prompted_run_that_is_killed_asks_again(tmp_path: Path) -> None:
 
 
 def by_hand(tmp_path: Path) -> Compiled:
-    keep = (Keep("id", "value", "id"), Keep("other", "value", "other"))
+    keep = (Keep("id", "output", "id"), Keep("other", "output", "other"))
     return Compiled(tmp_path, compiled(
         node("1", sh('echo "id=$(make_one)" > "$RDC_OUTPUT"'), edge("2", None, *keep)),
         node("2", sh('printf "%s" "$id" > used'), variables=(Variable("id", "id"),)),
@@ -138,7 +138,7 @@ def test_a_value_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
 )
 def test_an_agent_answers_prompts_where_it_is_named(command: str, word: str, how: str, tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": ask("COMPLETE", block="rm -r x", language="bash")}))
-    done = place.run("run", "--agent", f"cat > given; echo $RDC_UNIT $RDC_TITLE $RDC_ATTEMPT > env; {command}")
+    done = place.run("run", "--agent", f"cat > given; echo $RDC_STEP $RDC_TITLE $RDC_ATTEMPT > env; {command}")
     assert place.walk() == [f"1 {word}"], done.err
     assert how in done.err
     assert place.text("given").startswith("1 Review\n\nLook at it.\n\nrm -r x\n\nAnswer PASS or FAIL.")

@@ -20,13 +20,13 @@ def test_complete(tmp_path: Path) -> None:
     assert (result.code, result.out, result.last) == (0, "out\n", "rdc: COMPLETE all done")
     assert "err\n" in result.err
     assert "[1/1] 1 Work\n" in result.err
-    assert re.search(r"1 unit run in \d+\.\d s\n", result.err)
+    assert re.search(r"1 step run in \d+\.\d s\n", result.err)
     assert "\033" not in result.err
 
 
 def test_stop_without_message(tmp_path: Path) -> None:
     table = program({"1": shell("exit 7", "COMPLETE")})
-    table["units"]["STOP"]["message"] = ""
+    table["nodes"]["STOP"]["message"] = ""
     result = Place(tmp_path, table).run("run")
     assert (result.code, result.last) == (1, "rdc: STOP")
     assert "FAIL  exit code 7" in result.err
@@ -61,12 +61,12 @@ def test_outcome_of_commands(tmp_path: Path, command: str, shell_name: str, outc
 
 
 def test_environment_and_placeholders(tmp_path: Path) -> None:
-    unit = shell(
+    step = shell(
         "echo {1.1} ${N} $RDC_ATTEMPT $RDC_STEP_INSTANCE $MINE é >> log; echo $RDC_RUN_ID >> log; pwd >> log",
         "COMPLETE", title="Item {1.1}", variables={"RDC_STEP_INSTANCE": "N"}, placeholders={"{1.1}": "N"},
     )  # fmt: skip
-    table = program({"{N}": unit}, {"N": 3})
-    table["units"]["COMPLETE"].update(message="did {N}", placeholders={"{N}": "N"})
+    table = program({"{N}": step}, {"N": 3})
+    table["nodes"]["COMPLETE"].update(message="did {N}", placeholders={"{N}": "N"})
     place = Place(tmp_path, table)
     result = place.run("run", MINE="kept", N="shell", LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
     assert result.last == "rdc: COMPLETE did 3"
@@ -87,7 +87,7 @@ def test_waits_answers_and_goes_on(tmp_path: Path) -> None:
     for words, told in (
         (("answer", "1", "pass"), "2 waits"),
         (("answer", "2", "maybe"), "expected"),
-        (("answer", "2"), "RESULT"),
+        (("answer", "2"), "REPLY"),
     ):
         refused = place.run(*words)
         assert refused.code == 2
@@ -212,11 +212,11 @@ def test_status(tmp_path: Path) -> None:
     assert "PASS  1 Work" in text.out
     assert "deploy.py answer 2 pass" in text.out
     facts = json.loads(place.run("status", "--json").out)
-    assert (facts["state"], facts["unit"], facts["unit_title"]) == ("waiting", "2", "Review")
-    assert [(unit["unit"], unit["outcome"], unit["attempt"]) for unit in facts["finished"]] == [("1", "pass", 1)]
+    assert (facts["state"], facts["step"], facts["step_title"]) == ("waiting", "2", "Review")
+    assert [(step["step"], step["outcome"], step["attempt"]) for step in facts["finished"]] == [("1", "pass", 1)]
 
 
-def test_status_before_the_first_unit_is_done(tmp_path: Path) -> None:
+def test_status_before_the_first_step_is_done(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": ask("COMPLETE")}))
     place.run("run")
     assert "\n\n\n" not in place.run("status").out
@@ -235,7 +235,7 @@ def test_transitions_passed_on_the_way_are_told(tmp_path: Path) -> None:
 def test_steps(tmp_path: Path) -> None:
     out = Place(tmp_path, REVIEW).run("steps").out
     assert [line.split() for line in out.splitlines()] == [
-        ["UNIT", "KIND", "TITLE", "SOURCE"],
+        ["STEP", "KIND", "TITLE", "SOURCE"],
         ["1", "shell", "Work", "deploy.runbook.md:3"],
         ["2", "ask", "Review", "deploy.runbook.md:9"],
         ["3", "shell", "Work", "deploy.runbook.md:3"],
@@ -254,7 +254,7 @@ def test_nested_end_goes_on(tmp_path: Path) -> None:
 def test_texts_are_cleaned(tmp_path: Path) -> None:
     nasty = "a\x1b[2Jb\x07c\x9bd\u202ee"
     table = program({"1": ask("COMPLETE", title=nasty, prompt=f"x\n\ty{nasty}", block=nasty)}, title=nasty)
-    table["units"]["COMPLETE"]["message"] = f"{nasty}\nrdc: STOP"
+    table["nodes"]["COMPLETE"]["message"] = f"{nasty}\nrdc: STOP"
     place = Place(tmp_path, table)
     outputs = [place.run("run"), place.run("status"), place.run("steps"), place.run("run", "--dry-run")]
     outputs += [
@@ -271,7 +271,7 @@ def test_texts_are_cleaned(tmp_path: Path) -> None:
 
 def test_ascii_streams(tmp_path: Path) -> None:
     table = program({"1": shell("true", "COMPLETE", title="Größe → ok")}, {"N": 1}, title="Straße")
-    table["units"]["1"]["variables"] = {"RDC_STEP_INSTANCE": "N"}
+    table["nodes"]["1"]["variables"] = {"RDC_STEP_INSTANCE": "N"}
     place = Place(tmp_path, table)
     for words in (("run",), ("status",), ("steps",)):
         result = place.run(*words, PYTHONIOENCODING="ascii")
@@ -286,10 +286,10 @@ def test_events(tmp_path: Path) -> None:
     place.run("resume", "--events", "events")
     place.run("resume", "--events", "events")
     events = [json.loads(line) for line in place.text("events").splitlines()]
-    assert [(event["event"], event.get("unit")) for event in events] == [
-        ("run_started", None), ("unit_started", "1"), ("unit_finished", "1"), ("unit_started", "2"),
-        ("run_waiting", "2"), ("unit_finished", "2"),
-        ("run_started", None), ("unit_started", "3"), ("unit_finished", "3"), ("run_finished", None),
+    assert [(event["event"], event.get("step")) for event in events] == [
+        ("run_started", None), ("step_started", "1"), ("step_finished", "1"), ("step_started", "2"),
+        ("run_waiting", "2"), ("step_finished", "2"),
+        ("run_started", None), ("step_started", "3"), ("step_finished", "3"), ("run_finished", None),
         ("run_started", None), ("run_finished", None),
     ]  # fmt: skip
     assert {event["run"] for event in events} == {place.records()[0]["run"]}
@@ -301,7 +301,7 @@ def test_events(tmp_path: Path) -> None:
     assert (events[-1]["result"], events[-1]["message"]) == ("complete", "all done")
 
 
-def test_attempt_of_events_is_that_of_the_unit(tmp_path: Path) -> None:
+def test_attempt_of_events_is_that_of_the_step(tmp_path: Path) -> None:
     place = Place(tmp_path, LOOP)
     place.run("run", "--events", "events")
     events = [json.loads(line) for line in place.text("events").splitlines()]
@@ -355,7 +355,7 @@ def test_dry_run_of_a_loop_ends(tmp_path: Path) -> None:
     result = place.run("run", "--dry-run")
     assert "go round from 1 Work" in result.out
     counted = Place(tmp_path, program({"1": shell("true", "1", edges=edges)}, {"N": 1}))
-    assert counted.run("run", "--dry-run").out.endswith("go round from 1 Work again: the walk ends here.\n")
+    assert counted.run("run", "--dry-run").out.endswith("go round from 1 Work again: the path ends here.\n")
 
 
 def test_reader_that_goes_away(tmp_path: Path) -> None:
@@ -379,7 +379,7 @@ def test_reader_that_goes_away(tmp_path: Path) -> None:
     steps.stderr.close()
 
 
-def test_dry_run_shows_what_a_unit_asks_about(tmp_path: Path) -> None:
+def test_dry_run_shows_what_a_step_asks_about(tmp_path: Path) -> None:
     quiet = [{"go": "COMPLETE", "says": ""}]
     place = Place(tmp_path, program({"1": ask("COMPLETE", block='{"a": 1}', edges=quiet)}))
     out = place.run("run", "--dry-run").out
@@ -427,8 +427,8 @@ def test_a_shell_that_vanishes_is_a_failure(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("word", "outcome"), [("YES", "pass"), ("NO", "fail")])
 def test_a_question_is_shown_with_the_answer_that_was_given(tmp_path: Path, word: str, outcome: str) -> None:
-    units = {"1": ask("2", "2", question="yes/no"), "2": ask("COMPLETE", "COMPLETE")}
-    place = Place(tmp_path, program(units))
+    steps = {"1": ask("2", "2", question="yes/no"), "2": ask("COMPLETE", "COMPLETE")}
+    place = Place(tmp_path, program(steps))
     (tmp_path / "answers").write_text(f"1 {outcome}\n2 {outcome}\n")
     assert f"\n  {word} (answered" in place.run("run", "--dry-run", "--answers", "answers").out
     result = place.run("run", "--answers", "answers", "--events", "events")

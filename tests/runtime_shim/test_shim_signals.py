@@ -125,8 +125,8 @@ def test_commands_see_the_usual_signals(tmp_path: Path) -> None:
     assert signals(place.run("run").out) == signals(plain.stdout)
 
 
-def test_signal_between_units_leaves_nothing_to_decide(tmp_path: Path) -> None:
-    """The command stops its runner in the moment of its own end, so the next unit must not begin."""
+def test_signal_between_steps_leaves_nothing_to_decide(tmp_path: Path) -> None:
+    """The command stops its runner in the moment of its own end, so the next step must not begin."""
     place = Place(tmp_path, program({"1": shell("echo 1 >> log", "2"), "2": shell("echo 2 >> log", "COMPLETE")}))
     hook = (
         "import os, signal, runtime_shim.session as s\nsettle = s.Session.settle\n"
@@ -204,7 +204,7 @@ def test_assumed_outcome(tmp_path: Path, assume: str) -> None:
     assert place.walk()[0] == f"1 {assume}"
 
 
-def test_unit_that_asks_is_never_interrupted(tmp_path: Path) -> None:
+def test_step_that_asks_is_never_interrupted(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": shell("true", "2"), "2": ask("COMPLETE")}))
     place.run("run")
     assert place.run("resume", "--assume", "pass").code == 75
@@ -213,11 +213,11 @@ def test_unit_that_asks_is_never_interrupted(tmp_path: Path) -> None:
 
 def test_killed_at_random_moments_it_walks_as_undisturbed(tmp_path: Path) -> None:
     count, kills, moments = 12, 0, random.Random(7)
-    units = {
+    steps = {
         str(n): shell(f"echo {n} >> begun; sleep 0.0{n % 4}", str(n + 1) if n < count else "COMPLETE")
         for n in range(1, count + 1)
     }
-    place = Place(tmp_path, program(units))
+    place = Place(tmp_path, program(steps))
     words = ["run"]
     while True:
         runner = place.start(*words)
@@ -232,7 +232,7 @@ def test_killed_at_random_moments_it_walks_as_undisturbed(tmp_path: Path) -> Non
     assert kills >= 3
     assert place.walk() == [f"{n} pass" for n in range(1, count + 1)]
     begun = [int(line) for line in place.text("begun").split()]
-    assert begun == sorted(begun), "no finished unit ran again"
+    assert begun == sorted(begun), "no finished step ran again"
     assert len(begun) <= count + kills
 
 

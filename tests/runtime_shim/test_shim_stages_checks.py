@@ -30,7 +30,7 @@ def test_inputs_must_be_there_and_say_nothing_that_is_blocked(tmp_path: Path) ->
     place = compiled(
         tmp_path, stage("inputs", "in.md", "gone.md", "pipe", "../x", "docs/", "docs"), EXECUTE, config=config,
     )  # fmt: skip
-    place.table["units"]["draft/inputs"]["edges"] = [
+    place.table["nodes"]["draft/inputs"]["edges"] = [
         {"on": "pass", "go": "draft", "says": ""},
         {"go": "STOP", "says": ""},
     ]
@@ -269,8 +269,8 @@ def test_what_an_executor_gives_is_completed() -> None:
         ({"reliability": 1.1}, "reliability: expected a number from 0 to 1"),
         ({"reliability": True}, "reliability: expected a number"),
         ({"wlnk": "0.5"}, "wlnk: expected a number"),
-        ({"claim": " "}, "claim: expected a text"),
-        ({"id": 3}, "id: expected a text"),
+        ({"claim": " "}, "claim: expected a string"),
+        ({"id": 3}, "id: expected a string"),
         ({"date": "yesterday"}, "date: expected a date and time"),
         ({"valid_until": "2026-02-30T00:00:00Z"}, "valid_until: expected a date"),
         ({"id": "old"}, "the id old is that of another record"),
@@ -315,13 +315,13 @@ def test_outputs_must_be_files_of_the_project(tmp_path: Path) -> None:
 
 def test_attempt_has_what_rises_to_where_it_stands() -> None:
     kinds = {"i": ("inputs", 0), "a": ("tool", 0), "b": ("tool", 1), "x": ("execute", 0), "g": ("guardrails", 0)}
-    units = {name: {"step": "s", "stage": kind, "place": place} for name, (kind, place) in kinds.items()}
-    units["old"] = {"step": "r", "stage": "outputs", "place": 0}
-    state = State({"node": "x", "registers": {}, "program": "", "units": {}, "name": "", "source": "", "kind": "begin",
+    steps = {name: {"step": "s", "stage": kind, "place": place} for name, (kind, place) in kinds.items()}
+    steps["old"] = {"step": "r", "stage": "outputs", "place": 0}
+    state = State({"node": "x", "registers": {}, "program": "", "nodes": {}, "name": "", "source": "", "kind": "begin",
                    "condition": "running"})  # fmt: skip
     for names, expected in {"": "", "old i a b": "i a b", "i a b x g i b": "i b", "i a i a": "i a"}.items():
-        state.finished = [{"unit": name} for name in names.split()]
-        assert [record["unit"] for record in attempt_so_far(units, state)] == expected.split()
+        state.finished = [{"node": name} for name in names.split()]
+        assert [record["node"] for record in attempt_so_far(steps, state)] == expected.split()
 
 
 def test_json_of_others_is_read_strictly() -> None:

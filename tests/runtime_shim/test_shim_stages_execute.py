@@ -56,7 +56,7 @@ def test_all_stages_do_their_work_in_one_file_too(tmp_path: Path) -> None:
     assert request["tools"] == [clock, count]
     assert (request["telis_context"], request["attempt"], request["step"]["id"]) == ({"known": [1]}, 1, "draft")
     assert place.text("env").split() == [
-        "RDC_ATTEMPT", "RDC_DRR_FILE", "RDC_EVIDENCE_FILE", "RDC_RUN_ID", "RDC_TITLE", "RDC_UNIT",
+        "RDC_ATTEMPT", "RDC_DRR_FILE", "RDC_EVIDENCE_FILE", "RDC_RUN_ID", "RDC_STEP", "RDC_TITLE",
     ]  # fmt: skip
     assert found(place, "draft") == [{"exit_code": 0}]
     assert found(place, "draft/guardrails")[0]["guardrails"]["violations"] == []
@@ -103,7 +103,7 @@ def test_which_executor_is_called(
 def test_step_without_executor_is_put_to_a_person(tmp_path: Path) -> None:
     place = compiled(tmp_path, stage("tool", subject="listFiles"), EXECUTE, tools=[{"name": "listFiles"}])
     result = place.run("run", "--state-dir", "s")
-    assert (result.code, result.last) == (75, "rdc: WAITING draft Unit draft")
+    assert (result.code, result.last) == (75, "rdc: WAITING draft Step draft")
     assert "    Write the draft\n" in result.err
     call = f"{place.script} answer draft"
     assert f"to answer: {call} pass --state-dir s   (or {call} fail --state-dir s)" in result.err
@@ -138,7 +138,7 @@ def test_person_at_the_terminal_decides(tmp_path: Path) -> None:
     place = compiled(tmp_path, EXECUTE)
     screen = Screen([sys.executable, "-S", str(place.script), "run"], tmp_path, place.environment())
     screen.expect("Write the draft")
-    screen.expect(r"Did draft Unit draft pass\? \[pass/fail\]")
+    screen.expect(r"Did draft Step draft pass\? \[pass/fail\]")
     screen.type("pass\n")
     screen.expect("rdc: COMPLETE all done")
 
@@ -317,7 +317,7 @@ def test_interrupted_executor_may_be_assumed(tmp_path: Path) -> None:
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: is_gone(pid))
     result = place.run("resume")
-    assert (result.code, "draft Unit draft was interrupted" in result.err) == (75, True)
+    assert (result.code, "draft Step draft was interrupted" in result.err) == (75, True)
     assert place.run("resume", "--assume", "pass").code == 0
     assert "found" not in place.records()[-1]
 
@@ -329,10 +329,10 @@ def test_other_stages_are_done_again(tmp_path: Path) -> None:
     lines = place.journal.read_bytes().splitlines(keepends=True)
     place.journal.write_bytes(lines[0])
     assert (place.records()[0]["condition"], place.records()[0]["node"]) == ("running", "draft/inputs")
-    assert place.run("resume").last == "rdc: WAITING draft Unit draft"
+    assert place.run("resume").last == "rdc: WAITING draft Step draft"
 
 
-# --- Rehearsals ------------------------------------------------------------------------------------------------------
+# --- Mock runs ------------------------------------------------------------------------------------------------------
 
 MOCKED = (
     stage("context"), stage("tool", subject="dig"), stage("tool", subject="listFiles", place=1), EXECUTE,
@@ -357,9 +357,9 @@ tools:
 """
 
 
-def test_rehearsal_of_a_specification(tmp_path: Path) -> None:
+def test_mock_run_of_a_specification(tmp_path: Path) -> None:
     place = compiled(tmp_path, *MOCKED, **CALLS, retries=3, config=COMMANDS)
-    place.table["units"]["draft/dig"]["edges"] = [{"go": "draft/listFiles", "says": ""}]
+    place.table["nodes"]["draft/dig"]["edges"] = [{"go": "draft/listFiles", "says": ""}]
     place.write(place.table)
     (tmp_path / "mock.yml").write_text(MOCK)
     result = place.run("run", "--mock", "mock.yml")
@@ -382,14 +382,14 @@ def test_rehearsal_of_a_specification(tmp_path: Path) -> None:
         ({"executors": {"draft": ["pass"]}}, "mock.json has no answer number 1 under tools: dig"),
         ({"executors": {"draft": ["perhaps"]}}, "executors: draft: expected pass, fail, or some of drr"),
         ({"executors": {"draft": [{"exit": 300}]}}, "exit: expected a number from 0 to 255"),
-        ({"executors": {"draft": [{"write": ["a"]}]}}, "write: expected a text for each path"),
+        ({"executors": {"draft": [{"write": ["a"]}]}}, "write: expected a string for each path"),
         (
             {"executors": {"draft": [{"write": {"../a": "x"}}]}, "tools": {"dig": ["x"]}},
             "../a leads out of the project",
         ),
     ],
 )
-def test_rehearsal_that_lacks_something(tmp_path: Path, mock: dict[str, Any], said: str) -> None:
+def test_mock_run_that_lacks_something(tmp_path: Path, mock: dict[str, Any], said: str) -> None:
     place = compiled(tmp_path, *MOCKED, **CALLS, config=COMMANDS)
     (tmp_path / "mock.json").write_text(json.dumps(mock))
     result = place.run("run", "--mock", "mock.json")
@@ -398,7 +398,7 @@ def test_rehearsal_that_lacks_something(tmp_path: Path, mock: dict[str, Any], sa
     assert not (tmp_path / "ran").exists()
 
 
-def test_rehearsal_goes_on_where_it_stood(tmp_path: Path) -> None:
+def test_mock_run_goes_on_where_it_stood(tmp_path: Path) -> None:
     place = compiled(tmp_path, EXECUTE, retries=1)
     (tmp_path / "mock.json").write_text('{"executors": {"draft": ["fail"]}}')
     assert place.run("run", "--mock", "mock.json").code == 2

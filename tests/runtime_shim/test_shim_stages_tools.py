@@ -186,11 +186,11 @@ def call_of(place: Any, tool: str) -> dict[str, Any]:
 
 def test_tool_of_the_configuration_and_of_the_operator(tmp_path: Path) -> None:
     place = tools(tmp_path, {"name": "count", "args": {"n": 1}}, {"name": "listFiles"}, count={"command": "echo no"})
-    result = place.run("run", "--tool", "count=cat; env | grep RDC_UNIT >&2", "--tool", "listFiles=echo mine")
+    result = place.run("run", "--tool", "count=cat; env | grep RDC_STEP >&2", "--tool", "listFiles=echo mine")
     assert result.code == 0, result.err
     assert call_of(place, "count")["result"] == {"tool": "count", "arguments": {"n": 1}}
     assert call_of(place, "listFiles")["result"] == "mine"
-    assert "RDC_UNIT=draft/count" in result.err
+    assert "RDC_STEP=draft/count" in result.err
     assert json.loads(place.text(".rdc/deploy/prompts/draft%2Fcount.1"))["tool"] == "count"
 
 
@@ -244,8 +244,8 @@ def test_optional_tool_that_fails_is_recorded_and_the_executor_knows(tmp_path: P
         config={"tools": {"dig": {"command": "echo {; test -e again"}, "ask": {"command": "echo"}},
                 "executor": "cat > request; test -e again || { touch again; exit 1; }"},
     )  # fmt: skip
-    units = place.table["units"]
-    units["draft/dig"]["edges"] = [{"go": "draft/ask", "says": ""}]
+    steps = place.table["nodes"]
+    steps["draft/dig"]["edges"] = [{"go": "draft/ask", "says": ""}]
     place.write(place.table)
     assert place.run("run").code == 0
     assert place.walk() == [

@@ -70,7 +70,7 @@ def test_standard_error_that_nobody_reads(tmp_path: Path, number: signal.Signals
         wait_until_it_waits(process, place)
         code, _ = ended(process, number)
     assert code == 130
-    assert place.text("log") == "", "the unit that could not be announced has not begun"
+    assert place.text("log") == "", "the step that could not be announced has not begun"
     assert "READY at 1" in place.run("status").out
     assert place.run("resume").code == 0
     assert place.walk() == ["1 pass", "2 pass"]

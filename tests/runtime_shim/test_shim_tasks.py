@@ -71,7 +71,7 @@ def test_result_of_a_tool_may_be_empty_and_its_failure_has_none(tmp_path: Path, 
 def test_tool_without_a_command_is_answered_by_hand(tmp_path: Path) -> None:
     place = Compiled(tmp_path, TOOL)
     waiting = place.run("run", "--agent", "echo a")
-    assert (waiting.code, waiting.last) == (75, "rdc: WAITING 1 Unit 1")
+    assert (waiting.code, waiting.last) == (75, "rdc: WAITING 1 Step 1")
     assert "--tool github=COMMAND" in waiting.err
     assert place.run("answer", "1", "by hand").code == 0
     assert place.run("resume").last == "rdc: COMPLETE found by hand"
@@ -92,7 +92,7 @@ def test_entries_run_at_the_same_time_and_join_by_index(
     for index, answer in enumerate(answers):
         (tmp_path / f"said{index}").write_text(answer)
     meet = "touch here$RDC_ENTRY; until test -e here0 -a -e here1 -a -e here2; do sleep 0.01; done"
-    log = 'echo "$RDC_ENTRY $RDC_UNIT $RDC_AGENT_TYPE $(cat)" >> log'
+    log = 'echo "$RDC_ENTRY $RDC_STEP $RDC_AGENT_TYPE $(cat)" >> log'
     order = "sleep 0.$((2 - RDC_ENTRY))"
     result = place.run("run", "--agent", f"{meet}; {log}; {order}; cat said$RDC_ENTRY")
     assert place.walk() == [f"review {word}"], result.err
@@ -155,7 +155,7 @@ def test_line_for_an_entry_is_used_once_across_a_resume(tmp_path: Path) -> None:
     again = node("1", both, edge("2", "OK"), edge("STOP"))
     place = Compiled(tmp_path, program(again, node("2", Gate("g", text("")), edge("1", "approved"), edge("COMPLETE"))))
     (tmp_path / "answers").write_text("1_0 OK\n1_1 OK\n1_0 NO\n1_1 NO\n")
-    assert place.run("run", "--answers", "answers").last == "rdc: WAITING 2 Unit 2"
+    assert place.run("run", "--answers", "answers").last == "rdc: WAITING 2 Step 2"
     assert place.run("answer", "2", "approved").code == 0
     assert place.run("resume", "--answers", "answers").code == 1
     assert place.walk() == ["1 OK", "2 approved", "1 NO"]
@@ -167,7 +167,7 @@ def test_gate_waits_for_a_person(tmp_path: Path) -> None:
     )
     (tmp_path / "answers").write_text("approved\n")
     waiting = place.run("run", "--answers", "answers")
-    assert (waiting.code, waiting.last) == (75, "rdc: WAITING 1 Unit 1"), "an answer without a name opens no gate"
+    assert (waiting.code, waiting.last) == (75, "rdc: WAITING 1 Step 1"), "an answer without a name opens no gate"
     assert "answer 1 approved   (or rejected)" in waiting.err
     assert place.run("answer", "1", "pass").code == 2
     assert place.run("answer", "1", "rejected").code == 0
@@ -221,9 +221,9 @@ def test_questions_take_their_replies(
         ("c perhaps\n", "answers:1: expected yes or no for c"),
         ("i<<E\nx\n", "answers:1: E does not follow"),
         ('{"c": 1}', "answers:1: c: expected a string"),
-        ('{"d": "yes"}', "answers:1: d is not a unit that asks"),
+        ('{"d": "yes"}', "answers:1: d is not a step that asks"),
         ('{"c": ', "answers:1: not JSON"),
-        ("sh pass\n", "answers:1: sh is not a unit that asks"),
+        ("sh pass\n", "answers:1: sh is not a step that asks"),
     ],
 )
 def test_answers_that_cannot_be_meant_are_refused_before_anything_runs(tmp_path: Path, lines: str, told: str) -> None:
@@ -257,7 +257,7 @@ def test_questions_at_the_terminal(tmp_path: Path) -> None:
     screen.expect("expected yes or no")
     screen.expect(r"\[yes/no\] ")
     screen.type("yes\n")
-    screen.expect("Unit i: ")
+    screen.expect("Step i: ")
     screen.type("you & me\n")
     screen.expect("2. as you & me")
     screen.expect(r"\[1-3\] ")
@@ -270,7 +270,7 @@ EVERYTHING = program(
     node("1", agent("one"), edge("2", "pass", kept("a")), edge("STOP")),
     node("2", REVIEWS, edge("3", "OK", kept("b")), edge("STOP")),
     node("3", Tool("t", "x", of('{"a": "', slot("a"), '"}')), edge("4", "pass", kept("c")), edge("STOP")),
-    node("4", sh('echo "V=$RDC_ATTEMPT" > "$RDC_OUTPUT"'), edge("COMPLETE", "pass", Keep("d", "value", "V"))
+    node("4", sh('echo "V=$RDC_ATTEMPT" > "$RDC_OUTPUT"'), edge("COMPLETE", "pass", Keep("d", "output", "V"))
          , edge("STOP")),
     slots=("a", "b", "c", "d"),
 )  # fmt: skip
@@ -304,7 +304,7 @@ def test_dry_run_shows_the_walk_and_does_nothing(tmp_path: Path) -> None:
     result = place.run("run", "--dry-run", "--agent", "touch called")
     assert result.code == 0, result.err
     assert [line for line in result.out.splitlines() if not line.startswith(" ")] == [
-        "1 Unit 1", "2 Unit 2", "3 Unit 3", "4 Unit 4", "The run would end: COMPLETE all done"
+        "1 Step 1", "2 Step 2", "3 Step 3", "4 Step 4", "The run would end: COMPLETE all done"
     ]  # fmt: skip
     assert '    {"a": ""}' in result.out, "what an agent would have said is not known"
     assert not (tmp_path / "called").exists()
@@ -318,7 +318,7 @@ def test_key_of_the_terminal_ends_agents_and_interrupts_the_run(tmp_path: Path, 
     screen = Screen([str(place.script), "run", "--agent", command], tmp_path, place.environment())
     children = [int(place.wait_for(f"child{index}")) for index in range(3 if made is PARALLEL else 1)]
     screen.type("\x03")
-    screen.expect("rdc: INTERRUPTED review Unit review")
+    screen.expect("rdc: INTERRUPTED review Step review")
     assert screen.close() == 130
     wait_until(lambda: all(map(is_gone, children)))
     assert "INTERRUPTED at review" in place.run("status").out

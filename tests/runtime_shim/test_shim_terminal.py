@@ -66,8 +66,8 @@ def test_question_has_no_mark_too_many(tmp_path: Path, title: str, question: str
 
 
 def test_prompt_of_a_command_is_shown_to_a_person_only(tmp_path: Path) -> None:
-    unit = shell("echo here", "2", prompt="one {N}\n\n\x1b[2J\n4\n5\n6\n7\n", placeholders={"{N}": "N"})
-    place = Place(tmp_path, program({"1": unit, "2": shell("true", "COMPLETE", prompt="a\nb\nc\nd\ne\nf")}, {"N": 3}))
+    step = shell("echo here", "2", prompt="one {N}\n\n\x1b[2J\n4\n5\n6\n7\n", placeholders={"{N}": "N"})
+    place = Place(tmp_path, program({"1": step, "2": shell("true", "COMPLETE", prompt="a\nb\nc\nd\ne\nf")}, {"N": 3}))
     terminal = screen(place, "run", NO_COLOR="1")
     terminal.expect(r"1 Work\n    one 3\n\n    \?\[2J\n    4\n    5\n    6\n    7\nhere\n")
     terminal.expect(r"2 Work\n    a\n    b\n    c\n    d\n    e\n    f\n    PASS")
@@ -133,7 +133,7 @@ def test_command_can_read_from_the_terminal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("answer", "code", "runs"), [("again", 0, 2), ("p", 0, 1), ("fail", 1, 1)])
-def test_interrupted_unit_is_asked_about(tmp_path: Path, answer: str, code: int, runs: int) -> None:
+def test_interrupted_step_is_asked_about(tmp_path: Path, answer: str, code: int, runs: int) -> None:
     command = "echo >> runs; test $(wc -l < runs) = 2 && exit; echo here; sleep 1000"
     place = Place(tmp_path, program({"1": shell(command, "COMPLETE")}))
     terminal = screen(place, "run")
@@ -244,9 +244,9 @@ def test_question_is_put_again_after_the_stop_key(tmp_path: Path) -> None:
 
 def test_prompt_of_a_command_is_shown_once_per_visit(tmp_path: Path) -> None:
     again = {"on": "fail", "do": [["r", "+", 1]], "go": "1", "says": "RETRY"}
-    unit = shell("test $RDC_ATTEMPT = 3", "COMPLETE", attempt="r", prompt="Mind the gap.")
-    unit["edges"][1] = again
-    terminal = screen(Place(tmp_path, program({"1": unit}, {"r": 0})), "run")
+    step = shell("test $RDC_ATTEMPT = 3", "COMPLETE", attempt="r", prompt="Mind the gap.")
+    step["edges"][1] = again
+    terminal = screen(Place(tmp_path, program({"1": step}, {"r": 0})), "run")
     assert terminal.close() == 0
     assert "attempt 3" in terminal.seen
     assert terminal.seen.count("Mind the gap.") == 1

@@ -14,8 +14,8 @@ from .shim_process import Place, program, shell
 
 
 def test_a_step_says_its_prompt_when_the_run_comes_into_it(tmp_path: Path) -> None:
-    units = {name: shell("true", good, group="2") for name, good in (("2.1", "2.2"), ("2.2", "COMPLETE"))}
-    table = program(units, groups={"2": {"title": "Migrate", "prompt": "Nobody may\nwrite now.\033[2J"}})
+    steps = {name: shell("true", good, group="2") for name, good in (("2.1", "2.2"), ("2.2", "COMPLETE"))}
+    table = program(steps, groups={"2": {"title": "Migrate", "prompt": "Nobody may\nwrite now.\033[2J"}})
     told = Place(tmp_path, table).run("run").err
     assert told.count("Nobody may\n") == 1
     assert "2 Migrate\n    Nobody may\n    write now.?[2J\n[1/2] 2.1 Work\n" in told
@@ -43,8 +43,8 @@ def test_a_step_of_a_long_program_does_not_copy_its_counters() -> None:
 
     def cost(count: int) -> float:
         registers = {f"{number} retries": 0 for number in range(count)}
-        unit = shell("true", "1", do=[["1 retries", "+", 1]])
-        table = program({"1": unit}, registers=registers)
+        step = shell("true", "1", do=[["1 retries", "+", 1]])
+        table = program({"1": step}, registers=registers)
         begun = time.perf_counter()
         for _ in range(200):
             advance(table, "1", registers, "pass")

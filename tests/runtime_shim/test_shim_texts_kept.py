@@ -90,8 +90,8 @@ VALUES = program(
     node(
         "1",
         sh('. ./give "$RDC_OUTPUT"'),
-        edge("2", "pass", Keep("a", "value", "A"), Keep("b", "value", "B")),
-        edge("STOP", None, Keep("a", "value", "A")),
+        edge("2", "pass", Keep("a", "output", "A"), Keep("b", "output", "B")),
+        edge("STOP", None, Keep("a", "output", "A")),
     ),
     node("2", sh('test -z "${RDC_OUTPUT-}"')),
     slots=("a", "b"),
@@ -132,7 +132,7 @@ def test_values_are_given_with_an_assumed_outcome(tmp_path: Path) -> None:
     assert place.slots() == {"a": "x=y", "b": None}
 
 
-def test_value_that_does_not_fit_into_the_environment_fails_the_unit(tmp_path: Path) -> None:
+def test_value_that_does_not_fit_into_the_environment_fails_the_step(tmp_path: Path) -> None:
     second = node("2", sh("touch ran"), edge("COMPLETE", "fail"), edge("STOP"), variables=(Variable("A", "a"),))
     place = Compiled(tmp_path, program(node("1", agent("x"), edge("2", None, Keep("a"))), second, slots=("a",)))
     result = place.run("run", "--agent", "head -c 65537 /dev/zero | tr '\\0' x")
@@ -160,14 +160,14 @@ def retrying(*more: Edge, **settings: int) -> object:
     return program(
         node("1", sh("date +%s.%N >> log; false"), again, *more, edge("STOP"), retries="r",
              settings=Settings(**settings)),
-        registers=(Register("r", "1", role="retries", unit="1"),),
+        registers=(Register("r", "1", role="retries", of="1"),),
     )  # fmt: skip
 
 
 def test_attempts_wait_longer_and_longer() -> None:
-    unit = {"attempt": "r", "delay": 3, "backoff": 2}
-    assert [pause_of(unit, {"r": used}) for used in range(4)] == [0, 3, 6, 12]
-    assert pause_of(unit, {"r": 10**6}) <= 10**8
+    step = {"attempt": "r", "delay": 3, "backoff": 2}
+    assert [pause_of(step, {"r": used}) for used in range(4)] == [0, 3, 6, 12]
+    assert pause_of(step, {"r": 10**6}) <= 10**8
     assert pause_of({"attempt": "r"}, {"r": 3}) == 0
 
 
@@ -202,9 +202,9 @@ def test_limit_ends_the_run_and_gates_do_not_count(tmp_path: Path) -> None:
     place = Compiled(tmp_path, made)
     (tmp_path / "answers").write_text("g approved\ng approved\ng approved\npass\npass\npass\n")
     result = place.run("run", "--answers", "answers")
-    assert (result.code, result.last) == (1, "rdc: STOP 2: the limit of 3 units was reached")
+    assert (result.code, result.last) == (1, "rdc: STOP 2: the limit of 3 steps was reached")
     assert place.walk() == ["1 pass", "g approved", "2 pass", "1 pass", "g approved"]
-    assert place.run("resume").last == "rdc: STOP 2: the limit of 3 units was reached"
+    assert place.run("resume").last == "rdc: STOP 2: the limit of 3 steps was reached"
 
 
 def test_texts_are_filled_in_one_pass(tmp_path: Path) -> None:

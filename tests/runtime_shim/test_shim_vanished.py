@@ -1,4 +1,4 @@
-"""State that a command removes, moves or replaces is noticed before the next unit (R1), and Git never sees it."""
+"""State that a command removes, moves or replaces is noticed before the next step (R1), and Git never sees it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tests.runtime_shim.shim_process import Place, Table, ask, program, shell
 
 
 def with_command(command: str) -> Table:
-    """A program whose second unit does something to the state."""
-    units = {
+    """A program whose second step does something to the state."""
+    steps = {
         "1": shell("echo one >> log", "2"),
         "2": {**shell(command, "3"), "title": "Clean"},
         "3": shell("echo three >> log", "COMPLETE"),
     }
-    return program(units)
+    return program(steps)
 
 
 @pytest.mark.parametrize(

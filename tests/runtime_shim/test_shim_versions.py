@@ -12,8 +12,8 @@ REVIEW = program({"1": shell("echo one >> log", "2"), "2": ask("3"), "3": shell(
 
 
 def other_program(**changes: Table) -> Table:
-    units = {name: unit for name, unit in REVIEW["units"].items() if unit["task"] != "end"}
-    return program({**units, **changes})
+    steps = {name: step for name, step in REVIEW["nodes"].items() if step["task"] != "end"}
+    return program({**steps, **changes})
 
 
 def test_state_of_another_program(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_adopting_a_command_that_became_a_prompt(tmp_path: Path) -> None:
     assert place.run("resume").code == 0
 
 
-def test_adopting_needs_the_unit(tmp_path: Path) -> None:
+def test_adopting_needs_the_step(tmp_path: Path) -> None:
     place = Place(tmp_path, REVIEW)
     place.run("run")
     before = place.journal.read_bytes()
@@ -117,7 +117,7 @@ def test_run_on_an_unfinished_run_of_another_version(tmp_path: Path) -> None:
     assert "deploy.py resume --adopt\n" in refused.err
     place.write(program({"1": shell("true", "COMPLETE")}))
     gone = place.run("run")
-    assert "resume" not in gone.err, "it does not have the unit at which the run stands"
+    assert "resume" not in gone.err, "it does not have the step at which the run stands"
     assert "deploy.py reset\n" in gone.err
 
 

@@ -11,14 +11,14 @@ from runtime_shim.walk import advance, attempt_of, filled, follow, instances_of
 from tests.runtime_shim.shim_process import Table, ask, end, program, shell
 
 
-def unit(*edges: Table) -> Table:
+def step(*edges: Table) -> Table:
     return {"title": "T", "at": "x:1", "task": "ask", "question": "pass/fail", "edges": list(edges)}
 
 
 def test_first_edge_that_holds_is_taken() -> None:
     table = program(
         {
-            "1": unit(
+            "1": step(
                 {"on": "fail", "if": [["r", "<", 2]], "do": [["r", "+", 1]], "go": "1", "says": "RETRY 2"},
                 {"on": "fail", "do": [["r", "=", 0]], "go": "STOP", "says": "STOP"},
                 {"go": "COMPLETE", "says": "anything else"},
@@ -42,7 +42,7 @@ def test_first_edge_that_holds_is_taken() -> None:
     [("<", 1, True), ("<", 2, False), (">=", 2, True), (">=", 1, False), ("=", 2, True), ("=", 3, False)],
 )
 def test_tests_on_registers(test: str, value: int, expected: bool) -> None:
-    table = program({"1": unit({"if": [["r", test, 2], ["q", "=", 0]], "go": "COMPLETE"}, {"go": "STOP"})})
+    table = program({"1": step({"if": [["r", test, 2], ["q", "=", 0]], "go": "COMPLETE"}, {"go": "STOP"})})
     assert (advance(table, "1", {"r": value, "q": 0}, "pass").node == "COMPLETE") == expected
     assert advance(table, "1", {"r": value, "q": 1}, "pass").node == "STOP"
 
@@ -57,7 +57,7 @@ def test_effects_apply_in_order_and_leave_the_argument_alone() -> None:
         ["a", "+", 1],
     ]
     table = program(
-        {"1": unit({"do": effects, "go": "COMPLETE"})}, {"a": 7, "b": 0, "c": 0, "d": 0}, scopes={"s": ["a"]}
+        {"1": step({"do": effects, "go": "COMPLETE"})}, {"a": 7, "b": 0, "c": 0, "d": 0}, scopes={"s": ["a"]}
     )
     before = {"a": 0, "b": 1, "c": 3, "d": 4}
     move = advance(table, "1", before, "pass")
@@ -67,7 +67,7 @@ def test_effects_apply_in_order_and_leave_the_argument_alone() -> None:
 
 
 def test_register_named_reset_is_a_register() -> None:
-    table = program({"1": unit({"do": [["reset", "=", 3]], "go": "COMPLETE"})}, {"reset": 0})
+    table = program({"1": step({"do": [["reset", "=", 3]], "go": "COMPLETE"})}, {"reset": 0})
     assert advance(table, "1", {"reset": 0}, "pass").registers == {"reset": 3}
 
 
@@ -81,7 +81,7 @@ def test_branches_and_nested_ends_are_passed_through() -> None:
     nested = end("stop", "lint failed", edges=[{"do": [["g", "+", 1]], "go": "2", "says": ""}])
     table = program(
         {
-            "1": unit({"on": "fail", "do": [["f", "=", 1]], "go": "b", "says": "CONTINUE"}, {"go": "b"}),
+            "1": step({"on": "fail", "do": [["f", "=", 1]], "go": "b", "says": "CONTINUE"}, {"go": "b"}),
             "b": branch,
             "n": nested,
             "2": ask("COMPLETE"),
@@ -98,7 +98,7 @@ def test_branches_and_nested_ends_are_passed_through() -> None:
 
 def test_no_way_on_is_an_error() -> None:
     with pytest.raises(RefusedError, match=r"^1: no edge"):
-        advance(program({"1": unit({"on": "pass", "go": "COMPLETE"})}), "1", {}, "fail")
+        advance(program({"1": step({"on": "pass", "go": "COMPLETE"})}), "1", {}, "fail")
 
 
 def test_placeholders_are_filled_in_one_pass() -> None:
@@ -125,7 +125,7 @@ def test_identity_of_a_program() -> None:
         program({"1": shell("true", "2"), "2": ask("COMPLETE")}, {"r": 0}, scopes={"s": ["r"]}),
     ):
         assert identified(one)["program"] != identified(other)["program"]
-    units = identified(one)["units"]
+    steps = identified(one)["nodes"]
     other = program({"2": ask("COMPLETE", prompt="New"), "3": ask("COMPLETE")})
-    assert differences(units, identified(other)["units"]) == ["added: 3", "removed: 1", "changed: 2"]
-    assert len(differences(units, identified(program(dict(one["units"]), {"r": 5}))["units"])) == 1
+    assert differences(steps, identified(other)["nodes"]) == ["added: 3", "removed: 1", "changed: 2"]
+    assert len(differences(steps, identified(program(dict(one["nodes"]), {"r": 5}))["nodes"])) == 1

@@ -62,8 +62,8 @@ def call(program: Table, folder: Path, words: list[str], script: Script, kill_at
 
 
 def _called(program: Table, folder: Path, words: list[str], script: Script, kill_at: int | None) -> int:
-    def scripted(_stages: Stages, name: str, unit: Table) -> Found:
-        return script(name, unit)
+    def scripted(_stages: Stages, name: str, step: Table) -> Found:
+        return script(name, step)
 
     log = os.open(folder / "log", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     for number in (1, 2):

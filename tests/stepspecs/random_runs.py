@@ -73,7 +73,7 @@ class Run:
     def __init__(self, told: Document, folder: Path, chance: Random) -> None:
         self.program, self.folder, self.chance = table_of(told, folder), folder, chance
         load(self.program)
-        gates = [(unit["step"], name) for name, unit in self.program["units"].items() if unit["task"] == "gate"]
+        gates = [(node["step"], name) for name, node in self.program["nodes"].items() if node["task"] == "gate"]
         self.most = {step["id"]: step["retries"]["max"] + 1 for step in told["step_specs"]}
         self.gated = {step: [gate for owner, gate in gates if owner == step] for step in self.most}
 
@@ -87,19 +87,19 @@ class Run:
         assert self.records is not None
         return json.loads((self.records / f"{name}.json").read_text(encoding="utf-8"))
 
-    def stage(self, name: str, unit: Document) -> Found:
+    def stage(self, name: str, step: Document) -> Found:
         """What comes of a stage. Nothing is done before its attempt is told, nor for a step that is completed."""
         events = self.record("events")
         steps = {
             kind: {event["step_id"] for event in events if event["event_type"] == f"WorkflowStep{kind}"}
             for kind in ("Started", "Completed")
         }
-        assert unit["step"] in steps["Started"] - steps["Completed"], f"{name} is done out of turn"
+        assert step["step"] in steps["Started"] - steps["Completed"], f"{name} is done out of turn"
         approved = {approval["gate_id"] for approval in self.record("approvals")}
-        assert approved.issuperset(self.gated[unit["step"]]), f"{name} is done without an approval"
+        assert approved.issuperset(self.gated[step["step"]]), f"{name} is done without an approval"
         if self.chance.random() < 0.15:
             return Found(f"{name} failed", {})
-        return Found("", kept_of(unit))
+        return Found("", kept_of(step))
 
     def call(self, *words: str) -> int:
         """Make a call, maybe kill it, and check what is on disk then."""
@@ -146,14 +146,14 @@ class Run:
             self.call("answer", pending[0], "rejected")
 
 
-def kept_of(unit: Document) -> Document:
+def kept_of(step: Document) -> Document:
     """What a stage that passes leaves."""
-    if unit["stage"] == "tool":
-        called = {"name": unit["subject"], "args": {}, "status": "completed", "required": False, "risk": "low"}
+    if step["stage"] == "tool":
+        called = {"name": step["subject"], "args": {}, "status": "completed", "required": False, "risk": "low"}
         return {"tool": {**called, "started_at": NOW, "ended_at": NOW}}
-    if unit["stage"] != "outputs":
+    if step["stage"] != "outputs":
         return {}
-    return {"artifacts": [{"path": path, "sha256": "0" * 64, "evidence_ids": []} for path in unit.get("paths", ())]}
+    return {"artifacts": [{"path": path, "sha256": "0" * 64, "evidence_ids": []} for path in step.get("paths", ())]}
 
 
 def drive(case: Case) -> bool:

@@ -17,7 +17,7 @@ PLAIN: dict[str, Any] = {"human_gate": "optional", "tools": [], "evidence": "non
 """What the parts of a step are made."""
 
 
-def try_way(_way: str, case: Case) -> bool:
+def try_driver(_driver: str, case: Case) -> bool:
     """Drive the run of a case, with kills, in a process of its own."""
     command = [sys.executable, "-m", "tests.stepspecs.random_runs", "-"]
     given = json.dumps(asdict(case))
@@ -43,4 +43,4 @@ def shown(case: Case) -> str:
     return f"{json.dumps(json.loads(case.document), indent=1)}\n{case!r}\n"
 
 
-KIND = Kind("specification", drawn_case, try_way, smaller, shown, ("killed",))
+KIND = Kind("specification", drawn_case, try_driver, smaller, shown, ("killed",))

@@ -92,5 +92,5 @@ def test_any_json(value: object) -> None:
 @pytest.mark.share(4)
 @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 @given(text=st.sampled_from(EXAMPLES), number=st.integers(0, 10_000))
-def test_any_example_with_mistakes(text: str, number: int) -> None:
+def test_any_example_with_errors(text: str, number: int) -> None:
     check(mutated(text, random.Random(number)))

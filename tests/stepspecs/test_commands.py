@@ -18,7 +18,7 @@ DOCUMENT: dict[str, Any] = {
     "workflow": {"module": "m", "workflow": "w"},
     "config": {
         "variables": {"output_folder": "out"},
-        "executor": "test -e allowed || exit 3; echo made >> out/$RDC_UNIT.md",
+        "executor": "test -e allowed || exit 3; echo made >> out/$RDC_STEP.md",
     },
     "step_specs": [
         {"id": "a", "outputs": ["{output_folder}/a.md"], "retries": {"max": 1, "backoff_seconds": 0}},
@@ -71,7 +71,7 @@ def test_a_failed_run_goes_on_at_the_step_that_failed(place: Place) -> None:
     assert kinds.count("WorkflowResumed") == 1
 
 
-def test_the_status_names_the_steps_above_the_last_units(place: Place) -> None:
+def test_the_status_names_the_steps_above_the_last_steps(place: Place) -> None:
     (place.folder / "allowed").unlink()
     assert place("run").code == 1
     for _ in range(5):
@@ -79,7 +79,7 @@ def test_the_status_names_the_steps_above_the_last_units(place: Place) -> None:
     lines = [line.strip() for line in place("status").out.splitlines()]
     steps = lines.index("failed     a")
     assert lines[steps + 1] == "pending    b"
-    assert "units before these" in lines[steps + 3]
+    assert "steps before these" in lines[steps + 3]
 
 
 def test_a_run_that_has_failed_says_how_it_goes_on(place: Place) -> None:
@@ -123,7 +123,7 @@ def test_a_rejected_gate_fails_the_step_and_is_asked_again(place: Place) -> None
     assert [one["rejected_by"] for one in place.record("gates")[0]["earlier"]] == ["bob", "eve"]
 
 
-def test_there_is_no_way_back(place: Place) -> None:
+def test_there_is_no_driver_back(place: Place) -> None:
     place("run")
     assert "no command" in place("goto", "a").err
 
@@ -178,8 +178,8 @@ def test_a_new_run_archives_the_records_of_the_last_one(place: Place) -> None:
 
 def begun_with(place: Place, executor: str) -> Said:
     """Begin a run whose first step's executor does something to the records."""
-    lines = "mkdir -p out; echo x > out/$RDC_UNIT.md; cd .rdc/*/run-*"
-    return place("run", "--human", "--executor", f'{lines}; [ "$RDC_UNIT" = b ] || {{ {executor}; }}')
+    lines = "mkdir -p out; echo x > out/$RDC_STEP.md; cd .rdc/*/run-*"
+    return place("run", "--human", "--executor", f'{lines}; [ "$RDC_STEP" = b ] || {{ {executor}; }}')
 
 
 def test_what_an_executor_does_to_the_records_is_undone(place: Place) -> None:
@@ -198,15 +198,15 @@ def test_a_link_in_place_of_the_records_is_not_followed(place: Place) -> None:
     assert read_records(folder)["manifest"]["status"] == "completed"
 
 
-def test_what_is_in_the_way_of_the_records_is_named_and_nothing_is_left_undecided(place: Place) -> None:
+def test_what_is_in_the_driver_of_the_records_is_named_and_nothing_is_left_undecided(place: Place) -> None:
     said = begun_with(place, "rm artifacts.json; mkdir -p artifacts.json/x")
     assert said.code == 2
     assert "artifacts.json: " in said.err
     assert "READY" in place("status").out
-    (way,) = place.folder.glob(".rdc/*/run-*/artifacts.json")
-    (way / "x").rmdir()
-    way.rmdir()
-    assert place("resume").code == 75  # the gate waits: no unit was interrupted
+    (driver,) = place.folder.glob(".rdc/*/run-*/artifacts.json")
+    (driver / "x").rmdir()
+    driver.rmdir()
+    assert place("resume").code == 75  # the gate waits: no step was interrupted
     assert place.statuses() == ["completed", "blocked"]
 
 
@@ -257,7 +257,7 @@ def another(place: Place, **changes: Any) -> Place:
 
 
 def test_another_version_without_the_step_that_failed_is_refused(place: Place) -> None:
-    place("run", "--human", "--executor", "[ $RDC_UNIT = a ] && echo x > out/a.md")
+    place("run", "--human", "--executor", "[ $RDC_STEP = a ] && echo x > out/a.md")
     said = another(place, b={"id": "c"})("resume", "--adopt")
     assert said.code == 2
     assert "does not have b, which failed" in said.err
@@ -265,7 +265,7 @@ def test_another_version_without_the_step_that_failed_is_refused(place: Place) -
 
 
 def test_another_version_skips_no_step_and_no_gate(place: Place) -> None:
-    place("run", "--human", "--executor", "[ $RDC_UNIT = a ] && echo x > out/a.md")
+    place("run", "--human", "--executor", "[ $RDC_STEP = a ] && echo x > out/a.md")
     for version in (another(place, new={}), another(place, a={"human_gate": "required"})):
         said = version("resume", "--adopt")
         assert said.code == 2
@@ -275,7 +275,7 @@ def test_another_version_skips_no_step_and_no_gate(place: Place) -> None:
 
 
 def test_outputs_behind_links_within_the_project_are_copied_and_none_behind_others(place: Place) -> None:
-    made = "echo x > real.md; ln -sf ../real.md out/$RDC_UNIT.md"
+    made = "echo x > real.md; ln -sf ../real.md out/$RDC_STEP.md"
     place("run", "--executor", made)
     assert place("outputs", "--to", "kept").code == 0
     assert (place.folder / "kept/out/a.md").read_text() == "x\n"

@@ -18,10 +18,10 @@ STEPS = ("s0", "s1", "s2")
 GATE = "m:w:s1:hitl"
 MOST_CALLS = 40
 EXECUTOR = """
-echo "$RDC_UNIT" >> executed
-[ $(grep -c "$RDC_UNIT" executed) -ne 2 ] || exit 1
+echo "$RDC_STEP" >> executed
+[ $(grep -c "$RDC_STEP" executed) -ne 2 ] || exit 1
 sleep 0.05
-echo "made by $RDC_UNIT" > "out/$RDC_UNIT.md"
+echo "made by $RDC_STEP" > "out/$RDC_STEP.md"
 """
 DOCUMENT = {
     "workflow": {"module": "m", "workflow": "w"},

@@ -165,7 +165,7 @@ node COMPLETE end ""  # main.stepspec.yaml:4
 
 
 def walk(tmp_path: Path, text: str, config: str = "{}", **words: str) -> tuple[list[str], str]:
-    """The units of a run in order, and its end; `words` are the outcomes of units, one after the other."""
+    """The steps of a run in order, and its end; `words` are the outcomes of steps, one after the other."""
     program = program_of(steps(tmp_path, text, config))
     machine = Machine(program)
     given = {name.replace("_", "/"): iter(said.split()) for name, said in words.items()}
@@ -187,7 +187,7 @@ ALL = ["a/inputs", "a/gitStatus", "a/gitDiff", "a"]
 
 
 @pytest.mark.parametrize(
-    ("words", "units", "end"),
+    ("words", "nodes", "end"),
     [
         ({}, [*ALL, "b"], "complete"),
         ({"a": "fail pass"}, [*ALL, *ALL, "b"], "complete"),
@@ -200,8 +200,8 @@ ALL = ["a/inputs", "a/gitStatus", "a/gitDiff", "a"]
         ({"b": "fail"}, [*ALL, "b"], "stop step b failed"),
     ],
 )
-def test_failures_are_tried_again(tmp_path: Path, words: dict[str, str], units: list[str], end: str) -> None:
-    assert walk(tmp_path, TRIED, **words) == (units, end)
+def test_failures_are_tried_again(tmp_path: Path, words: dict[str, str], nodes: list[str], end: str) -> None:
+    assert walk(tmp_path, TRIED, **words) == (nodes, end)
 
 
 def test_the_configuration_says_how_often_where_the_step_does_not(tmp_path: Path) -> None:

@@ -32,8 +32,8 @@ workflow: {module: notes, workflow: publish, phase: Release}
 config:
   variables: {output_folder: public}
   executor: |
-    mkdir -p public && echo "$RDC_UNIT" >> public/log && echo "$RDC_UNIT" > "public/$RDC_UNIT.md"
-    [ ! -e fail-$RDC_UNIT ] && [ "$RDC_UNIT" != broken ]
+    mkdir -p public && echo "$RDC_STEP" >> public/log && echo "$RDC_STEP" > "public/$RDC_STEP.md"
+    [ ! -e fail-$RDC_STEP ] && [ "$RDC_STEP" != broken ]
   tools:
     announce: {command: "cat > /dev/null; echo announced", risk: high}
 step_specs:
@@ -202,7 +202,7 @@ def _answer(reviews: Reviews, method: str, path: str, authorization: str) -> tup
 
 
 FAILS_AT_FIRST = PUBLISH.replace(
-    '[ "$RDC_UNIT" != broken ]', '{ [ "$RDC_UNIT" != announce ] || [ "$GITHUB_RUN_ID" = 2 ]; }'
+    '[ "$RDC_STEP" != broken ]', '{ [ "$RDC_STEP" != announce ] || [ "$GITHUB_RUN_ID" = 2 ]; }'
 )
 
 
@@ -257,7 +257,7 @@ def test_without_a_review_no_gate_opens(tmp_path: Path) -> None:
 FAILS = """
 config:
   executor: |
-    echo "$RDC_UNIT" >> log; mkdir -p out && cp log out/log.md; [ "$RDC_UNIT" != second ] || [ "$GITHUB_RUN_ID" = 2 ]
+    echo "$RDC_STEP" >> log; mkdir -p out && cp log out/log.md; [ "$RDC_STEP" != second ] || [ "$GITHUB_RUN_ID" = 2 ]
 step_specs:
   - {id: first, outputs: ["{output_folder}/log.md"]}
   - {id: second, validation: Format validation, inputs: {validation_targets: [log]}}

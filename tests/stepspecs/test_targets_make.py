@@ -22,7 +22,7 @@ from tests.workflows.lint import program as tool
 DOCUMENT = """
 workflow: {module: notes, workflow: publish}
 config:
-  executor: echo "$RDC_UNIT" >> log; mkdir -p out; echo done > "out/$RDC_UNIT.md"; [ ! -e slow ] || sleep 30
+  executor: echo "$RDC_STEP" >> log; mkdir -p out; echo done > "out/$RDC_STEP.md"; [ ! -e slow ] || sleep 30
 step_specs:
   - id: step-01
     name: write
@@ -86,7 +86,7 @@ def test_make_does_the_line_of_steps_and_stops_at_a_gate(tmp_path: Path) -> None
     first = place.make("output_folder=out")
     assert (first.returncode, first.stdout.splitlines()[-1].partition(GATE)[0]) == (2, "rdc: WAITING ")
     assert "Error 75" in first.stderr
-    assert f"to answer: make answer UNIT='{GATE}' RESULT=approved   (or rejected)" in first.stdout
+    assert f"to answer: make answer STEP='{GATE}' REPLY=approved   (or rejected)" in first.stdout
     assert (tmp_path / "log").read_text() == "step-01\n"
     assert "WAITING" in place.make("status").stdout
     place.make("approve", f"GATE={GATE}", "BY=ana", "NOTE=fine $(shell touch x) 'really'")
@@ -123,7 +123,7 @@ def test_nobody_else_is_given_what_make_was_given(tmp_path: Path) -> None:
     place = Place(tmp_path)
     place.make("output_folder=out", "EXECUTOR=env > seen; mkdir -p out; touch out/step-01.md")
     seen = (tmp_path / "seen").read_text(encoding="utf-8")
-    assert "RDC_UNIT=step-01" in seen
+    assert "RDC_STEP=step-01" in seen
     assert not re.search(r"^(output_folder|EXECUTOR|RDC_GIVEN|RDC|RDC_MAKE|MAKEOVERRIDES)=", seen, re.MULTILINE)
     assert "EXECUTOR" not in seen.partition("MAKEFLAGS=")[2].partition("\n")[0]
 
@@ -186,7 +186,7 @@ def test_another_program_is_not_called(tmp_path: Path) -> None:
 def test_what_is_missing_is_said(tmp_path: Path) -> None:
     place = Place(tmp_path)
     assert place.last("approve") == "rdc: error: GATE=ID is missing: make help says what it is for"
-    assert place.last("answer", "UNIT=a") == "rdc: error: RESULT=WORD is missing: make help says what it is for"
+    assert place.last("answer", "STEP=a") == "rdc: error: REPLY=WORD is missing: make help says what it is for"
     assert "output_folder" in place.last()
     assert "make approve GATE=ID" in place.make("help").stdout
     assert place.make("-n").stdout.splitlines()[:2] == ["python3 ./notes.py open", "python3 ./notes.py step step-01"]
@@ -194,7 +194,7 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
 
 def test_each_step_has_a_target_of_its_own(tmp_path: Path) -> None:
     ids = ["run", "step-run", "step-step-run", "a b", "step-a-b", "step-c", "c"]
-    document = {"config": {"executor": 'echo "$RDC_UNIT" >> log'}, "step_specs": [{"id": one} for one in ids]}
+    document = {"config": {"executor": 'echo "$RDC_STEP" >> log'}, "step_specs": [{"id": one} for one in ids]}
     place = Place(tmp_path, json.dumps(document))
     targets = re.findall(r"^(step-[^ ]*): ;", place.found.text or "", re.MULTILINE)
     assert len(set(targets)) == len(ids)
@@ -210,7 +210,7 @@ def test_another_makefile_includes_one_with_a_prefix(tmp_path: Path) -> None:
     (tmp_path / "Makefile").write_text("all: ; @echo mine $(output_folder)\ninclude notes.mk\n", encoding="utf-8")
     assert place.last() == "mine"
     done = place.make("notes-run", "output_folder=out")
-    assert "to answer: make notes-answer UNIT=" in done.stdout
+    assert "to answer: make notes-answer STEP=" in done.stdout
     assert (tmp_path / "state" / "notes.make" / "journal").exists()
     assert place.make("output_folder=$(patsubst %,%,x)").stdout == "mine x\n"
 

@@ -9,12 +9,12 @@ import pytest
 
 from tests.workflows import engine
 from tests.workflows.engine import EngineRun
-from tests.workflows.walking import Walk
+from tests.workflows.walking import Engine
 
 
 @pytest.fixture
-def walk(tmp_path: Path) -> Walk:
-    """Walks through a workflow, in an empty repository if no other is given."""
+def walk(tmp_path: Path) -> Engine:
+    """Runs a workflow, in an empty repository if no other is given."""
     (tmp_path / "repository").mkdir()
 
     def walked(text: str, **given: Any) -> EngineRun:

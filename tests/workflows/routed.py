@@ -26,7 +26,7 @@ def to(target: str, *guard: Test | str, do: Sequence[Effect] = ()) -> Edge:
 
 def node(name: str, task: Task, *edges: Edge, title: str = "", **other: Any) -> Node:
     """A node of the document."""
-    return Node(name, text(title or f"Unit {name}"), ORIGIN, task, edges, **other)
+    return Node(name, text(title or f"Step {name}"), ORIGIN, task, edges, **other)
 
 
 def ref(register: str, missing: str = "", before: str = "", after: str = "") -> Reference:

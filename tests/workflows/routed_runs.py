@@ -58,7 +58,7 @@ HOSTILE = (
 def run(
     folder: Path, workflow: str, answers: Mapping[str, object] | None = None, number: int = 1, **more: Any
 ) -> engine.EngineRun:
-    """Run a workflow whose agents answer by a list for each unit, and note what they were given."""
+    """Run a workflow whose agents answer by a list for each step, and note what they were given."""
     if answers is not None:
         (folder / "answers.json").write_text(json.dumps(answers), encoding="utf-8")
     (folder / "agent.py").write_text(STAND_IN, encoding="utf-8")
@@ -70,12 +70,12 @@ STAND_IN = """
 import json, os, sys
 from pathlib import Path
 folder = Path(os.environ["FOLDER"])
-unit = os.environ["RDC_UNIT"]
+step = os.environ["RDC_STEP"]
 given = sys.stdin.buffer.read().decode()
 with (folder / "log").open("a") as log:
-    log.write(json.dumps([unit, given, dict(os.environ)]) + "\\n")
-answers = json.loads((folder / "answers.json").read_text()).get(unit, ["done"])
-count = folder / ("calls_" + unit)
+    log.write(json.dumps([step, given, dict(os.environ)]) + "\\n")
+answers = json.loads((folder / "answers.json").read_text()).get(step, ["done"])
+count = folder / ("calls_" + step)
 number = len(count.read_text()) if count.exists() else 0
 count.write_text("." * (number + 1))
 said = answers[min(number, len(answers) - 1)]
@@ -86,7 +86,7 @@ sys.stdout.buffer.write(said.encode("utf-8", "surrogatepass"))
 
 
 def log(folder: Path) -> list[list[Any]]:
-    """What the agents were given: the unit, the text, the environment."""
+    """What the agents were given: the step, the text, the environment."""
     path = folder / "log"
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
@@ -110,7 +110,7 @@ def triage(**more: Any) -> Program:
         node(
             "2a",
             Shell("bash", text('printf "%s" "$ISSUE" > "$FOLDER/issue"\necho "note=from 2a" >> "$RDC_OUTPUT"')),
-            to("3", "pass", do=[Keep("note", "value", "note")]),
+            to("3", "pass", do=[Keep("note", "output", "note")]),
             to(STOP, "fail"),
             variables=(Variable("ISSUE", "issue"),),
         ),

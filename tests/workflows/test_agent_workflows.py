@@ -75,8 +75,8 @@ def kept(folder: Path, number: int = 1, artifact: str = "rdc-state") -> dict[str
     return {path.name: re.sub(HEADING, "# ", path.read_text(encoding="utf-8")) for path in found}
 
 
-def prompts(folder: Path, unit: str) -> list[str]:
-    return [given for name, given, _ in log(folder) if name == unit]
+def prompts(folder: Path, step: str) -> list[str]:
+    return [given for name, given, _ in log(folder) if name == step]
 
 
 def test_the_usual_workflow(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_an_agent_that_lies_is_read_to_its_last_line_and_commands_nothing(tmp_pa
 
 def test_the_limit_is_that_of_the_options(tmp_path: Path) -> None:
     done = run(tmp_path, compiled(program(), **{"max-steps": 2}), ANSWERS)
-    assert ended(done) == "STOP review: the limit of 2 units was reached"
+    assert ended(done) == "STOP review: the limit of 2 steps was reached"
     assert kept(tmp_path) == {"plan.md": REPORTS["plan.md"], "implement.md": "# Done.\n"}
     assert '"limit": ' not in compiled(program(), **{"max-steps": 0})
     assert '"limit": 12' in compiled(program())
@@ -179,20 +179,20 @@ def test_a_matrix_has_the_folder_and_its_reports_are_joined(tmp_path: Path) -> N
     wanted = {**REPORTS, "implement.md": "# Done.\n", "review_0.md": "# Yes: APPROVED\n"}
     wanted |= {"review.md": "# Yes: APPROVED\n\nFine: APPROVED\n", "review_1.md": "# Fine: APPROVED\n"}
     assert kept(tmp_path) == wanted
-    for unit in ("review_0", "review_1", "finalize"):
-        (prompt,) = prompts(tmp_path, unit)
+    for step in ("review_0", "review_1", "finalize"):
+        (prompt,) = prompts(tmp_path, step)
         assert re.search(r"Reports lie in: \S+/rdc/reports\n", prompt)
 
 
 def test_what_agents_put_into_the_folder_goes_on_as_far_as_it_is_plain(tmp_path: Path) -> None:
     into = 'mkdir "$RUNNER_TEMP/rdc/reports/sub"; ln -s /etc/passwd "$RUNNER_TEMP/rdc/reports/link.md"; '
     into += 'echo own > "$RUNNER_TEMP/rdc/reports/own.md"; echo x > "$RUNNER_TEMP/rdc/reports/a b.md"'
-    look = 'ls "$RUNNER_TEMP/rdc/reports" > "$FOLDER/seen.$RDC_UNIT"'
+    look = 'ls "$RUNNER_TEMP/rdc/reports" > "$FOLDER/seen.$RDC_STEP"'
     workflow = compiled(program(), agents={"planner": f"{into}; {AGENT}"}, agent=f"{look}; {AGENT}")
     done = run(tmp_path, workflow, ANSWERS, environments=APPROVED)
     assert ended(done) == "COMPLETE", done.log
     assert kept(tmp_path) == REPORTS
-    seen = [set((tmp_path / f"seen.{unit}").read_text().splitlines()) for unit in ("implement", "finalize")]
+    seen = [set((tmp_path / f"seen.{step}").read_text().splitlines()) for step in ("implement", "finalize")]
     assert {"own.md", "link.md", "a b.md", "sub"} <= seen[0]
     assert seen[1] == {"own.md", *REPORTS} - {"summary.md"}
 

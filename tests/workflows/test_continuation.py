@@ -257,9 +257,9 @@ def test_a_saved_state_that_is_damaged_is_refused_before_anything_runs(
 @pytest.mark.parametrize(
     ("answers", "problem"),
     [
-        ("4 yes", "no unit of this name asks anything: 4"),
+        ("4 yes", "no step of this name asks anything: 4"),
         ("3 maybe", "an answer ends in pass, fail, yes or no: 3 maybe"),
-        ('{"4": "yes"}', "no unit of this name asks anything: 4"),
+        ('{"4": "yes"}', "no step of this name asks anything: 4"),
         ('{"3": ["yes", 1]}', "the answers of 3 are neither a word nor a list of words"),
         ('{"3": "yes\\n5 no"}', "the answers of 3 are neither a word nor a list of words"),
         ('{"3": "yes"', "parse error"),

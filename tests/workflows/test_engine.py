@@ -11,12 +11,12 @@ from tests import node
 from tests.conftest import ROOT
 from tests.workflows import engine
 from tests.workflows.engine import RefusedError
-from tests.workflows.walking import HEAD, MATRIX, Walk, jobs, steps
+from tests.workflows.walking import HEAD, MATRIX, Engine, jobs, steps
 
 # --- Steps ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_failure_skips_what_follows_unless_the_condition_says_otherwise(walk: Walk) -> None:
+def test_a_failure_skips_what_follows_unless_the_condition_says_otherwise(walk: Engine) -> None:
     run = walk(
         steps("""\
         - {id: a, run: exit 3}
@@ -40,7 +40,7 @@ def test_a_failure_skips_what_follows_unless_the_condition_says_otherwise(walk: 
     assert (run.conclusion, run.exit_code) == ("failure", 1)
 
 
-def test_a_failure_that_is_tolerated_is_an_outcome_and_no_conclusion(walk: Walk) -> None:
+def test_a_failure_that_is_tolerated_is_an_outcome_and_no_conclusion(walk: Engine) -> None:
     run = walk(
         steps("""\
         - {id: a, continue-on-error: true, run: exit 1}
@@ -54,12 +54,12 @@ def test_a_failure_that_is_tolerated_is_an_outcome_and_no_conclusion(walk: Walk)
     assert run.conclusion == "success"
 
 
-def test_a_status_function_in_a_text_is_none(walk: Walk) -> None:
+def test_a_status_function_in_a_text_is_none(walk: Engine) -> None:
     run = walk(steps("- {run: exit 1}\n- {id: b, if: \"'always()' != ''\", run: 'true'}\n"))
     assert run.jobs["one"].outcomes["b"] == "skipped"
 
 
-def test_the_environment_has_three_levels_and_a_file(walk: Walk) -> None:
+def test_the_environment_has_three_levels_and_a_file(walk: Engine) -> None:
     text = f"""{HEAD}
 env: {{A: workflow, B: workflow, C: workflow, D: workflow}}
 jobs:
@@ -76,12 +76,12 @@ jobs:
     assert walk(text, run_id=7).log == "workflow job file step 7-1 a\n\nb file\njob\n"
 
 
-def test_variables_of_the_run_win_over_those_of_the_workflow(walk: Walk) -> None:
+def test_variables_of_the_run_win_over_those_of_the_workflow(walk: Engine) -> None:
     text = steps("- {env: {GITHUB_REPOSITORY: mine, CI: mine}, run: 'echo $GITHUB_REPOSITORY $CI $GITHUB_ACTION'}\n")
     assert walk(text).log == "owner/repository true __run\n"
 
 
-def test_outputs_are_texts_in_lines_or_blocks(walk: Walk) -> None:
+def test_outputs_are_texts_in_lines_or_blocks(walk: Engine) -> None:
     run = walk(
         steps("""\
         - {id: a, run: 'printf "x=1=2<<3\\ny<<EOF\\nx=4\\nEOF\\n" >> "$GITHUB_OUTPUT"; exit 1', continue-on-error: true}
@@ -93,13 +93,13 @@ def test_outputs_are_texts_in_lines_or_blocks(walk: Walk) -> None:
 
 @pytest.mark.parametrize("line", ["no sign", "=value", "x<<", "x<<END\nnever ends"])
 @pytest.mark.parametrize("file", ["OUTPUT", "ENV"])
-def test_a_file_that_the_runner_cannot_read_fails_the_step(walk: Walk, file: str, line: str) -> None:
+def test_a_file_that_the_runner_cannot_read_fails_the_step(walk: Engine, file: str, line: str) -> None:
     run = walk(steps(f"""- {{env: {{LINE: {json.dumps(line)}}}, run: 'echo "$LINE" >> "$GITHUB_{file}"'}}\n"""))
     assert run.conclusion == "failure"
     assert "Invalid" in run.log
 
 
-def test_folders_are_put_before_the_path(walk: Walk) -> None:
+def test_folders_are_put_before_the_path(walk: Engine) -> None:
     run = walk(steps('- run: printf \'/a\\n\\n/b\\n\' >> "$GITHUB_PATH"\n- run: echo "${PATH%%:/usr*}"\n'))
     assert run.log.startswith("/b:/a")
 
@@ -114,14 +114,14 @@ def test_folders_are_put_before_the_path(walk: Walk) -> None:
         ('shell: bash -c "set -f; bash \\"$0\\"; echo $?" {0}', "\n0\n"),
     ],
 )
-def test_a_shell_is_what_its_name_stands_for(walk: Walk, shell: str, said: str) -> None:
+def test_a_shell_is_what_its_name_stands_for(walk: Engine, shell: str, said: str) -> None:
     script = (
         r"case $- in *e*) printf e;; esac; (set -o | grep -q 'pipefail.*on') 2>/dev/null && printf ' pipefail'; echo"
     )
     assert walk(steps(f"- run: {script!r}\n  {shell}\n".replace("'\\''", "''"))).log == said
 
 
-def test_a_shell_that_cannot_be_started_fails_the_step(walk: Walk) -> None:
+def test_a_shell_that_cannot_be_started_fails_the_step(walk: Engine) -> None:
     run = walk(
         steps("""\
         - {id: a, working-directory: gone, run: 'true', continue-on-error: true}
@@ -134,7 +134,7 @@ def test_a_shell_that_cannot_be_started_fails_the_step(walk: Walk) -> None:
     assert "E2BIG" in run.log
 
 
-def test_a_job_has_a_shell_and_a_folder_of_its_own(walk: Walk) -> None:
+def test_a_job_has_a_shell_and_a_folder_of_its_own(walk: Engine) -> None:
     text = steps("- run: mkdir sub\n  working-directory: .\n- run: pwd; echo $0\n- {run: pwd, shell: bash}\n").replace(
         "    steps:", "    defaults: {run: {shell: 'sh {0}', working-directory: sub}}\n    steps:"
     )
@@ -145,7 +145,7 @@ def test_a_job_has_a_shell_and_a_folder_of_its_own(walk: Walk) -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "perl -e 1", "bash -c 'x{y}' {0}"])
-def test_a_shell_that_the_runner_cannot_use_is_an_error(walk: Walk, shell: str) -> None:
+def test_a_shell_that_the_runner_cannot_use_is_an_error(walk: Engine, shell: str) -> None:
     text = steps(f"- {{run: 'true', shell: \"{shell}\"}}\n")
     if shell == "bash":
         assert walk(text).conclusion == "success"
@@ -154,7 +154,7 @@ def test_a_shell_that_the_runner_cannot_use_is_an_error(walk: Walk, shell: str) 
         walk(text)
 
 
-def test_commands_in_what_a_step_says(walk: Walk) -> None:
+def test_commands_in_what_a_step_says(walk: Engine) -> None:
     run = walk(
         steps("""\
         - run: |
@@ -170,7 +170,7 @@ def test_commands_in_what_a_step_says(walk: Walk) -> None:
     assert walk(steps("- run: echo '::set-env name=A::b'\n")).conclusion == "failure"
 
 
-def test_what_is_masked_is_hidden_in_summaries_and_is_no_output_of_a_job(walk: Walk) -> None:
+def test_what_is_masked_is_hidden_in_summaries_and_is_no_output_of_a_job(walk: Engine) -> None:
     run = walk(
         f"""{HEAD}jobs:
   a:
@@ -193,7 +193,7 @@ def test_what_is_masked_is_hidden_in_summaries_and_is_no_output_of_a_job(walk: W
     assert json.loads(run.jobs["b"].log) == {"kept": "this"}
 
 
-def test_expressions_in_texts_of_several_lines_leave_the_text_as_it_is(walk: Walk) -> None:
+def test_expressions_in_texts_of_several_lines_leave_the_text_as_it_is(walk: Engine) -> None:
     run = walk(
         steps("""\
         - env:
@@ -221,13 +221,13 @@ CALL = """set -- 1.@n 'a b'"'"'c'; . "$YARDSTICK/visit"\n"""
 
 
 def tabled(shell: str) -> str:
-    """A workflow of two units, and a step that shows what they leave."""
-    unit = {"run": CALL, "shell": shell, "env": {"RDC_ATTEMPT": 2}, "continue-on-error": True}
-    units = [json.dumps({"id": name, **unit}) for name in ("a", "b")]
-    return steps("\n".join(f"- {step}" for step in (*units, '{id: c, run: cat "$RUNNER_TEMP/rdc-journal"}')))
+    """A workflow of two steps, and a step that shows what they leave."""
+    ref = {"run": CALL, "shell": shell, "env": {"RDC_ATTEMPT": 2}, "continue-on-error": True}
+    nodes = [json.dumps({"id": name, **ref}) for name in ("a", "b")]
+    return steps("\n".join(f"- {step}" for step in (*nodes, '{id: c, run: cat "$RUNNER_TEMP/rdc-journal"}')))
 
 
-def test_a_table_answers_a_unit_without_a_process(walk: Walk, tmp_path: Path) -> None:
+def test_a_table_answers_a_step_without_a_process(walk: Engine, tmp_path: Path) -> None:
     (tmp_path / "script").write_text("pass\nfail\n", encoding="utf-8")
     (tmp_path / "log").touch()
     run = walk(tabled(NOTING), env={"YARDSTICK": str(tmp_path)}, by_table=True)
@@ -238,7 +238,7 @@ def test_a_table_answers_a_unit_without_a_process(walk: Walk, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(("shell", "by_table"), [(NOTING, False), ("bash -x {0}", True), (f"{NOTING} x", True)])
-def test_a_shell_runs_what_no_table_answers(walk: Walk, tmp_path: Path, shell: str, by_table: bool) -> None:
+def test_a_shell_runs_what_no_table_answers(walk: Engine, tmp_path: Path, shell: str, by_table: bool) -> None:
     (tmp_path / "visit").write_text('[ "$2" = "a b\'c" ] && exit 3\n', encoding="utf-8")
     run = walk(tabled(shell), env={"YARDSTICK": str(tmp_path)}, by_table=by_table)
     assert run.jobs["one"].outcomes["a"] == "failure"
@@ -261,8 +261,8 @@ ENDS = """
 )
 def test_a_flow_has_the_end_that_a_step_says(outcome: str, end: str, conclusion: str, tmp_path: Path) -> None:
     prepare = "- {name: Prepare, run: exit 1}\n"
-    unit = json.dumps({"id": "a", "run": CALL, "shell": NOTING})
-    flow = engine.flow(steps(f"{prepare}- {unit}{ENDS}"), [outcome], tmp_path)
+    step = json.dumps({"id": "a", "run": CALL, "shell": NOTING})
+    flow = engine.flow(steps(f"{prepare}- {step}{ENDS}"), [outcome], tmp_path)
     assert (flow.end, flow.conclusion) == (end, conclusion)
     assert flow.lines == ("a b'c\t1.@n\t-\t-\t-\t-\t0\t- ",)
 
@@ -270,7 +270,7 @@ def test_a_flow_has_the_end_that_a_step_says(outcome: str, end: str, conclusion:
 @pytest.mark.parametrize("step", ["id: a, run: echo", "id: saved, name: Save the run, run: echo", "id: a, name: STOP"])
 def test_a_flow_has_no_step_that_is_not_known(step: str, tmp_path: Path) -> None:
     text = steps(f"- {{{step}{'' if 'run' in step else ', run: echo'}}}{ENDS}")
-    with pytest.raises(RefusedError, match=r"not simulated: the step .* in a walk by a table"):
+    with pytest.raises(RefusedError, match=r"not simulated: the step .* in a path by a table"):
         engine.flow(text, [], tmp_path)
 
 
@@ -330,6 +330,6 @@ def test_lock_files_pin_what_is_installed_and_name_no_host(lock: Path) -> None:
         (jobs("a:\n  needs: b\n  steps: []\nb:\n  needs: a\n  steps: []"), "GitHub's parser refuses|need each other"),
     ],
 )
-def test_what_it_does_not_know_is_an_error(walk: Walk, text: str, message: str) -> None:
+def test_what_it_does_not_know_is_an_error(walk: Engine, text: str, message: str) -> None:
     with pytest.raises(RefusedError, match=message):
         walk(text)

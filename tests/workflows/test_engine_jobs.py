@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.workflows.engine import RefusedError
-from tests.workflows.walking import HEAD, MATRIX, Walk, jobs, steps
+from tests.workflows.walking import HEAD, MATRIX, Engine, jobs, steps
 
 # --- Jobs -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_job_below_a_skipped_one_is_skipped_however_far_below(walk: Walk) -> None:
+def test_a_job_below_a_skipped_one_is_skipped_however_far_below(walk: Engine) -> None:
     run = walk(
         jobs("""
         a:
@@ -42,7 +42,7 @@ def test_a_job_below_a_skipped_one_is_skipped_however_far_below(walk: Walk) -> N
     assert run.conclusion == "success"
 
 
-def test_a_failure_counts_for_all_jobs_below(walk: Walk) -> None:
+def test_a_failure_counts_for_all_jobs_below(walk: Engine) -> None:
     run = walk(
         jobs("""
         c:
@@ -70,7 +70,7 @@ def test_a_failure_counts_for_all_jobs_below(walk: Walk) -> None:
     assert run.conclusion == "failure"
 
 
-def test_a_matrix_is_a_job_for_each_of_its_rows(walk: Walk) -> None:
+def test_a_matrix_is_a_job_for_each_of_its_rows(walk: Engine) -> None:
     run = walk(jobs(MATRIX))
     assert [job.name for job in run.jobs["one"].matrix] == ["0 (a b) of 2", "1 (c) of 2"]
     assert [job.result for job in run.jobs["one"].matrix] == ["success", "failure"]
@@ -78,7 +78,7 @@ def test_a_matrix_is_a_job_for_each_of_its_rows(walk: Walk) -> None:
     assert (run.jobs["one"].result, run.jobs["two"].outcomes) == ("failure", {"c": "skipped"})
 
 
-def test_a_re_run_does_what_has_failed_and_what_needs_that(walk: Walk) -> None:
+def test_a_re_run_does_what_has_failed_and_what_needs_that(walk: Engine) -> None:
     text = jobs(f"none:\n  steps: [{{id: z, run: test $GITHUB_RUN_ATTEMPT = 1}}]\n{MATRIX}")
     walk(text)
     run = walk(text, rerun=True, github={"run_attempt": "2"})
@@ -86,7 +86,7 @@ def test_a_re_run_does_what_has_failed_and_what_needs_that(walk: Walk) -> None:
     assert run.jobs["two"].outcomes == {"c": "success"}
 
 
-def test_environments_let_in_whom_people_approve(walk: Walk) -> None:
+def test_environments_let_in_whom_people_approve(walk: Engine) -> None:
     text = jobs("""
         a:
           environment: production
@@ -111,7 +111,7 @@ def test_environments_let_in_whom_people_approve(walk: Walk) -> None:
         walk(text, environments={"production": ["approved"]})
 
 
-def test_somebody_cancels(walk: Walk) -> None:
+def test_somebody_cancels(walk: Engine) -> None:
     text = f"""{HEAD}jobs:
   a:
     runs-on: ubuntu-latest
@@ -146,7 +146,7 @@ jobs:
 """
 
 
-def test_inputs_have_types_and_defaults(walk: Walk) -> None:
+def test_inputs_have_types_and_defaults(walk: Engine) -> None:
     assert [step.outcome for step in walk(INPUTS).jobs["one"].steps] == ["skipped", "success", "skipped", "skipped"]
     run = walk(INPUTS, inputs={"text": "x", "flag": "true", "level": "high"})
     assert [step.outcome for step in run.jobs["one"].steps] == ["success", "skipped", "success", "success"]
@@ -172,7 +172,7 @@ DOWNLOAD = """\
 
 
 @pytest.mark.parametrize(("hidden", "found"), [("true", "./.hidden\n./.hidden/b\n"), ("false", "")])
-def test_an_artifact_is_what_another_run_finds(walk: Walk, hidden: str, found: str) -> None:
+def test_an_artifact_is_what_another_run_finds(walk: Engine, hidden: str, found: str) -> None:
     assert walk(steps(UPLOAD.replace("HIDDEN", hidden))).conclusion == "success"
     text = steps(DOWNLOAD)
     run = walk(f"permissions: {{actions: read}}\n{text}", run_id=2)
@@ -180,7 +180,7 @@ def test_an_artifact_is_what_another_run_finds(walk: Walk, hidden: str, found: s
     assert "Resource not accessible by integration" in walk(text, run_id=3).log
 
 
-def test_a_pattern_may_match_no_artifact(walk: Walk) -> None:
+def test_a_pattern_may_match_no_artifact(walk: Engine) -> None:
     found = "- {uses: actions/download-artifact@v8, with: {pattern: NAME, path: in, merge-multiple: true}}\n"
     shown = "- run: ls in || true\n"
     run = walk(steps(UPLOAD.replace("HIDDEN", "false") + found.replace("NAME", "none") + shown))
@@ -191,14 +191,14 @@ def test_a_pattern_may_match_no_artifact(walk: Walk) -> None:
         walk(steps(found.replace("NAME", "'*'")), run_id=3)
 
 
-def test_an_artifact_is_not_overwritten_by_accident(walk: Walk) -> None:
+def test_an_artifact_is_not_overwritten_by_accident(walk: Engine) -> None:
     again = "- {id: again, uses: actions/upload-artifact@v7, with: {name: kept, path: out}}\n"
     run = walk(steps(UPLOAD.replace("HIDDEN", "false") + again))
     assert run.jobs["one"].outcomes["again"] == "failure"
     assert "already exists" in run.log
 
 
-def test_checkout_gives_the_repository(walk: Walk, tmp_path: Path) -> None:
+def test_checkout_gives_the_repository(walk: Engine, tmp_path: Path) -> None:
     (tmp_path / "repository" / "file").write_text("content\n")
     run = walk(steps("- run: ls\n- uses: actions/checkout@v7\n- run: cat file; echo more >> file\n"))
     assert run.log == "content\n"
@@ -216,7 +216,7 @@ ASK = """\
 """
 
 
-def test_the_api_tells_about_runs(walk: Walk) -> None:
+def test_the_api_tells_about_runs(walk: Engine) -> None:
     walk(steps("- run: exit 1\n"), github={"ref": "refs/heads/feature"})
     text = f"permissions: {{actions: read}}\nenv: {{PATHS: 1 2 3}}\n{steps(ASK)}"
     first, second, third = (json.loads(line) for line in walk(text, run_id=2).log.splitlines())
@@ -236,7 +236,7 @@ def test_the_api_tells_about_runs(walk: Walk) -> None:
 
 
 @pytest.mark.parametrize("decision", ["approved", "rejected", "refused"])
-def test_the_api_tells_who_has_reviewed(walk: Walk, decision: str) -> None:
+def test_the_api_tells_who_has_reviewed(walk: Engine, decision: str) -> None:
     ask = textwrap.indent(ASK, "      ")
     text = f"""{HEAD}permissions: {{actions: read}}
 env: {{PATHS: 1/approvals}}

@@ -1,4 +1,4 @@
-"""Environments and secrets of units, and approvals: a part behind an environment has it itself."""
+"""Environments and secrets of steps, and approvals: a part behind an environment has it itself."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from tests.workflows.test_prompts import DOCUMENT
 AGAIN = DOCUMENT.replace("NO: GOTO Withdraw", "NO: RETRY 2 GOTO Withdraw")
 
 
-def unit(number: int, *said: str) -> str:
+def step(number: int, *said: str) -> str:
     lines = "".join(f"- {line}\n" for line in said)
-    return f'## {number}. Unit\n\n```bash\necho "{number} $A $B" >> "$LOG"\n```\n\n{lines}\n'
+    return f'## {number}. Step\n\n```bash\necho "{number} $A $B" >> "$LOG"\n```\n\n{lines}\n'
 
 
 PRODUCTION = {"2": {"secrets": ["A"], "environment": "production"}}
-SECRETS: dict[str, object] = {"units": {**PRODUCTION, "*": {"secrets": ["B"]}}}
-THREE = unit(1) + unit(2) + unit(3, "FAIL: RETRY 1 STOP")
+SECRETS: dict[str, object] = {"steps": {**PRODUCTION, "*": {"secrets": ["B"]}}}
+THREE = step(1) + step(2) + step(3, "FAIL: RETRY 1 STOP")
 
 
 def walked(
@@ -97,35 +97,35 @@ def test_a_prompt_that_is_asked_too_often_is_refused(tmp_path: Path) -> None:
     assert [(found.code, found.span and found.span.line) for found in made.diagnostics] == [("RD520", 9)]
 
 
-def test_an_environment_of_a_unit_is_a_job_and_each_unit_gets_its_secrets(tmp_path: Path) -> None:
+def test_an_environment_of_a_step_is_a_job_and_each_step_gets_its_secrets(tmp_path: Path) -> None:
     text, run, log = walked(tmp_path, THREE, SECRETS, {"production": ["approved"]})
     assert log == ["1  secret-b", "2 secret-a secret-b", "3  secret-b"]
     assert [job.get("environment") for job in parsed(text)["jobs"].values()] == [None, "production", None]
     assert run.conclusion == "success"
 
 
-def test_a_unit_whose_environment_is_refused_stops_the_run(tmp_path: Path) -> None:
+def test_a_step_whose_environment_is_refused_stops_the_run(tmp_path: Path) -> None:
     _, run, log = walked(tmp_path, THREE, SECRETS, {"production": ["rejected"]})
     assert (run.conclusion, log) == ("failure", ["1  secret-b"])
 
 
 def test_no_job_knows_the_secrets_of_another(tmp_path: Path) -> None:
-    text = text_of(tmp_path, THREE, {"units": {"1": {"secrets": ["B"]}, **PRODUCTION}})
+    text = text_of(tmp_path, THREE, {"steps": {"1": {"secrets": ["B"]}, **PRODUCTION}})
     jobs = {name: yaml.safe_dump(job) for name, job in parsed(text)["jobs"].items()}
     found = {name: set(re.findall(r"secrets\.(\w+)", job)) for name, job in jobs.items()}
     assert found == {"part_1": {"B"}, "part_2": {"A"}, "part_3": set()}
 
 
 def test_an_end_behind_an_environment_is_no_job_of_its_own(tmp_path: Path) -> None:
-    document = unit(1) + unit(2, 'PASS: COMPLETE "Out"', 'FAIL: STOP "Broken"')
+    document = step(1) + step(2, 'PASS: COMPLETE "Out"', 'FAIL: STOP "Broken"')
     text, run, _ = walked(tmp_path, document, SECRETS, {"production": ["approved"]})
     assert (str(end_of(text, run)), list(run.jobs)) == ("COMPLETE Out", ["part_1", "part_2"])
 
 
 @pytest.mark.parametrize("summary", [False, True])
 def test_a_job_for_an_end_that_several_jobs_lead_to_has_a_step(summary: bool, tmp_path: Path) -> None:
-    options = {"units": PRODUCTION, "summary": summary}
-    text, run, _ = walked(tmp_path, unit(1, "FAIL: COMPLETE") + unit(2), options, {"production": ["approved"]})
+    options = {"steps": PRODUCTION, "summary": summary}
+    text, run, _ = walked(tmp_path, step(1, "FAIL: COMPLETE") + step(2), options, {"production": ["approved"]})
     assert (str(end_of(text, run)), len(run.jobs)) == ("COMPLETE", 3)
 
 
@@ -141,24 +141,24 @@ def test_nothing_follows_a_job_that_is_out_of_time(tmp_path: Path) -> None:
     assert [line[0] for line in log.read_text(encoding="utf-8").splitlines()] == ["1", "2"]
 
 
-def test_an_approval_is_asked_for_by_the_environment_of_the_unit_that_follows(tmp_path: Path) -> None:
-    document = "## 1. Ask\n\nGo on?\n\n" + unit(2)
+def test_an_approval_is_asked_for_by_the_environment_of_the_step_that_follows(tmp_path: Path) -> None:
+    document = "## 1. Ask\n\nGo on?\n\n" + step(2)
     text, run, log = walked(tmp_path, document, {"prompts": "environment", **SECRETS}, {"production": ["approved"]})
     assert (run.conclusion, log) == ("success", ["2 secret-a secret-b"])
     assert [job.get("environment") for job in parsed(text)["jobs"].values()] == [None, "production"]
 
 
-def test_units_of_a_loop_get_their_own_secrets(tmp_path: Path) -> None:
-    document = unit(1) + unit(2, "PASS: COMPLETE", "FAIL: GOTO 1")
-    options = {"units": {"1": {"secrets": ["A"]}, "2": {"secrets": ["B"]}}}
+def test_steps_of_a_loop_get_their_own_secrets(tmp_path: Path) -> None:
+    document = step(1) + step(2, "PASS: COMPLETE", "FAIL: GOTO 1")
+    options = {"steps": {"1": {"secrets": ["A"]}, "2": {"secrets": ["B"]}}}
     assert walked(tmp_path, document, options, {})[2] == ["1 secret-a ", "2  secret-b"]
 
 
-@pytest.mark.parametrize("command", ["echo", "env echo"])  # the second may set variables for the units after it
-def test_an_agent_in_a_loop_gets_no_secrets_of_other_units(command: str, tmp_path: Path) -> None:
-    document = unit(1).replace("echo", command) + "## 2. Ask\n\nFine?\n\n- YES: COMPLETE\n- NO: GOTO 1\n"
+@pytest.mark.parametrize("command", ["echo", "env echo"])  # the second may set variables for the steps after it
+def test_an_agent_in_a_loop_gets_no_secrets_of_other_steps(command: str, tmp_path: Path) -> None:
+    document = step(1).replace("echo", command) + "## 2. Ask\n\nFine?\n\n- YES: COMPLETE\n- NO: GOTO 1\n"
     agent = 'echo "agent $A $B" >> "$LOG"; echo YES'
-    options = {"prompts": "agent", "agent": agent, "units": {"1": {"secrets": ["A"]}, "2": {"secrets": ["B"]}}}
+    options = {"prompts": "agent", "agent": agent, "steps": {"1": {"secrets": ["A"]}, "2": {"secrets": ["B"]}}}
     assert walked(tmp_path, document, options, {})[2][-1] == "agent  secret-b"
 
 
@@ -174,15 +174,15 @@ def test_a_step_that_asks_people_gets_no_secrets(prompts: str, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("document", "options"),
     [
-        (unit(1) + unit(2, "PASS: COMPLETE", "FAIL: GOTO 1"), {}),
-        (unit(1) + unit(2) + "## 3. Ask\n\nGo on?\n", {}),
+        (step(1) + step(2, "PASS: COMPLETE", "FAIL: GOTO 1"), {}),
+        (step(1) + step(2) + "## 3. Ask\n\nGo on?\n", {}),
     ],
 )
 def test_an_environment_where_no_job_can_have_it(document: str, options: dict[str, object], tmp_path: Path) -> None:
-    made = emission(tmp_path, document, {"units": {"2": {"environment": "production"}}, **options})
+    made = emission(tmp_path, document, {"steps": {"2": {"environment": "production"}}, **options})
     assert [found.code for found in made.diagnostics] == ["RD520"]
 
 
-def test_a_unit_that_is_not_there(tmp_path: Path) -> None:
-    (found,) = emission(tmp_path, THREE, {"units": {"22": {"secrets": ["A"]}}}).diagnostics
+def test_a_step_that_is_not_there(tmp_path: Path) -> None:
+    (found,) = emission(tmp_path, THREE, {"steps": {"22": {"secrets": ["A"]}}}).diagnostics
     assert (found.code, "did you mean `2`" in found.message) == ("RD013", True)

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backends.options.mistakes import OptionsError
+from backends.options.problems import OptionsError
 from tests.workflows.compiling import emission, parsed
 
 DOCUMENT = """\

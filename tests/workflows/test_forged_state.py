@@ -126,7 +126,7 @@ def test_what_does_not_belong_there_is_refused_before_anything_runs(
         "count\n",
         "count - 0\n",
         "count -\ns2 -\n",
-        'declare -- rdc_unit="count"; touch {canary}\n',
+        'declare -- rdc_node="count"; touch {canary}\n',
         "",
     ],
 )

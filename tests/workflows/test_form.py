@@ -71,7 +71,7 @@ def test_what_cannot_be_seen_may_read_any_variable(command: str) -> None:
     assert may_use(command, "RDC_")
 
 
-UNITS = [
+STEPS = [
     ("Run tests", "- FAIL: RETRY 2 STOP broken"),
     ("Build", "- FAIL: GOTO Mend"),
     ("Deploy", "- FAIL: RETRY 2 GOTO Mend"),
@@ -81,11 +81,11 @@ UNITS = [
 INSERTED = ("Sign", "")
 
 
-def _document(units: list[tuple[str, str]]) -> str:
-    numbers = {title: number for number, (title, _) in enumerate(units, 1)}
+def _document(nodes: list[tuple[str, str]]) -> str:
+    numbers = {title: number for number, (title, _) in enumerate(nodes, 1)}
     parts = [
         f"## {number}. {title}\n\n```bash\necho {title}\n```\n\n{said.format(look=numbers['Watch it'])}\n"
-        for number, (title, said) in enumerate(units, 1)
+        for number, (title, said) in enumerate(nodes, 1)
     ]
     return "\n".join([*parts, "## Mend\n\n```bash\nmake mend\n```\n\n- PASS: STOP Mended\n"])
 
@@ -116,10 +116,10 @@ def test_options_stand_in_block_style(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("summary", [False, True])
 @pytest.mark.parametrize("place", range(4))
-def test_a_unit_that_is_inserted_changes_no_other_but_by_its_name(place: int, summary: bool, tmp_path: Path) -> None:
+def test_a_step_that_is_inserted_changes_no_other_but_by_its_name(place: int, summary: bool, tmp_path: Path) -> None:
     options = {"summary": summary}
-    before = _acts(text_of(tmp_path, _document(UNITS), options))
-    after = _acts(text_of(tmp_path, _document([*UNITS[:place], INSERTED, *UNITS[place:]]), options))
+    before = _acts(text_of(tmp_path, _document(STEPS), options))
+    after = _acts(text_of(tmp_path, _document([*STEPS[:place], INSERTED, *STEPS[place:]]), options))
     assert set(after) - set(before) <= {"sign", "STOP"}, "its own step, and the end that it leads to"
     assert set(before) <= set(after)
     changed = [name for name in before if after[name] != before[name]]
@@ -169,7 +169,7 @@ def test_titles_of_groups_are_data(title: str, tmp_path: Path) -> None:
     assert run.jobs["runbook"].annotations == ()
 
 
-def test_titles_of_units_in_a_loop_may_be_words_of_the_shell(tmp_path: Path) -> None:
+def test_titles_of_steps_in_a_loop_may_be_words_of_the_shell(tmp_path: Path) -> None:
     titles = [
         "Esac",
         "Done",
@@ -182,10 +182,10 @@ def test_titles_of_units_in_a_loop_may_be_words_of_the_shell(tmp_path: Path) -> 
         "It\u2019s",
         "Say \u201c$x\u201d",
     ]
-    units = [
+    nodes = [
         f'## {number}. {title}\n\n```bash\necho {number} >> "$LOG"\n```\n\n' for number, title in enumerate(titles, 1)
     ]
-    text = text_of(tmp_path, "".join(units) + "- PASS: COMPLETE\n- FAIL: GOTO 1\n")
+    text = text_of(tmp_path, "".join(nodes) + "- PASS: COMPLETE\n- FAIL: GOTO 1\n")
     path = tmp_path / "x.yml"
     path.write_text(text, encoding="utf-8")
     assert findings([path]) == []

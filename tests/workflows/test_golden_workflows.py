@@ -58,10 +58,10 @@ def test_no_script_holds_an_expression(path: str) -> None:
 
 
 def test_a_straight_runbook_has_no_helpers(tmp_path: Path) -> None:
-    """Its units are nothing but their names and commands."""
+    """Its steps are nothing but their names and commands."""
     text = (emitted() / "nightly-cleanup" / "nightly-cleanup.yml").read_text(encoding="utf-8")
     steps = yaml.safe_load(text)["jobs"]["runbook"]["steps"]
-    units = [step for step in steps if step["name"][0].isdigit()]
-    assert len(units) >= 2
-    for step in units:
+    nodes = [step for step in steps if step["name"][0].isdigit()]
+    assert len(nodes) >= 2
+    for step in nodes:
         assert set(step) <= {"name", "id", "run", "if", "continue-on-error"}

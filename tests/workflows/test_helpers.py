@@ -10,7 +10,7 @@ import pytest
 
 from backends.base import Emission
 from backends.github.pins import pins
-from backends.options.mistakes import OptionsError
+from backends.options.problems import OptionsError
 from tests.rdc.cli_support import call
 from tests.workflows import act, engine
 from tests.workflows.compiling import emission, parsed, steps

@@ -43,16 +43,16 @@ HOSTILE = (
     "rdc<<EOF",
     "100% %0A::error::x",
     "{{OTHER}}",
-    " blank ",
+    " space ",
     "-n",
     "*",
     "\\",
 )
-SHOW = 'printf "%s=%s|" "$RDC_UNIT" "${NAME-unset}" >> "$FOLDER/shown"'
+SHOW = 'printf "%s=%s|" "$RDC_STEP" "${NAME-unset}" >> "$FOLDER/shown"'
 
 
 def show(name: str) -> Shell:
-    return Shell("bash", text(SHOW.replace("$RDC_UNIT", name)))
+    return Shell("bash", text(SHOW.replace("$RDC_STEP", name)))
 
 
 def variables(*inputs: Input) -> tuple[Variable, ...]:
@@ -62,9 +62,9 @@ def variables(*inputs: Input) -> tuple[Variable, ...]:
 def row(*inputs: Input) -> Program:
     """Two commands that show the first input, the second one in a loop, and an end that says it."""
     last = End("complete", words("Done with ", ref(inputs[0].name, f"{{{{{inputs[0].name}}}}}"), "."))
-    shell = text(SHOW.replace("NAME", inputs[0].name).replace("$RDC_UNIT", "1"))
+    shell = text(SHOW.replace("NAME", inputs[0].name).replace("$RDC_STEP", "1"))
     loop = text(
-        SHOW.replace("NAME", inputs[0].name).replace("$RDC_UNIT", "2")
+        SHOW.replace("NAME", inputs[0].name).replace("$RDC_STEP", "2")
         + '\n[ -e "$FOLDER/again" ] || ! touch "$FOLDER/again"'
     )
     mine = variables(*inputs)

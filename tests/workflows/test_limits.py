@@ -41,10 +41,10 @@ def test_too_many_steps(tmp_path: Path) -> None:
 
 
 def test_an_expression_that_is_too_long(tmp_path: Path) -> None:
-    """Each of many units jumps to the same one, whose condition names them all."""
-    units = "\n".join(f"## {n}\n\n```bash\ntrue\n```\n\n- FAIL: GOTO Mend\n" for n in range(1, 801))
-    said = refusals(tmp_path, f"{units}\n## Mend\n\n```bash\ntrue\n```\n")
-    assert any("an expression would have" in text and "let fewer units lead to it" in text for text in said)
+    """Each of many steps jumps to the same one, whose condition names them all."""
+    steps = "\n".join(f"## {n}\n\n```bash\ntrue\n```\n\n- FAIL: GOTO Mend\n" for n in range(1, 801))
+    said = refusals(tmp_path, f"{steps}\n## Mend\n\n```bash\ntrue\n```\n")
+    assert any("an expression would have" in text and "let fewer steps lead to it" in text for text in said)
 
 
 @pytest.mark.parametrize(
@@ -67,14 +67,14 @@ def test_a_text_with_what_opens_an_expression_counts_as_one(tmp_path: Path) -> N
 
 
 def test_500_steps_with_a_message_each(tmp_path: Path) -> None:
-    units = (
+    steps = (
         f'## {n}. Step\n\n```bash\ntrue\n```\n\n- FAIL: STOP "step {n} failed, call the team"\n' for n in range(1, 501)
     )
-    assert text_of(tmp_path, "\n".join(units))
+    assert text_of(tmp_path, "\n".join(steps))
 
 
 def long_commands(count: int) -> str:
-    """Units whose commands are as long as commands may be (RD407)."""
+    """Steps whose commands are as long as commands may be (RD407)."""
     return "".join(f"## {number}\n\n```bash\n: {'x' * 130_000}\n```\n\n" for number in range(1, count + 1))
 
 
@@ -87,11 +87,11 @@ def test_native_commands_may_be_as_long_as_a_file(tmp_path: Path) -> None:
 def test_identifiers_are_what_github_takes(tmp_path: Path) -> None:
     """Names that are long, that differ by case only, that begin with a digit or `__`, or that mean something."""
     names = ["A" * 200, "a" * 200, "result", "Result", "__x", "end", "PATH", "s1"]
-    units = "\n".join(
+    steps = "\n".join(
         f"## {name}\n\n```bash\ntrue\n```\n\n- PASS: GOTO {after}\n" for name, after in itertools.pairwise(names)
     )
     document = (
-        f"## 1\n\n```bash\ntrue\n```\n\n- PASS: GOTO {names[0]}\n\n{units}\n## {names[-1]}\n\n```bash\ntrue\n```\n"
+        f"## 1\n\n```bash\ntrue\n```\n\n- PASS: GOTO {names[0]}\n\n{steps}\n## {names[-1]}\n\n```bash\ntrue\n```\n"
     )
     path = tmp_path / "names.yml"
     path.write_text(text_of(tmp_path, document), encoding="utf-8")

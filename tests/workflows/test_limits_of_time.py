@@ -36,7 +36,7 @@ NOTE = 'echo "$RDC_ATTEMPT $STAGE" >> "$FOLDER/tries"; '
 
 def retried(command: str, settings: Settings, back: str = "1", **more: object) -> Program:
     """A command that is tried three times; where it goes back to another one, that is a loop."""
-    again = Register("tries", "", role="retries", unit="1")
+    again = Register("tries", "", role="retries", of="1")
     first = node(
         "1",
         Shell("bash", text(command)),
@@ -105,7 +105,7 @@ def test_a_limit_where_a_run_may_wait(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("delay", "backoff", "times"), [(5, 1, 1), (3, 2, 4), (7, 1000, 6)])
 def test_delays_grow_by_their_backoff_and_end_somewhere(delay: int, backoff: int, times: int, tmp_path: Path) -> None:
-    again = Register("tries", "", role="retries", unit="1")
+    again = Register("tries", "", role="retries", of="1")
     for back in ("1", "2"):
         first = node(
             "1",
@@ -143,7 +143,7 @@ def test_fixed_variables_of_what_the_runtime_calls(tmp_path: Path) -> None:
 
 def test_what_a_command_asks_for_by_name_is_told(tmp_path: Path) -> None:
     asks = Shell(
-        "sh", text('echo "$RDC_UNIT: $RDC_TITLE" >> "$FOLDER/tries"; [ -e "$FOLDER/x" ] || ! touch "$FOLDER/x"')
+        "sh", text('echo "$RDC_STEP: $RDC_TITLE" >> "$FOLDER/tries"; [ -e "$FOLDER/x" ] || ! touch "$FOLDER/x"')
     )
     made = program(
         node("1", asks, to("2"), title='Build "it" $(now)'),
@@ -172,5 +172,5 @@ def test_what_may_take_longer_than_the_job_is_said(settings: Settings, minutes: 
     emission = GithubBackend().emit(retried("true", settings), {"timeout-minutes": minutes})
     found = [item for item in emission.diagnostics if item.code == "RD537"]
     assert [item.message for item in found] == (
-        [f"unit 1 may take longer, with its attempts and delays, than the job: {minutes} min"] if is_said else []
+        [f"step 1 may take longer, with its attempts and delays, than the job: {minutes} min"] if is_said else []
     )

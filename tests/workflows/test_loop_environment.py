@@ -1,4 +1,4 @@
-"""Units of a loop see what those before them have put into $GITHUB_ENV and $GITHUB_PATH, as the steps of a job do."""
+"""Steps of a loop see what those before them have put into $GITHUB_ENV and $GITHUB_PATH, as the steps of a job do."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ SHOW = 'printf "%s\\n" "$A" "${B-none}" >> "$LOG"'
         'echo "A=1" >> "$GITHUB_ENV"; exit 1',
     ],
 )
-def test_a_unit_of_a_loop_sees_what_a_step_would_see(tmp_path: Path, first: str) -> None:
+def test_a_step_of_a_loop_sees_what_a_step_would_see(tmp_path: Path, first: str) -> None:
     native = lines(tmp_path / "native", STRAIGHT, first, SHOW)
     looped = lines(tmp_path / "looped", LOOP + AFTER, first, SHOW)
     assert native != ["", "none"]
-    assert looped == [*native, *native], "the second unit of the loop, and the step after it"
+    assert looped == [*native, *native], "the second step of the loop, and the step after it"
     assert not list(tmp_path.rglob("canary"))
 
 
@@ -77,7 +77,7 @@ def test_a_variable_of_a_loop_is_replaced_in_each_turn(tmp_path: Path) -> None:
     assert lines(tmp_path / "a", LOOP, first, 'echo "$A" >> "$LOG"; [ "$A" = xxx ]') == ["x", "xx", "xxx"]
 
 
-@pytest.mark.parametrize("name", ["rdc_next", "rdc_unit", "IFS", "SECONDS", "rdc_outcome", "rdc_env", "line"])
+@pytest.mark.parametrize("name", ["rdc_next", "rdc_node", "IFS", "SECONDS", "rdc_outcome", "rdc_env", "line"])
 def test_a_variable_does_not_reach_the_dispatcher(tmp_path: Path, name: str) -> None:
     first = f'echo "{name}=/" >> "$GITHUB_ENV"; echo "a first" >> "$LOG"'
     assert lines(tmp_path / "a", LOOP, first, 'echo "a second" >> "$LOG"') == ["a first", "a second"]
@@ -90,8 +90,8 @@ def test_what_belongs_to_the_step_and_to_github_stays(tmp_path: Path) -> None:
     assert lines(tmp_path / "a", LOOP, first, second, secrets=["DEPLOY_TOKEN"]) == ["given owner/repository Linux 1"]
 
 
-def test_each_unit_has_files_of_its_own(tmp_path: Path) -> None:
-    """As in steps, a unit that writes anew, or ends in the middle of a line, takes nothing from the others."""
+def test_each_step_has_files_of_its_own(tmp_path: Path) -> None:
+    """As in steps, a step that writes anew, or ends in the middle of a line, takes nothing from the others."""
     first = 'echo "A=1" >> "$GITHUB_ENV"; printf "B=2" >> "$GITHUB_ENV"'
     second = 'echo "$A $B" >> "$LOG"; cat "$GITHUB_ENV" >> "$LOG"; echo "C=3" > "$GITHUB_ENV"; [ "$C" ]'
     assert lines(tmp_path / "a", LOOP, first, second) == ["1 2", "1 2"]
@@ -113,7 +113,7 @@ def test_folders_are_added_once_however_often_a_loop_turns(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("line", ["no variable", "=value", "A<<", "A<<END\\nnever"])
-def test_a_line_that_the_runner_refuses_fails_the_unit(tmp_path: Path, line: str) -> None:
+def test_a_line_that_the_runner_refuses_fails_the_step(tmp_path: Path, line: str) -> None:
     document = LOOP.replace("- PASS: CONTINUE\n- FAIL: CONTINUE\n", "- PASS: CONTINUE\n- FAIL: STOP refused\n")
     text = text_of(
         tmp_path,

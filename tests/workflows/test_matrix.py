@@ -79,8 +79,8 @@ def artifact(folder: Path, index: int, job: str = JOB, number: int = 1) -> Path:
 
 
 def asked(folder: Path) -> list[str]:
-    """The units whose agents were called."""
-    return [unit for unit, *_ in log(folder)]
+    """The steps whose agents were called."""
+    return [step for step, *_ in log(folder)]
 
 
 # --- The shape --------------------------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ def test_each_entry_is_a_job_with_an_artifact_of_its_own() -> None:
     job = jobs[JOB]
     include = [{"entry": 0, "agent": "editor"}, {"entry": 1, "agent": "inline"}]
     assert job["strategy"] == {"fail-fast": False, "matrix": {"include": include}}
-    assert job["name"] == "review Unit review ${{ matrix.entry }} (${{ matrix.agent }})"
+    assert job["name"] == "review Step review ${{ matrix.entry }} (${{ matrix.agent }})"
     assert (job["needs"], job["permissions"]) == (["part_1"], {})
     entry, keep = job["steps"][-2:]
     assert entry["timeout-minutes"] == 31
@@ -192,14 +192,14 @@ def test_the_outcome_is_that_of_one_step(case: str, check: str, tmp_path: Path) 
         done = run(folder, compiled(reviewed(check=check), {**MATRIX, "parallel": kind}), said)
         rows = [row.rsplit("|", 2)[0] for row in done.summary.splitlines() if row.startswith("|")]
         kept = folder / "said"
-        given = [[unit, prompt, env["RDC_ENTRY"], env["RDC_AGENT_TYPE"]] for unit, prompt, env in log(folder)[1:]]
+        given = [[step, prompt, env["RDC_ENTRY"], env["RDC_AGENT_TYPE"]] for step, prompt, env in log(folder)[1:]]
         shown.append([ended(done), rows, kept.read_bytes() if kept.exists() else b"", sorted(given)])
     assert shown[0] == shown[1]
 
 
 @pytest.mark.share(3)
-@pytest.mark.parametrize(("decision", "units"), [("rejected", ["end"]), ("approved", ["two_0", "end"])])
-def test_a_matrix_may_be_first_and_be_passed_over(decision: str, units: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("decision", "steps"), [("rejected", ["end"]), ("approved", ["two_0", "end"])])
+def test_a_matrix_may_be_first_and_be_passed_over(decision: str, steps: list[str], tmp_path: Path) -> None:
     entries = (Agent("", text("Review")),)
     made = program(
         node("one", Parallel(entries), to("gate", "pass"), to(STOP)),
@@ -212,9 +212,9 @@ def test_a_matrix_may_be_first_and_be_passed_over(decision: str, units: list[str
     assert list(parsed(workflow)["jobs"]) == jobs.split()
     done = run(tmp_path, workflow, {}, environments={"approval": [decision]})
     assert ended(done) == "COMPLETE"
-    assert asked(tmp_path) == ["one_0", *units]
+    assert asked(tmp_path) == ["one_0", *steps]
     outcomes = {step.name: step.outcome for step in done.jobs["part_4"].steps}
-    expected = "success" if "two_0" in units else "skipped"
+    expected = "success" if "two_0" in steps else "skipped"
     assert done.jobs["entries_two"].result == outcomes["Take over what two 0 says"] == expected
 
 
@@ -253,7 +253,7 @@ def test_a_run_that_waits_before_or_behind_a_matrix_goes_on(way: list[str], tmp_
 
 # --- Entries that are lost, and attempts ------------------------------------------------------------------------------
 
-DIES = '[ "$RDC_UNIT" != review_1 ] || [ -e "$FOLDER/alive" ] || { kill -9 "$PPID"; exit 1; }; '
+DIES = '[ "$RDC_STEP" != review_1 ] || [ -e "$FOLDER/alive" ] || { kill -9 "$PPID"; exit 1; }; '
 GONE_ON = "error all entries have answered in an earlier attempt, which may have gone on from here"
 
 
@@ -305,7 +305,7 @@ def fail_entry(folder: Path, index: int) -> None:
 
 # --- Nothing that is kept is trusted ----------------------------------------------------------------------------------
 
-WHOLE = {"run": "7", "unit": "review", "entry": 1, "attempt": 2, "seconds": 3, "answer": "So so: OK"}
+WHOLE = {"run": "7", "node": "review", "entry": 1, "attempt": 2, "seconds": 3, "answer": "So so: OK"}
 Change = Callable[[dict[str, Any]], object]
 FORGED: Mapping[str, Change] = {
     "no JSON": lambda _: b"{",
@@ -315,7 +315,7 @@ FORGED: Mapping[str, Change] = {
     "a field more": lambda whole: whole | {"more": 1},
     "a field less": lambda whole: {name: value for name, value in whole.items() if name != "seconds"},
     "another run": lambda whole: whole | {"run": "8"},
-    "another unit": lambda whole: whole | {"unit": "draft"},
+    "another step": lambda whole: whole | {"node": "draft"},
     "another entry": lambda whole: whole | {"entry": 0},
     "an entry that is a truth": lambda whole: whole | {"entry": True},
     "an attempt to come": lambda whole: whole | {"attempt": 3},
@@ -337,9 +337,9 @@ def joining(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """A run that stands behind the jobs of its entries, of which the first is whole; the second is for the test."""
     entry = {"agent": "", "keywords": ["OK"]}
     edges = [{"go": "end", "do": [["said", "keep", ["answer"]]]}]
-    unit = {"task": "parallel", "title": "", "entries": [entry] * 2, "check": "all", "failing": [], "unanimous": []}
-    units = {"review": {**unit, "edges": edges}, "end": {"task": "end", "result": "complete", "message": ""}}
-    table = {"entry": "review", "registers": {"said": None}, "scopes": {}, "units": units}
+    step = {"task": "parallel", "title": "", "entries": [entry] * 2, "check": "all", "failing": [], "unanimous": []}
+    steps = {"review": {**step, "edges": edges}, "end": {"task": "end", "result": "complete", "message": ""}}
+    table = {"entry": "review", "registers": {"said": None}, "scopes": {}, "nodes": steps}
     run = Run({**table, "steps": {"review": "review", "end": "end"}, "places": {"review": ["review"]}})
     run.begin("7", {})
     (tmp_path / "rdc").mkdir()
@@ -404,7 +404,7 @@ def test_of_an_entry_its_answer_is_kept_alone_as_a_text(tmp_path: Path) -> None:
     """Not what it has changed in its workspace, no secret, and nothing that it says to the runner or a terminal."""
     first = node("draft", Agent("", text("Draft")), to("review", do=[Keep("draft")]))
     agents = [Agent(name, text("?"), READING) for name in (HOSTILE[3], "editor")]
-    agent = f'test "$RDC_UNIT" = draft && touch drafted || {{ test -f drafted && touch "$RDC_UNIT"; }} && {AGENT}'
+    agent = f'test "$RDC_STEP" = draft && touch drafted || {{ test -f drafted && touch "$RDC_STEP"; }} && {AGENT}'
     options = {
         "secrets": ["KEY", "OTHER"],
         "agent": {"run": agent, "secrets": ["OTHER"]},
@@ -421,7 +421,7 @@ def test_of_an_entry_its_answer_is_kept_alone_as_a_text(tmp_path: Path) -> None:
     assert json.loads(artifact(tmp_path, 1).read_text())["answer"] == "*** OK"
     assert (tmp_path / "files").read_text() == "drafted\n"
     assert not list(tmp_path.rglob("x"))
-    given = {unit: {name for name in secrets if name in env} for unit, _, env in log(tmp_path)}
+    given = {own: {name for name in secrets if name in env} for own, _, env in log(tmp_path)}
     assert given == {"draft": {"OTHER"}, "review_0": {"OTHER"}, "review_1": {"KEY"}}
     for job in done.jobs[JOB].matrix:
         assert job.outcomes["review"] == "success"
@@ -439,7 +439,7 @@ def test_of_an_entry_its_answer_is_kept_alone_as_a_text(tmp_path: Path) -> None:
 @pytest.mark.share(3)
 @pytest.mark.parametrize(("second", "end"), [("OK", "COMPLETE"), ("BAD", "STOP")])
 def test_act_runs_it_to_the_same_end(second: str, end: str, tmp_path: Path) -> None:
-    answer = f'case $RDC_UNIT in review_1) echo "{second}";; *) echo "$RDC_AGENT_TYPE OK";; esac'
+    answer = f'case $RDC_STEP in review_1) echo "{second}";; *) echo "$RDC_AGENT_TYPE OK";; esac'
     env = {"FOLDER": str(tmp_path), "ARTIFACTS": str(tmp_path / "artifacts")}
     done = act.run(tmp_path, compiled(reviewed(), {**MATRIX, "agent": answer}), env=env)
     assert f"### {end}" in done.summary

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backends.github import GithubBackend
-from backends.options.mistakes import OptionsError
+from backends.options.problems import OptionsError
 from tests.workflows import act
 from tests.workflows.compiling import emission, parsed, steps, text_of
 from tests.workflows.lint import findings
@@ -59,7 +59,7 @@ def test_all_options_at_once(tmp_path: Path) -> None:
     assert job["permissions"] == {"contents": "read", "id-token": "write"}
     assert job["env"]["PORT"] == 8080
     assert job["env"]["WORD"] == "yes", "a text stays a text"
-    assert "TOKEN" not in job["env"], "secrets are for the units, not for what surrounds them"
+    assert "TOKEN" not in job["env"], "secrets are for the steps, not for what surrounds them"
     assert [step["env"].get("TOKEN") for step in job["steps"] if "env" in step] == [
         None,
         "${{ secrets.DEPLOY_TOKEN }}",

@@ -12,7 +12,7 @@ import pytest
 
 from backends.base import Emission
 from backends.github import GithubBackend
-from backends.options.mistakes import OptionsError
+from backends.options.problems import OptionsError
 from compiler.driver import compile_file
 from runtime_shim import publisher_comment
 from tests.workflows import act, engine, lint
@@ -168,7 +168,7 @@ def test_only_steps_that_call_an_agent_have_its_secrets(tmp_path: Path) -> None:
     assert list(steps).index("Install") < list(steps).index("1. Classify")
 
 
-def test_a_rehearsal_installs_nothing_and_has_no_secret(tmp_path: Path) -> None:
+def test_a_mock_run_installs_nothing_and_has_no_secret(tmp_path: Path) -> None:
     agent = {"run": "claude-code", "secrets": ["KEY"], "setup": [{"name": "Install", "run": "npm ci"}]}
     text = workflow(tmp_path, agent=agent, secrets=["KEY"], mock="mocks.yaml")
     assert "secrets.KEY" not in text
@@ -217,7 +217,7 @@ def test_options_that_cannot_be_are_refused(tmp_path: Path, options: dict[str, o
 # --- How it runs -----------------------------------------------------------------------------------------------------
 
 
-def test_a_rehearsal_leaves_prompts_answers_and_the_last_output(tmp_path: Path) -> None:
+def test_a_mock_run_leaves_prompts_answers_and_the_last_output(tmp_path: Path) -> None:
     done = run(tmp_path, workflow(tmp_path, mock="mocks.yaml"))
     assert done.conclusion == "success", done.log
     assert "| 1. Classify | completed | 26 |" in done.summary
@@ -226,7 +226,7 @@ def test_a_rehearsal_leaves_prompts_answers_and_the_last_output(tmp_path: Path) 
     assert (kept / "answers" / "2a.1").read_text() == "Severe."
     prompt = (kept / "prompts" / "3.1").read_text()
     assert "## Output of step 2a: Analyse the bug\n\nSevere.\n" in prompt
-    rows = [json.loads(line)["unit"] for line in (kept / "journal").read_text().splitlines()]
+    rows = [json.loads(line)["node"] for line in (kept / "journal").read_text().splitlines()]
     assert rows == ["1", "2a", "3"]
     assert (left(tmp_path, "triage.json") / "triage.json").read_text() == '{"labels": ["bug"]}'
 
@@ -236,7 +236,7 @@ def test_a_branch_is_taken_by_exactly_its_text(tmp_path: Path, kind: str) -> Non
     mocks = f"agents:\n  1: [{json.dumps(json.dumps({'kind': kind}))}]\n  2a: [A]\n  2/else: [B]\n  3: [C]\n"
     done = run(tmp_path, workflow(tmp_path, mock="mocks.yaml"), mocks=mocks)
     assert done.conclusion == "success", done.log
-    assert (left(tmp_path, "rdc-state") / "answers" / "2a.1").exists() == (kind == "bug\n")  # blanks around are removed
+    assert (left(tmp_path, "rdc-state") / "answers" / "2a.1").exists() == (kind == "bug\n")  # spaces around are removed
 
 
 def test_a_call_is_made_again_and_the_budget_ends_a_run(tmp_path: Path) -> None:

@@ -155,16 +155,16 @@ def test_the_job_of_an_approval_is_protected_and_may_only_look(tmp_path: Path) -
     assert [job.get("environment") for job in jobs.values()] == [None, "approval", None]
     assert jobs["part_2"]["permissions"] == {"actions": "read"}
     assert [job["permissions"].get("actions") for job in jobs.values()] == ["read"] * 3
-    assert all("TOKEN" not in str(job.get("env")) for job in jobs.values()), "no unit gets the token"
-    units = [step for job in jobs.values() for step in job["steps"] if step["name"] in {"1. Build", "3. Install"}]
-    assert len(units) == 2
-    assert "token" not in str(units)
+    assert all("TOKEN" not in str(job.get("env")) for job in jobs.values()), "no step gets the token"
+    nodes = [step for job in jobs.values() for step in job["steps"] if step["name"] in {"1. Build", "3. Install"}]
+    assert len(nodes) == 2
+    assert "token" not in str(nodes)
     assert jobs["part_3"]["needs"] == ["part_1", "part_2"]
 
 
 @pytest.mark.share(3)
 @pytest.mark.parametrize("trap", ["echo BASH_ENV=$PWD/trap", "cp trap curl; chmod +x curl; echo PATH=$PWD:$PATH"])
-def test_no_unit_gets_at_the_token_by_what_later_steps_run(trap: str, tmp_path: Path, github: Reviews) -> None:
+def test_no_step_gets_at_the_token_by_what_later_steps_run(trap: str, tmp_path: Path, github: Reviews) -> None:
     steal = 'echo \'echo "${TOKEN-nothing}" >> "$LOG"\' > trap'
     document = DOCUMENT.replace("echo built > result", f'{steal}; {trap} >> "$GITHUB_ENV"')
     ran = unasked(tmp_path, approvals(tmp_path, document), github)

@@ -122,10 +122,10 @@ def test_a_workflow_carries_what_its_program_needs(task: Any, options: dict[str,
     assert {name for name in ("read_replies", "exchange") if f"def {name}(" in workflow} == carried
 
 
-def test_the_program_stands_between_the_runtime_and_its_units() -> None:
+def test_the_program_stands_between_the_runtime_and_its_steps() -> None:
     jobs = parsed(compiled(triage(), OPTIONS))["jobs"]
     names = [step["name"] for step in jobs["part_1"]["steps"]]
-    assert names[:4] == ["Note the reviews until now", "Write the runtime", "Prepare", "1. Unit 1"]
+    assert names[:4] == ["Note the reviews until now", "Write the runtime", "Prepare", "1. Step 1"]
     _, runtime, prepare, *_ = jobs["part_1"]["steps"]
     assert "Classify" not in runtime["run"]
     assert "PROGRAM = {" in prepare["run"]
@@ -143,8 +143,8 @@ def test_comments_say_why_a_step_is_reached() -> None:
         slots=("x",),
     )
     workflow = compiled(made, OPTIONS)
-    assert "# if a: BAD\n      - name: c Unit c" in workflow
-    assert '# if x == "one two"\n      # if c: PASS\n      - name: d Unit d' in workflow
+    assert "# if a: BAD\n      - name: c Step c" in workflow
+    assert '# if x == "one two"\n      # if c: PASS\n      - name: d Step d' in workflow
 
 
 @pytest.mark.parametrize(("prompts", "is_asked"), [("answers", True), ("agent", False)])
@@ -154,7 +154,7 @@ def test_comments_say_where_people_are_asked(prompts: str, is_asked: bool) -> No
     assert ("# A person answers" in workflow) == is_asked
 
 
-# --- Walks -----------------------------------------------------------------------------------------------------------
+# --- Paths -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -174,25 +174,25 @@ def test_a_run_with_everything(tmp_path: Path, kind: str, decision: str, end: st
         environments={"approval": [decision]},
     )
     assert (ended(done), done.conclusion) == (end, conclusion), done.log
-    prompts = [(unit, given) for unit, given, _ in log(tmp_path)]
+    prompts = [(step, given) for step, given, _ in log(tmp_path)]
     assert prompts[0] == ("1", "Classify: it's $HOME")
     note = "from 2a" if kind == "bug" else "done"
     assert sorted(prompts[-6 if decision == "approved" else -5 :])[:2] == [("3_0", "A "), ("3_0", f"A {note}")]
     assert (kind == "bug") == (tmp_path / "issue").exists()
     if decision == "approved":
         assert prompts[-1] == ("5", "Publish done\n\nfine")
-        assert "| 3b. Unit 3b | 1 | OK |" in done.summary
+        assert "| 3b. Step 3b | 1 | OK |" in done.summary
 
 
 def test_the_limit_ends_a_run(tmp_path: Path) -> None:
     endless = program(node("1", Agent("", text("Go")), to("1")), limit=2)
     done = run(tmp_path, compiled(endless, OPTIONS), {})
-    assert ended(done) == "STOP 1: the limit of 2 units was reached"
+    assert ended(done) == "STOP 1: the limit of 2 steps was reached"
     assert (len(log(tmp_path)), done.conclusion) == (2, "failure")
 
 
 def test_attempts_wait_and_are_ended_when_their_time_is_up(tmp_path: Path) -> None:
-    again = Register("tries", "", role="retries", unit="1")
+    again = Register("tries", "", role="retries", of="1")
     retried = program(
         node(
             "1",
@@ -214,7 +214,7 @@ def test_attempts_wait_and_are_ended_when_their_time_is_up(tmp_path: Path) -> No
 
 
 def test_a_continuation_does_not_wait_again_before_a_question(tmp_path: Path) -> None:
-    again = Register("tries", "", role="retries", unit="1")
+    again = Register("tries", "", role="retries", of="1")
     asked = node(
         "1",
         Ask("confirm", text("Well?")),
@@ -316,7 +316,7 @@ def test_a_choice_that_need_not_be_made_is_not_made_by_the_form() -> None:
 # --- Names -----------------------------------------------------------------------------------------------------------
 
 
-def test_an_entry_of_a_loop_and_a_unit_have_prompts_of_their_own() -> None:
+def test_an_entry_of_a_loop_and_a_step_have_prompts_of_their_own() -> None:
     entries = (Agent("", text("zero")), Agent("", text("one")))
     made = program(
         node("review", Parallel(entries), to("review_1", "pass"), to(STOP)),

@@ -75,14 +75,14 @@ def test_a_run_waits_for_an_answer_and_goes_on_in_another_run(tmp_path: Path) ->
     done = run(tmp_path, workflow, {}, 2, inputs={"answers": json.dumps(given), "resume": "1"})
     assert ended(done) == "COMPLETE", done.log
     assert (tmp_path / "name").read_text() == NAME
-    assert done.summary.count("| ask Unit ask | 1 | YES |") == 1
+    assert done.summary.count("| ask Step ask | 1 | YES |") == 1
 
 
 @pytest.mark.parametrize(
     ("given", "replies"),
     [
         ("a yes; b two words ;c x", [["a", "yes"], ["b", "two words"], ["c", "x"]]),
-        ("b yes; no unit", [["b", "yes; no unit"]]),
+        ("b yes; no step", [["b", "yes; no step"]]),
         ("yes\n\nb  # text", [["", "yes"], ["b", " # text"]]),
         ("b<<E\n1\n\n2\nE\nc x", [["b", "1\n\n2"], ["c", "x"]]),
         ('{"b": ["1", "2"], "a": "yes"}', [["b", "1"], ["b", "2"], ["a", "yes"]]),
@@ -93,18 +93,18 @@ def test_the_forms_of_answers(given: str, replies: list[list[str]]) -> None:
 
 
 def _asked(**kinds: str) -> dict[str, Any]:
-    return {"units": {name: {"task": kind, "words": ["x", "Y"]} for name, kind in kinds.items()}}
+    return {"nodes": {name: {"task": kind, "words": ["x", "Y"]} for name, kind in kinds.items()}}
 
 
 @pytest.mark.parametrize(
     ("given", "says"),
     [
         ('{"b": broken', "the answers begin like JSON, and are none"),
-        ('{"d": "yes"}', "no unit of this name asks anything: d"),
+        ('{"d": "yes"}', "no step of this name asks anything: d"),
         ("a maybe", "expected yes or no: a maybe"),
         ("g yes", "expected approved or rejected: g yes"),
         ("c y", "expected x or Y: c y"),
-        ('{"a": ["yes", 3]}', "the answers of a are neither a text nor a list of texts"),
+        ('{"a": ["yes", 3]}', "the answers of a are neither a string nor a list of strings"),
     ],
 )
 def test_answers_that_fit_no_question_are_refused_before_anything_runs(given: str, says: str) -> None:
@@ -150,7 +150,7 @@ def test_a_state_that_no_run_has_written_is_refused(tmp_path: Path, damage: dict
         "entry": "ask",
         "registers": {"name": None},
         "scopes": {},
-        "units": {"ask": {"task": "ask", "edges": []}},
+        "nodes": {"ask": {"task": "ask", "edges": []}},
         "steps": {"ask": "ask"},
     }
     started = Run(table)
@@ -177,7 +177,7 @@ def test_a_gate_comes_between_what_waited_and_what_goes_on(tmp_path: Path) -> No
     given = {"answers": "3 Ann", "resume": "1"}
     done = run(tmp_path, workflow, None, 2, inputs=given, environments={"approval": []})
     assert ended(done) == "COMPLETE", done.log
-    assert [(unit, said) for unit, said, _ in log(tmp_path)] == [("1", "One"), ("4", "Hello Ann")]
+    assert [(step, said) for step, said, _ in log(tmp_path)] == [("1", "One"), ("4", "Hello Ann")]
 
 
 def test_agents_answer_questions_of_all_kinds(tmp_path: Path) -> None:

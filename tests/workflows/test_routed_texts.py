@@ -42,7 +42,7 @@ def test_texts_of_people_and_agents_stay_texts(tmp_path: Path) -> None:
         node(
             "3",
             Shell("bash", text('printf "%s\\n" "$SAID"; printf "x<<EOF\\n%s\\nEOF\\n" "$SAID" > "$RDC_OUTPUT"')),
-            to("4", do=[Keep("value", "value", "x")]),
+            to("4", do=[Keep("value", "output", "x")]),
             variables=(Variable("SAID", "said"),),
         ),
         node(
@@ -87,8 +87,8 @@ def test_agents_get_nothing_that_the_runner_believes(tmp_path: Path) -> None:
     assert ended(done) == "COMPLETE"
     (_, _, env) = log(tmp_path)[0]
     assert {name: env[name] for name in env if name.startswith("RDC_")} == {
-        "RDC_UNIT": "1",
-        "RDC_TITLE": "Unit 1",
+        "RDC_STEP": "1",
+        "RDC_TITLE": "Step 1",
         "RDC_RUN_ID": "1",
         "RDC_ATTEMPT": "1",
         "RDC_AGENT_TYPE": "type",
@@ -101,7 +101,7 @@ def test_agents_get_nothing_that_the_runner_believes(tmp_path: Path) -> None:
 def test_secrets_are_masked_in_answers_and_never_saved(tmp_path: Path) -> None:
     made = program(
         node("1", Agent("", text("One")), to("2", do=[Keep("x")])),
-        node("2", Shell("sh", text('echo "v=$KEY" > "$RDC_OUTPUT"')), to("3", do=[Keep("v", "value", "v")])),
+        node("2", Shell("sh", text('echo "v=$KEY" > "$RDC_OUTPUT"')), to("3", do=[Keep("v", "output", "v")])),
         node("3", Ask("input", text("?")), to(COMPLETE)),
         slots=("x", "v"),
     )

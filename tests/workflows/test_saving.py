@@ -84,7 +84,7 @@ def test_a_masked_value_is_not_kept(tmp_path: Path, command: str) -> None:
         )
     run, ran = waits(tmp_path, command)
     not_saved(
-        run, ran, "the step s1 has put a masked value into TOKEN. Fetch the value anew in a unit after the prompt"
+        run, ran, "the step s1 has put a masked value into TOKEN. Fetch the value anew in a step after the prompt"
     )
 
 
@@ -101,7 +101,7 @@ def test_what_a_loop_masks_is_not_kept(tmp_path: Path) -> None:
     not_saved(run, ran, "the step s1 has put a masked value into TOKEN.")
 
 
-def test_a_retried_unit_masks_too(tmp_path: Path) -> None:
+def test_a_retried_step_masks_too(tmp_path: Path) -> None:
     document = DOCUMENT.replace("COMMAND\n```\n", "COMMAND\n```\n\n- FAIL: RETRY 2\n")
     run, ran = waits(tmp_path, 'echo "::add-mask::tok-1"; echo "TOKEN=tok-1" >> "$GITHUB_ENV"', document)
     not_saved(run, ran, "the step s1 has put a masked value into TOKEN.")
@@ -270,12 +270,12 @@ echo "$PWD/tools" >> "$GITHUB_PATH"
         'rm -r "$RUNNER_TEMP/rdc/intact"',
     ],
 )
-def test_a_disk_that_fails_is_not_the_failure_of_a_unit(tmp_path: Path, command: str) -> None:
+def test_a_disk_that_fails_is_not_the_failure_of_a_step(tmp_path: Path, command: str) -> None:
     run, ran = waits(tmp_path, "", UNKNOWN.replace("BREAK", command))
     assert ran.exit_code
-    assert run.done() == ["one"], "neither the next unit nor the one for its failure"
+    assert run.done() == ["one"], "neither the next step nor the one for its failure"
     assert said(ran) == ""
-    assert "The state of the run cannot be read or written, so no other unit is run" in ran.summary
+    assert "The state of the run cannot be read or written, so no other step is run" in ran.summary
 
 
 @pytest.mark.parametrize("tool", ["cat", "mktemp"])

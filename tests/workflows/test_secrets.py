@@ -1,4 +1,4 @@
-"""Secrets that a document needs: looked for in the first step, given to the units they are named for (I26, E10)."""
+"""Secrets that a document needs: looked for in the first step, given to the steps they are named for (I26, E10)."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def needing(made: Program, *names: str) -> Program:
     return replace(made, secrets=names or ("KEY", "OTHER"))
 
 
-def shows(unit: str) -> Shell:
-    return Shell("bash", text(f'echo "{unit} $KEY $OTHER" >> "$FOLDER/shown"'))
+def shows(step: str) -> Shell:
+    return Shell("bash", text(f'echo "{step} $KEY $OTHER" >> "$FOLDER/shown"'))
 
 
 NATIVE = needing(
@@ -50,7 +50,7 @@ NATIVE = needing(
 ROUTED = needing(
     program(
         node("1", shows("1"), to("2", "pass"), to(STOP, "fail")),
-        node("2", shows("2"), to("3", do=[Keep("x", "value", "x")])),
+        node("2", shows("2"), to("3", do=[Keep("x", "output", "x")])),
         node("3", Agent("", text("?")), to(COMPLETE)),
         slots=("x",),
     )
@@ -88,8 +88,8 @@ def test_act_looks_for_secrets_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("made", [NATIVE, ROUTED], ids=["native", "routed"])
-def test_each_unit_gets_what_is_named_for_it(made: Program, tmp_path: Path) -> None:
-    options = {**AGENT, "units": {"2": {"secrets": ["OTHER"]}}, "secrets": {"KEY": "STORED"}}
+def test_each_step_gets_what_is_named_for_it(made: Program, tmp_path: Path) -> None:
+    options = {**AGENT, "steps": {"2": {"secrets": ["OTHER"]}}, "secrets": {"KEY": "STORED"}}
     done = run(tmp_path, compiled(made, options), secrets={"STORED": "s", "OTHER": "o"})
     assert done.conclusion == "success", done.log
     assert shown(tmp_path) == "1  \n2  o\n"
@@ -111,7 +111,7 @@ def test_secrets_of_an_environment_are_looked_for_there(tmp_path: Path) -> None:
     for made in (NATIVE, ROUTED):
         options = {
             **AGENT,
-            "units": {"1": {"secrets": ["KEY"]}, "2": {"environment": "production", "secrets": ["OTHER"]}},
+            "steps": {"1": {"secrets": ["KEY"]}, "2": {"environment": "production", "secrets": ["OTHER"]}},
         }
         jobs = parsed(compiled(made, options))["jobs"]
         checked = {name: job["steps"][0].get("env", {}).get("MISSING", "") for name, job in jobs.items()}
@@ -124,7 +124,7 @@ def test_secrets_of_an_environment_are_looked_for_there(tmp_path: Path) -> None:
 
 def test_entries_in_an_environment_of_their_own_look_for_theirs() -> None:
     made = needing(program(node("1", Parallel((Agent("", text("A")), Agent("", text("B")))), to(COMPLETE))), "KEY")
-    options = {"agent": "cat", "parallel": "matrix", "units": {"1": {"environment": "agents", "secrets": ["KEY"]}}}
+    options = {"agent": "cat", "parallel": "matrix", "steps": {"1": {"environment": "agents", "secrets": ["KEY"]}}}
     jobs = parsed(compiled(made, options))["jobs"]
     assert jobs["entries_s1"]["steps"][0]["name"] == "Check the secrets"
     assert jobs["part_1"]["steps"][0]["name"] != "Check the secrets"
@@ -133,7 +133,7 @@ def test_entries_in_an_environment_of_their_own_look_for_theirs() -> None:
 def test_a_value_is_masked_from_the_moment_it_is_read(tmp_path: Path) -> None:
     made = needing(
         program(
-            node("1", Shell("sh", text('echo "v=a $KEY b" > "$RDC_OUTPUT"')), to("2", do=[Keep("v", "value", "v")])),
+            node("1", Shell("sh", text('echo "v=a $KEY b" > "$RDC_OUTPUT"')), to("2", do=[Keep("v", "output", "v")])),
             node("2", Shell("sh", text('echo "$V" > "$FOLDER/shown"')), to("3"), variables=(Variable("V", "v"),)),
             node("3", Ask("input", text("?")), to(COMPLETE)),
             slots=("v",),
@@ -154,7 +154,7 @@ def test_callers_can_give_the_secrets() -> None:
 
 
 WRONG: Mapping[str, tuple[Program, dict[str, object]]] = {
-    "RUNNER_KEY": (needing(NATIVE, "RUNNER_KEY", "UNIT_TEST_KEY"), {}),
+    "RUNNER_KEY": (needing(NATIVE, "RUNNER_KEY", "PROMPT_KEY"), {}),
     "KEY is given": (NATIVE, {"env": {"KEY": "x"}}),
     "NONE of a command": (ROUTED, {"agent": {"run": "cat", "secrets": ["NONE"]}}),
 }

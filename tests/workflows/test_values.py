@@ -45,9 +45,9 @@ NAMES = ("A", "B")
 SHOW = 'printf "%s|" "${A-unset}" >> "$FOLDER/shown"'
 
 
-def unit(name: str, command: str, *edges: Edge, **more: Any) -> Node:
+def runs(name: str, command: str, *edges: Edge, **more: Any) -> Node:
     """A command as lowering writes it: it has all values, and may give each."""
-    keeps = tuple(Keep(one, "value", one) for one in NAMES)
+    keeps = tuple(Keep(one, "output", one) for one in NAMES)
     own = tuple(replace(edge, effects=(*keeps, *edge.effects)) for edge in edges)
     mine = tuple(Variable(one, one) for one in NAMES)
     return node(name, Shell("bash", text(command)), *own, variables=mine, **more)
@@ -70,9 +70,9 @@ def test_a_value_goes_on_as_a_text(value: str, tmp_path: Path) -> None:
     (tmp_path / "value").write_bytes(value.encode())
     gives = f'{SHOW}; {{ echo "A<<END-OF-IT"; cat "$FOLDER/value"; echo; echo END-OF-IT; }} > "$RDC_OUTPUT"; exit 1'
     made = program(
-        unit("1", gives, to(STOP, "pass"), to("2", "fail")),
-        unit("2", SHOW, to("3", "pass"), to(STOP, "fail")),
-        unit("3", f'{SHOW}; [ -e "$FOLDER/x" ] || ! touch "$FOLDER/x"', to(COMPLETE, "pass"), to("2", "fail")),
+        runs("1", gives, to(STOP, "pass"), to("2", "fail")),
+        runs("2", SHOW, to("3", "pass"), to(STOP, "fail")),
+        runs("3", f'{SHOW}; [ -e "$FOLDER/x" ] || ! touch "$FOLDER/x"', to(COMPLETE, "pass"), to("2", "fail")),
         said("value"),
         slots=NAMES,
     )
@@ -88,16 +88,16 @@ def test_a_value_goes_on_as_a_text(value: str, tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_shown_as_it_was_written(tmp_path: Path) -> None:
-    made = program(unit("1", "true", to(COMPLETE, "pass"), to(STOP, "fail")), said(), slots=NAMES)
+    made = program(runs("1", "true", to(COMPLETE, "pass"), to(STOP, "fail")), said(), slots=NAMES)
     done = run(tmp_path, compiled(made))
     assert ("notice", "COMPLETE", "The complete is {{A}}.") in done.jobs["runbook"].annotations
 
 
 def test_attempts_and_loops_see_what_was_given_before(tmp_path: Path) -> None:
-    again = Register("tries", "", role="retries", unit="1")
+    again = Register("tries", "", role="retries", of="1")
     gives = f'{SHOW}; echo "A=$RDC_ATTEMPT" > "$RDC_OUTPUT"; [ "$RDC_ATTEMPT" = 3 ]'
     made = program(
-        unit(
+        runs(
             "1",
             gives,
             to("2", "pass"),
@@ -106,7 +106,7 @@ def test_attempts_and_loops_see_what_was_given_before(tmp_path: Path) -> None:
             retries="tries",
             settings=Settings(timeout=60),
         ),
-        unit("2", SHOW, to(COMPLETE, "pass"), to(STOP, "fail"), settings=Settings(timeout=60)),
+        runs("2", SHOW, to(COMPLETE, "pass"), to(STOP, "fail"), settings=Settings(timeout=60)),
         registers=(again,),
         slots=NAMES,
     )
@@ -119,9 +119,9 @@ def test_attempts_and_loops_see_what_was_given_before(tmp_path: Path) -> None:
 
 def test_a_continuation_has_the_values(tmp_path: Path) -> None:
     made = program(
-        unit("1", 'echo "A=x y" > "$RDC_OUTPUT"', to("2", "pass"), to(STOP, "fail")),
+        runs("1", 'echo "A=x y" > "$RDC_OUTPUT"', to("2", "pass"), to(STOP, "fail")),
         node("2", Ask("yes_no", words("Is ", ref("A", "{{A}}"), " well?")), to("3", "pass"), to(STOP, "fail")),
-        unit("3", SHOW, to(COMPLETE, "pass"), to(STOP, "fail")),
+        runs("3", SHOW, to(COMPLETE, "pass"), to(STOP, "fail")),
         slots=NAMES,
     )
     workflow = compiled(made)
@@ -135,10 +135,10 @@ def test_a_continuation_has_the_values(tmp_path: Path) -> None:
 
 def test_act_hands_values_on_too(tmp_path: Path) -> None:
     made = program(
-        unit("1", 'printf "A<<E\\nx\\n\\$(y)\\nE\\n" > "$RDC_OUTPUT"', to("2"), settings=Settings(timeout=9)),
-        unit("2", f"{SHOW}; sleep 60", to(STOP, "pass"), to("3", "fail"), settings=Settings(timeout=1)),
-        unit("3", f'{SHOW}; [ -e "$FOLDER/x" ] || ! touch "$FOLDER/x"', to(COMPLETE, "pass"), to("2b", "fail")),
-        unit("2b", "true", to("3")),
+        runs("1", 'printf "A<<E\\nx\\n\\$(y)\\nE\\n" > "$RDC_OUTPUT"', to("2"), settings=Settings(timeout=9)),
+        runs("2", f"{SHOW}; sleep 60", to(STOP, "pass"), to("3", "fail"), settings=Settings(timeout=1)),
+        runs("3", f'{SHOW}; [ -e "$FOLDER/x" ] || ! touch "$FOLDER/x"', to(COMPLETE, "pass"), to("2b", "fail")),
+        runs("2b", "true", to("3")),
         said("value"),
         slots=NAMES,
     )
@@ -151,11 +151,11 @@ def test_act_hands_values_on_too(tmp_path: Path) -> None:
 def test_secrets_are_masked_from_the_moment_a_value_is_read(tmp_path: Path) -> None:
     gives = """printf 'A<<E\\n%s %s-%s\\n%s\\nE\\n' "$KEY" "$KEY" more "$TEXT" > "$RDC_OUTPUT\""""
     made = program(
-        unit("1", gives, to("2", "pass"), to(STOP, "fail")),
-        unit("2", SHOW, to("3", "fail"), to("4", "pass")),
-        unit("3", "true", to("2")),
-        unit("4", f'echo "A=$LONG" > "$RDC_OUTPUT"; {SHOW}', to("5", "pass"), to("4", "fail")),
-        unit("5", SHOW, to(COMPLETE)),
+        runs("1", gives, to("2", "pass"), to(STOP, "fail")),
+        runs("2", SHOW, to("3", "fail"), to("4", "pass")),
+        runs("3", "true", to("2")),
+        runs("4", f'echo "A=$LONG" > "$RDC_OUTPUT"; {SHOW}', to("5", "pass"), to("4", "fail")),
+        runs("5", SHOW, to(COMPLETE)),
         slots=NAMES,
     )
     workflow = compiled(replace(made, secrets=("KEY", "LONG", "TEXT")))
@@ -168,11 +168,11 @@ def test_secrets_are_masked_from_the_moment_a_value_is_read(tmp_path: Path) -> N
 
 
 def test_a_run_that_waits_twice_keeps_inputs_values_and_its_place_in_a_loop(tmp_path: Path) -> None:
-    again = Register("tries", "", role="retries", unit="1")
+    again = Register("tries", "", role="retries", of="1")
     gives = f'{SHOW}; echo "A=$RDC_ATTEMPT $NAME $STAGE" > "$RDC_OUTPUT"; [ "$RDC_ATTEMPT" = 2 ]'
     question = words("Is ", ref("A", "{{A}}"), " well, ", ref("NAME"), "?")
-    units = (
-        unit(
+    nodes = (
+        runs(
             "1",
             gives,
             to("2", "pass"),
@@ -183,13 +183,13 @@ def test_a_run_that_waits_twice_keeps_inputs_values_and_its_place_in_a_loop(tmp_
             constants=(Constant("STAGE", "prod"),),
         ),
         node("2", Ask("yes_no", question), to("3", "pass"), to(STOP, "fail")),
-        unit("3", f'{SHOW}; [ -e "$FOLDER/x" ] || ! touch "$FOLDER/x"', to("4", "pass"), to("3b", "fail")),
+        runs("3", f'{SHOW}; [ -e "$FOLDER/x" ] || ! touch "$FOLDER/x"', to("4", "pass"), to("3b", "fail")),
         node("3b", Ask("yes_no", text("Again?")), to("3", "pass"), to(STOP, "fail")),
-        unit("4", SHOW, to(COMPLETE, "pass"), to(STOP, "fail")),
+        runs("4", SHOW, to(COMPLETE, "pass"), to(STOP, "fail")),
         said("value"),
     )
     mine = Variable("NAME", "NAME")
-    full = [replace(one, variables=(*one.variables, mine)) if one.variables else one for one in units]
+    full = [replace(one, variables=(*one.variables, mine)) if one.variables else one for one in nodes]
     workflow = compiled(program(*full, registers=(again,), slots=NAMES, inputs=[Input("NAME")]), {"summary": True})
     assert "rdc.py" not in workflow
     assert findings([written(tmp_path, workflow)]) == []
@@ -204,13 +204,13 @@ def test_a_run_that_waits_twice_keeps_inputs_values_and_its_place_in_a_loop(tmp_
 
 @cache
 def script() -> str:
-    made = program(unit("1", "true", to(COMPLETE, "pass"), to(STOP, "fail")), slots=NAMES)
-    return next(str(step["run"]) for step in steps(compiled(made)) if step["name"] == "Prepare the values")
+    made = program(runs("1", "true", to(COMPLETE, "pass"), to(STOP, "fail")), slots=NAMES)
+    return next(str(step["run"]) for step in steps(compiled(made)) if step["name"] == "Prepare the outputs")
 
 
 def handed_on(folder: Path, content: bytes, code: int = 0) -> tuple[int, dict[str, str]]:
     """What becomes of a file of values: the exit code, and the variables in the order of the runner."""
-    env = {"PATH": os.environ["PATH"], "RUNNER_TEMP": str(folder), "VALUES": " ".join(NAMES)}
+    env = {"PATH": os.environ["PATH"], "RUNNER_TEMP": str(folder), "OUTPUTS": " ".join(NAMES)}
     if not (folder / "rdc").exists():
         subprocess.run(["bash", "-c", script()], env=env, check=True)
     (folder / "content").write_bytes(content)
@@ -276,15 +276,15 @@ def rest(first: Node, **more: Any) -> Program:
     return program(first, **{"slots": NAMES, **more})
 
 
-ONE = unit("1", "true", to(COMPLETE))
+ONE = runs("1", "true", to(COMPLETE))
 TOLD = program(
     node("1", Ask("yes_no", words("Is ", ref("A", "{{A}}"), " well?")), to("2", "pass"), to(STOP, "fail")),
-    unit("2", "true", to("1", "fail"), to(COMPLETE, "pass")),
+    runs("2", "true", to("1", "fail"), to(COMPLETE, "pass")),
     slots=NAMES,
 )
 ROUTED: Mapping[str, tuple[Program, dict[str, object]]] = {
     "a value that not every command gives": (
-        rest(replace(ONE, edges=(to(COMPLETE, do=[Keep("A", "value", "A")]),))),
+        rest(replace(ONE, edges=(to(COMPLETE, do=[Keep("A", "output", "A")]),))),
         {},
     ),
     "a value that is cleared": (rest(replace(ONE, edges=(replace(ONE.edges[0], effects=(Clear("A"),)),))), {}),
@@ -293,7 +293,7 @@ ROUTED: Mapping[str, tuple[Program, dict[str, object]]] = {
         {},
     ),
     "a loop that shows a value": (TOLD, {}),
-    "an environment": (rest(ONE), {"units": {"1": {"environment": "production"}}}),
+    "an environment": (rest(ONE), {"steps": {"1": {"environment": "production"}}}),
     "a secret of the same name": (rest(ONE), {"secrets": ["A"]}),
     "an input under another name": (rest(ONE, inputs=[Input("X")]), {}),
 }

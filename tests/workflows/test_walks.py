@@ -1,4 +1,4 @@
-"""Walks that went wrong once, each as small as it can be."""
+"""Paths that went wrong once, each as small as it can be."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_placeholders_in_messages_outside_of_loops(document: str, end: str, tmp_
     assert re.sub(r"\\\\(.)", r"\1", shown) == end
 
 
-def test_answers_are_for_the_unit_that_is_named_exactly(tmp_path: Path) -> None:
+def test_answers_are_for_the_step_that_is_named_exactly(tmp_path: Path) -> None:
     children = "\n".join(f'### 1.{n} Ask\n\nFine?\n\n- NO: STOP "stopped at 1.{n}"\n' for n in range(1, 11))
     assert (
         heading(tmp_path, f"## 1. Ask all\n\n{children}", answers="1.10 fail" + "; PASS" * 9) == "STOP stopped at 1.10"
@@ -136,7 +136,7 @@ Again?
     assert run.done() == ["begin", name, name]
 
 
-def test_what_units_of_a_loop_put_into_the_environment_outlives_waiting(tmp_path: Path) -> None:
+def test_what_steps_of_a_loop_put_into_the_environment_outlives_waiting(tmp_path: Path) -> None:
     (tmp_path / "repository").mkdir()
     document = """\
 ## 1. Set
@@ -178,7 +178,7 @@ def test_a_command_in_a_loop_sees_its_own_variables(tmp_path: Path) -> None:
 ## 1. Show
 
 ```bash
-echo "$next $unit $code $outcome $N" >> "$LOG"
+echo "$next $step $code $outcome $N" >> "$LOG"
 ```
 
 - PASS: COMPLETE
@@ -192,7 +192,7 @@ true
 
 - PASS: GOTO 1
 """
-    values = {"next": "v2", "unit": "kg", "code": "abc", "outcome": "good", "N": "7"}
+    values = {"next": "v2", "step": "kg", "code": "abc", "outcome": "good", "N": "7"}
     text = text_of(tmp_path, document, {"checkout": False, "summary": True, "env": values})
     act.run(tmp_path, text, env={"LOG": str(tmp_path / "log")})
     assert (tmp_path / "log").read_text(encoding="utf-8") == "v2 kg abc good 7\n"

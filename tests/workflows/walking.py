@@ -1,4 +1,4 @@
-"""Small workflows written by hand, for walks by the second engine."""
+"""Small workflows written by hand, for paths by the second engine."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from tests.workflows.engine import EngineRun
 
-Walk = Callable[..., EngineRun]
+Engine = Callable[..., EngineRun]
 
 HEAD = "on:\n  workflow_dispatch:\n"
 MATRIX = """\

@@ -64,8 +64,8 @@ leave_artifact() { # $1 says whether the run was over before: then a file that i
 }
 walk() {
   while choose; [ -z "$rdc_over" ]; do
-    take "$rdc_next" || fail "there is no unit $rdc_next"
-    do_unit
+    take "$rdc_next" || fail "there is no step $rdc_next"
+    do_node
   done
   if is_over; then rdc_word=old; else record "over $rdc_code $rdc_over"; rdc_word=new; fi
   rdc_path=''

@@ -1,13 +1,13 @@
-# --- Module: breakpoints: a run waits where it leaves a unit, or a step with all that is in it ------------------------
-# `2/elicit` and `2a` stand in `2`; of a unit whose name says something else, its steps are told.
+# --- Module: breakpoints: a run waits where it leaves a step, or a step with all that is in it ------------------------
+# `2/elicit` and `2a` stand in `2`; of a step whose name says something else, its steps are told.
 within() { rdc_within_of=$rdc_name_U rdc_within_U=" $* "; }
-is_in() { # whether the unit that was looked at is $1 or stands in it
+is_in() { # whether the step that was looked at is $1 or stands in it
   case $rdc_id_U in "$1" | "$1"/*) return 0 ;; esac
   if [ "${rdc_within_of-}" = "$rdc_name_U" ]; then case $rdc_within_U in *" $1 "*) return 0 ;; *) return 1 ;; esac; fi
   case $rdc_id_U in "$1"[a-z] | "$1"[a-z]/* | "$1".[0-9]*) ;; *) return 1 ;; esac
 }
-leaves() { # whether the run goes on outside of the place $2, in which the unit $1 stands
-  (look_at "$1" && is_in "$2" && look_at "$rdc_unit" && ! is_in "$2")
+leaves() { # whether the run goes on outside of the place $2, in which the step $1 stands
+  (look_at "$1" && is_in "$2" && look_at "$rdc_node" && ! is_in "$2")
 }
 
 check_breaks() {
@@ -19,7 +19,7 @@ check_breaks() {
     (for rdc_word in $rdc_order; do
       look_at "$rdc_word"
       [ "$rdc_kind_U" = choice ] || ! is_in "$rdc_place" || exit 0
-    done; exit 1) || fail "BREAK: there is no unit $(printf '%s' "$rdc_place" | line); make help lists them"
+    done; exit 1) || fail "BREAK: there is no step $(printf '%s' "$rdc_place" | line); make help lists them"
   done
   set +f
 }
@@ -34,7 +34,7 @@ keep_breaks() { # all that were named since the run began
   set +f
 }
 
-# Waits before a unit is begun, if the last one that has ended was behind a breakpoint and this one is not; once.
+# Waits before a step is begun, if the last one that has ended was behind a breakpoint and this one is not; once.
 break_here() {
   case $rdc_verb:$rdc_last in run:end\ * | resume:end\ *) ;; *) return 0 ;; esac
   [ -s "$rdc_files/calls/breaks" ] && ! is_passed || return 0

@@ -15,10 +15,10 @@ keep_names() { # of what a later make has to be given again; the values may be s
 }
 call_number() {
   break_here
-  # Of a unit that goes on, entries that have answered are not called again; those of another one make room before.
-  case $rdc_last in "begin $rdc_unit "*) ;; *) remake entries ;; esac
+  # Of a step that goes on, entries that have answered are not called again; those of another one make room before.
+  case $rdc_last in "begin $rdc_node "*) ;; *) remake entries ;; esac
   [ "$rdc_kind" != agents ] || within_budget || {
-    record "over 1 STOP BUDGET $rdc_unit"
+    record "over 1 STOP BUDGET $rdc_node"
     rdc_says="the budget of $rdc_budget calls of agents is spent; ${rdc_again}resume AGENT_CALLS=NUMBER goes on"
     end 1 "STOP $rdc_id: $rdc_says"
   }

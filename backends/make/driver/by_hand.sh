@@ -1,5 +1,5 @@
 # --- Module: answers of people in place of agents and tools, and long replies -----------------------------------------
-# The ids of units that can be answered, a line each.
+# The ids of steps that can be answered, a line each.
 asks() {
   (for rdc_word in $rdc_order; do
     look_at "$rdc_word"
@@ -11,13 +11,13 @@ asks() {
 check_lines() { :; } # an answer of an agent is any text
 rdc_is_hand=''
 
-# Questions are kept under the names of their units, as they are written in names of files.
+# Questions are kept under the names of their steps, as they are written in names of files.
 show_question() {
   filled "$rdc_ask_U"
   said; rdc_prompt=prompts/${rdc_said#*/}
   keep "$rdc_value" "$rdc_prompt"
   [ ! -s "$rdc_files/$rdc_prompt" ] || say "$(visible < "$rdc_files/$rdc_prompt")"
-  unit_words; options
+  node_words; options
 }
 
 # Puts to a person what there is no command for.
@@ -33,7 +33,7 @@ by_hand() {
   fi
   [ "$rdc_verb" != step ] || end 75 "WAITING $rdc_id"
   rdc_word='AGENT=COMMAND'; [ "$rdc_kind" = agents ] || rdc_word='TOOLS=FILE'
-  say "rdc: to answer: ${rdc_again}answer UNIT=$(quoted "$rdc_id") FILE=FILE"
+  say "rdc: to answer: ${rdc_again}answer STEP=$(quoted "$rdc_id") FILE=FILE"
   say "rdc: to go on:  ${rdc_again}resume   (or ${rdc_again}resume $rdc_word)"
   end 75 "WAITING $rdc_id"
 }
@@ -45,7 +45,7 @@ prepare_hand() {
   [ "$rdc_kind" != tool ] || informed helper shown "$rdc_files" "$(registers)" "$rdc_asked" || unkept
 }
 
-# Takes the answer that the file of answers has for this very unit.
+# Takes the answer that the file of answers has for this very step.
 by_file() {
   [ -n "${rdc_given_ANSWERS-}" ] && [ "${rdc_entries_U:--}" = - ] && is_named || return 1
   prepare_hand
@@ -78,7 +78,7 @@ is_empty() {
 replied() {
   if [ -n "$rdc_is_hand" ]; then
     rdc_is_hand='' rdc_kind=$rdc_kind_U
-    ! is_empty || fail "${1:+$rdc_given_ANSWERS:${1##* }: }the answer of unit $rdc_id is empty"
+    ! is_empty || fail "${1:+$rdc_given_ANSWERS:${1##* }: }the answer of step $rdc_id is empty"
     rm -f "$rdc_files/outcome"
     set -- "$1" "$rdc_files" "$rdc_files/$rdc_said" "$rdc_asked" "$rdc_files/reply"
     informed call_helper replied $$ "$rdc_files/left" "$2" "$3" "$4" "$5"
@@ -97,20 +97,20 @@ replied() {
 # Records the answer that a person gives by make: a word, a file, or what comes on standard input.
 answer() {
   take_up; ready_to_answer
-  case $rdc_last in "begin "*) ;; *) fail "no unit waits for an answer" ;; esac
+  case $rdc_last in "begin "*) ;; *) fail "no step waits for an answer" ;; esac
   case $rdc_kind in
-    bash | sh) fail "no unit waits for an answer" ;;
-    agents | tool) at_rest || fail "no unit waits for an answer: unit $rdc_id was interrupted; ${rdc_again}resume" ;;
+    bash | sh) fail "no step waits for an answer" ;;
+    agents | tool) at_rest || fail "no step waits for an answer: step $rdc_id was interrupted; ${rdc_again}resume" ;;
   esac
-  [ "$rdc_id" = "${rdc_given_UNIT-}" ] ||
-    fail "unit '$(printf '%s' "${rdc_given_UNIT-}" | tr -c '[:print:]' ' ')' does not wait for an answer, \
-unit '$rdc_id' does"
+  [ "$rdc_id" = "${rdc_given_STEP-}" ] ||
+    fail "step '$(printf '%s' "${rdc_given_STEP-}" | tr -c '[:print:]' ' ')' does not wait for an answer, \
+step '$rdc_id' does"
   take_reply
   case $rdc_kind in
     agents | tool)
-      ! is_empty || fail "the answer of unit $rdc_id is empty"
-      prepare_helper; called; prepare_hand; tell || fail "unit $rdc_id cannot be answered" ;;
-    *) reads "$rdc_files/reply" || fail "this is no answer of unit $rdc_id: $(refused_reply); RESULT=$(hints ' or ')" ;;
+      ! is_empty || fail "the answer of step $rdc_id is empty"
+      prepare_helper; called; prepare_hand; tell || fail "step $rdc_id cannot be answered" ;;
+    *) reads "$rdc_files/reply" || fail "this is no answer of step $rdc_id: $(refused_reply); REPLY=$(hints ' or ')" ;;
   esac
   sign
   now; rdc_start=$rdc_now
@@ -120,20 +120,20 @@ unit '$rdc_id' does"
   say "rdc: to go on:  ${rdc_again}resume${rdc_says:+   (with $rdc_says, as before)}"
 }
 take_reply() {
-  rdc_says="RESULT is missing: ${rdc_again}answer UNIT=$(quoted "$rdc_id")"
+  rdc_says="REPLY is missing: ${rdc_again}answer STEP=$(quoted "$rdc_id")"
   case $rdc_kind in
     agents | tool) rdc_says="$rdc_says FILE=FILE" ;;
-    *) rdc_says="$rdc_says RESULT=$(hints ' or ')" ;;
+    *) rdc_says="$rdc_says REPLY=$(hints ' or ')" ;;
   esac
   if [ -n "${rdc_given_FILE-}" ]; then
     [ -f "$rdc_given_FILE" ] && [ -r "$rdc_given_FILE" ] || fail "the answer cannot be read: $rdc_given_FILE"
     text_of "$rdc_given_FILE"
-  elif [ "${rdc_given_RESULT--}" != - ]; then
-    printf '%s' "$rdc_given_RESULT" > "$rdc_files/reply" || unkept
+  elif [ "${rdc_given_REPLY--}" != - ]; then
+    printf '%s' "$rdc_given_REPLY" > "$rdc_files/reply" || unkept
   else
-    [ ! -t 0 ] || [ "${rdc_given_RESULT-}" = - ] || fail "$rdc_says"
+    [ ! -t 0 ] || [ "${rdc_given_REPLY-}" = - ] || fail "$rdc_says"
     text_of -
-    [ -s "$rdc_files/reply" ] || [ "${rdc_given_RESULT-}" = - ] || fail "$rdc_says"
+    [ -s "$rdc_files/reply" ] || [ "${rdc_given_REPLY-}" = - ] || fail "$rdc_says"
   fi
 }
 

@@ -17,7 +17,7 @@ informed() {
   return "$1"
 }
 
-# Refuses a run that was given something wrong. A unit of a run that goes on is not asked about if it called nothing.
+# Refuses a run that was given something wrong. A step of a run that goes on is not asked about if it called nothing.
 check_commands() {
   check_breaks
   prepare_helper
@@ -28,7 +28,7 @@ check_commands() {
   esac
 }
 
-# Whether nothing was called since the unit began, or something waits before it is called again.
+# Whether nothing was called since the step began, or something waits before it is called again.
 at_rest() {
   { read -r rdc_value rdc_word < "$rdc_files/process"; } 2> /dev/null || rdc_value=''
   [ "$rdc_value" != "$rdc_count" ] || [ "$(tail -n 1 "$rdc_files/calls/tally" 2> /dev/null)" = rest ]
@@ -46,14 +46,14 @@ perform_call() {
   if [ "$rdc_outcome" = - ]; then by_hand; else ended 0; fi
 }
 
-# A call without an outcome leaves the unit to be resumed.
+# A call without an outcome leaves the step to be resumed.
 no_call() {
   end_calls
   [ "$rdc_verb" = step ] || say "rdc: when the cause is removed: ${rdc_again}resume RERUN=1"
-  fail "unit $rdc_id has no outcome: the call ended with exit code $rdc_code"
+  fail "step $rdc_id has no outcome: the call ended with exit code $rdc_code"
 }
 
-# Writes down what is called, as the JSON $1 says, and the prompts of the unit's entries.
+# Writes down what is called, as the JSON $1 says, and the prompts of the step's entries.
 prepare_call() {
   keep "$1" call
   said; rdc_prompts=0
@@ -96,8 +96,8 @@ registers() {
 # --- What agents and tools have said stands in `said`: `answers` has all that they said in attempts that failed too ---
 said() {
   case $rdc_kind in
-    agents | tool) rdc_said=said/$rdc_unit.$rdc_call; return ;;
-    bash | sh) rdc_said=answers/$rdc_unit.$rdc_call; return ;;
+    agents | tool) rdc_said=said/$rdc_node.$rdc_call; return ;;
+    bash | sh) rdc_said=answers/$rdc_node.$rdc_call; return ;;
   esac
   rdc_said=$rdc_id
   case $rdc_id in *[!A-Za-z0-9_.{}\ ~-]*) rdc_said=$(RDC_NAME=$rdc_id LC_ALL=C awk 'BEGIN {
@@ -126,7 +126,7 @@ keep_field() {
 }
 no_values() {
   said; true > "$rdc_files/$rdc_said" || unkept
-  for rdc_word in ${rdc_gives_U-}; do rm -f "$rdc_files/outputs/$rdc_unit.$rdc_call.$rdc_word"; done
+  for rdc_word in ${rdc_gives_U-}; do rm -f "$rdc_files/outputs/$rdc_node.$rdc_call.$rdc_word"; done
 }
 
 # Lets the agent decide that was named for this run: the last line of its answer counts, and all but a word is fail.
@@ -148,11 +148,11 @@ help_calls() {
   help_line "$rdc_begin AGENT_TIMEOUT=TIME" 'how long a call of an agent may take, such as 90s or 10m'
   help_line "$rdc_begin AGENT_RETRIES=NUMBER" 'how often a call that fails is made again'
   help_line "$rdc_begin AGENT_CALLS=NUMBER" 'how many calls of agents the whole run may make'
-  help_line "$rdc_begin BREAK=UNIT" 'wait when the run leaves this unit or step; resume goes on'
+  help_line "$rdc_begin BREAK=STEP" 'wait when the run leaves this step; resume goes on'
   [ "$rdc_python_wanted" = '[]' ] || help_line "$rdc_begin JOBS=NUMBER" 'how many entries are called at the same time'
   help_steps; help_task
   help_line "$rdc_begin TOOLS=FILE" 'the commands of the tools: lines CONNECTION=COMMAND'
-  help_line "$rdc_begin MOCK=FILE" 'a rehearsal: agents and tools answer from this file'
+  help_line "$rdc_begin MOCK=FILE" 'a mock run: agents and tools answer from this file'
   [ -z "${rdc_artifact-}" ] || help_line "$rdc_begin OUT=FILE" 'where the last output of a complete run is written'
-  help_line "${rdc_again}answer UNIT=ID FILE=FILE" 'answer in place of an agent or a tool, or at length'
+  help_line "${rdc_again}answer STEP=ID FILE=FILE" 'answer in place of an agent or a tool, or at length'
 }

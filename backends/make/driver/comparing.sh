@@ -1,4 +1,4 @@
-# --- Module: tests of what slots hold: they come between the outcome of a unit and what is said of it -----------------
+# --- Module: tests of what slots hold: they come between the outcome of a step and what is said of it -----------------
 held() {
   rdc_held=''
   eval "rdc_value=\$rdc_r_$rdc_key rdc_is_slot=\${rdc_slot_$rdc_key-}"

@@ -1,4 +1,4 @@
-# --- Module: environment variables of a unit's own --------------------------------------------------------------------
+# --- Module: environment variables of a step's own --------------------------------------------------------------------
 constant() {
   rdc_constants_U=${rdc_constants_U-}x
   eval "rdc_constant_U_${#rdc_constants_U}=\$1=\$2"

@@ -1,4 +1,4 @@
-# --- The driver: takes one unit after the other, and keeps a journal of it --------------------------------------------
+# --- The driver: takes one step after the other, and keeps a journal of it --------------------------------------------
 set -u
 # A descriptor that is closed would be taken by the next file that is opened.
 command : 3>&2 || exec 2> /dev/null
@@ -10,7 +10,7 @@ command trap : PIPE XFSZ 2> /dev/null
 unset RDC RDC_GIVEN RDC_STEP_INSTANCE RDC_SUBSTEP_INSTANCE
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
 rdc_verb=$1 rdc_journal=$rdc_state/journal rdc_files=$rdc_state rdc_folders='' rdc_id='' rdc_last=''
-rdc_way='' rdc_over='' rdc_child='' rdc_changes='' rdc_outcome='' rdc_ended='' rdc_assume='' rdc_signed='' rdc_form=2
+rdc_way='' rdc_over='' rdc_child='' rdc_changes='' rdc_outcome='' rdc_ended='' rdc_assume='' rdc_signed='' rdc_mode=''
 
 # --- What is said: progress on standard error, and as the last line on standard output how the run ended --------------
 say() { printf '%s\n' "$*" >&2 2> /dev/null || :; }
@@ -26,25 +26,25 @@ for rdc_word in attempt shown inputs begin_values folders choose before counted 
 do eval "$rdc_word() { :; }"; done
 ready() { tidy; check_run; check_secrets; check_answers; check_commands; }
 
-# --- The units --------------------------------------------------------------------------------------------------------
+# --- The steps --------------------------------------------------------------------------------------------------------
 key() { # what a name becomes in the name of a variable; no two names of a Makefile become the same
   rdc_key=$1
   while :; do case $rdc_key in *[.-]*) rdc_key=${rdc_key%%[.-]*}_${rdc_key#*[.-]} ;; *) return ;; esac; done
 }
-unit() {
+node() {
   rdc_name_U=$1 rdc_kind_U=$2 rdc_title_U=$3 rdc_id_U=${4-$1}
   unset rdc_marks_U rdc_variables_U rdc_attempts_U rdc_gives_U rdc_delay_U rdc_timeout_U rdc_words_U rdc_entries_U
   unset rdc_constants_U rdc_keeps_U; shared; as_prompt
 }
 
-# Takes the program out of the Makefile once: what becomes of the file later does no harm. All that belongs to a unit is
+# Takes the program out of the Makefile once: what becomes of the file later does no harm. All that belongs to a step is
 # one text, which sets variables whose names end with `_U`.
 load() {
   rdc_text=$({ LC_ALL=C awk -v prefix="$rdc_prefix" '
     function quoted(text) { gsub(/\047/, "\047\"\047\"\047", text); return text }
     function put(text) { if (name == "") printf "%s", text; else texts[name] = texts[name] text }
     kind != "" && $0 == "endef" { put(ends "\n"); kind = ""; next }
-    kind == "RDC" && $1 == "unit" { name = $2; order = order name " " }
+    kind == "RDC" && $1 == "node" { name = $2; order = order name " " }
     kind == "RDC" || kind == "after" { put($0 "\n"); next }
     kind != "" { put((lines++ ? "\n" : "") quoted($0)); next }
     index($0, prefix "RDC_PROGRAM := ") == 1 { print "rdc_program=" $3 }
@@ -64,18 +64,18 @@ load() {
       print "rdc_order=\047 " order "\047 rdc_entry=" substr(order, 1, index(order, " ") - 1)
       for (name in texts) { key = name; gsub(/[.-]/, "_", key); print "rdc_u_" key "=\047" quoted(texts[name]) "\047" }
     }' < "$rdc_file"; } 2> /dev/null) && [ -n "$rdc_text" ] ||
-    fail "$rdc_file cannot be read: is there a blank in its name, and are sed and awk on PATH?"
+    fail "$rdc_file cannot be read: is there a space in its name, and are sed and awk on PATH?"
   eval "$rdc_text"
 }
 
-# Sets the variables of the unit $1, if that is the name of one; `take` also makes it the unit where the run stands.
+# Sets the variables of the step $1, if that is the name of one; `take` also makes it the step where the run stands.
 look_at() {
   case $1 in '' | *[!A-Za-z0-9_.-]*) return 1 ;; esac
   key "$1"; rdc_name_U=''
   eval "eval \"\${rdc_u_$rdc_key-}\""
   [ "$rdc_name_U" = "$1" ]
 }
-take() { look_at "$1" && rdc_unit=$1 rdc_id=$rdc_id_U rdc_kind=$rdc_kind_U rdc_variables=${rdc_variables_U-}; }
+take() { look_at "$1" && rdc_node=$1 rdc_id=$rdc_id_U rdc_kind=$rdc_kind_U rdc_variables=${rdc_variables_U-}; }
 
 # --- Transitions: words in capitals, and a last word, are those of the document ---------------------------------------
 as() { rdc_way="$rdc_way${rdc_way:+, }$1"; }
@@ -99,7 +99,7 @@ begin() {
   no_other; inputs; archive
   rdc_count=0 rdc_run=$(date +%Y%m%d-%H%M%S | tr -cd '0-9-')-$$
   begin_values
-  record "run $rdc_program $rdc_run $rdc_form"
+  record "run $rdc_program $rdc_run 1$rdc_mode"
   rdc_first="1 $rdc_last | 1 $rdc_last"; go "$rdc_entry"
 }
 archive() {
@@ -114,21 +114,21 @@ archive() {
 }
 walk() {
   while choose; [ -z "$rdc_over" ]; do
-    take "$rdc_next" || fail "there is no unit $rdc_next"
-    do_unit
+    take "$rdc_next" || fail "there is no step $rdc_next"
+    do_node
   done
   is_over || record "over $rdc_code $rdc_over"
   filled "$rdc_message"; shown; end "$rdc_code" "$rdc_over${rdc_value:+ $rdc_value}"
 }
-do_unit() {
+do_node() {
   rdc_attempt=$rdc_nth; attempt; before; call_number
   case $rdc_way in
     *[!A-Za-z0-9_.:{}\ ,+-]*) rdc_way=$(printf %s "$rdc_way" | LC_ALL=C tr -c ' -"%->@-[]-_a-{}~' +) ;;
   esac
-  record "begin $rdc_unit $rdc_attempt$rdc_changes${rdc_way:+ by $rdc_way}"
+  record "begin $rdc_node $rdc_attempt$rdc_changes${rdc_way:+ by $rdc_way}"
   rdc_changes=''
   announce
-  case $rdc_kind in bash | sh) command_unit ;; *) "perform_$rdc_kind" ;; esac
+  case $rdc_kind in bash | sh) command_node ;; *) "perform_$rdc_kind" ;; esac
 }
 announce() { now; rdc_start=$rdc_now; called; say "$rdc_says${1-}"; }
 called() {
@@ -140,8 +140,8 @@ called() {
 # Records the outcome before anything else; $1 is the exit code, $2 the file and line of an answer.
 ended() {
   take_values; now; rdc_time=$((rdc_now - rdc_start))
-  in_words "$rdc_outcome"; rdc_word=$rdc_says rdc_ended="unit $rdc_id ended with $rdc_says"
-  record "end $rdc_unit $rdc_outcome $1 $rdc_time${2:+ $2}$rdc_signed"
+  in_words "$rdc_outcome"; rdc_word=$rdc_says rdc_ended="step $rdc_id ended with $rdc_says"
+  record "end $rdc_node $rdc_outcome $1 $rdc_time${2:+ $2}$rdc_signed"
   rdc_ended='' rdc_assume='' rdc_signed=''
   code_in_words "$1"; follow
   details "$rdc_time" "$rdc_way"; say "    $rdc_word  $rdc_says"
@@ -156,7 +156,7 @@ now() {
 }
 
 # --- Commands: each a process group of its own; at a terminal in ours, whose keys reach it ----------------------------
-command_unit() {
+command_node() {
   filled "$rdc_do_U"; rdc_command=$rdc_value rdc_outcome=fail rdc_code=1
   if tell; then
     command -v "$rdc_kind" > /dev/null || say "rdc: there is no $rdc_kind on PATH to run this with"
@@ -164,7 +164,7 @@ command_unit() {
     # This code may be the command's own: whether the system can start a shell with it is tried.
     if [ "$rdc_code" -eq 126 ] && ! "$rdc_kind" -c : "$rdc_command" 2> /dev/null; then
       say "rdc: is the environment too large, or are there too many processes? Then: ${rdc_again}resume RERUN=1"
-      fail "unit $rdc_id has no outcome: $rdc_kind cannot be started"
+      fail "step $rdc_id has no outcome: $rdc_kind cannot be started"
     fi
     [ "$rdc_code" -ne 0 ] || rdc_outcome=pass
   fi
@@ -173,7 +173,7 @@ command_unit() {
   ended "$rdc_code"
 }
 tell() { # to what is called, who calls it; a title travels in the environment, which is not for long texts
-  export RDC_UNIT="$rdc_id" RDC_RUN_ID="$rdc_run" RDC_ATTEMPT="$rdc_attempt" RDC_TITLE="$rdc_title"
+  export RDC_STEP="$rdc_id" RDC_RUN_ID="$rdc_run" RDC_ATTEMPT="$rdc_attempt" RDC_TITLE="$rdc_title"
   [ "${#rdc_title}" -le 1000 ] || RDC_TITLE=$(printf %.1000s "$rdc_title")
 }
 call() {
@@ -230,9 +230,9 @@ heed() { # signals; and finds out how commands are called
 }
 
 # --- The journal ------------------------------------------------------------------------------------------------------
-# A line each, appended at once: a number, and `run`, program, id and 2 (3: prompted); `begin` or `jump`, unit, attempt,
-# what has changed, and the way there; `end`, unit, outcome, exit code, time, and where an answer stood or who gave it;
-# `over`, exit code and end. All of it stands there twice.
+# A line each, appended at once: a number, and `run`, program, id, the format (and `prompted`); `begin` or `jump`, step,
+# attempt, what has changed, and the path there; `end`, step, outcome, exit code, time, and where an answer stood or who
+# gave it; `over`, exit code and end. All of it stands there twice.
 record() {
   rdc_count=$((rdc_count + 1)) rdc_last=$*
   { read -r rdc_value < "$rdc_journal"; } 2> /dev/null || rdc_value=''
@@ -262,7 +262,7 @@ read_journal() {
     function take(line, words) {
       if (!count++) first = line
       sub(/^[^ ]* /, "", line); sub(/ [|] .*/, "", line); last = line; split(line, words, " ")
-      if (words[1] ~ /^(begin|jump)$/) { unit = words[2] == "" ? "?" : words[2]; attempt = words[3]; outcome = "" }
+      if (words[1] ~ /^(begin|jump)$/) { node = words[2] == "" ? "?" : words[2]; attempt = words[3]; outcome = "" }
       if (words[1] == "end") outcome = words[3]
     }
     NR > 1 { if (judged(held) != "whole") { tail = "damaged"; exit } take(held) }
@@ -271,7 +271,7 @@ read_journal() {
       sub(/[.]$/, "", held) # it shows whether the last line has an end
       if (tail == "") tail = held == "" ? "whole" : judged(held)
       if (tail == "whole" && held != "") { tail = "torn"; take(held) }
-      print tail "|" count + 0 "|" unit "|" attempt "|" outcome "|" last "|" first
+      print tail "|" count + 0 "|" node "|" attempt "|" outcome "|" last "|" first
     }') && [ -n "$rdc_text" ] ||
     fail "the state cannot be read: $rdc_journal; ${rdc_again}clean archives it"
   IFS='|' read -r rdc_tail rdc_count rdc_at rdc_nth rdc_done rdc_last rdc_first << facts
@@ -307,7 +307,7 @@ lock() {
       fail "this is no lock: $rdc_state/lock; if no run is under way, remove it"
     ln -s "$rdc_me" "$rdc_state/$rdc_free" 2> /dev/null || rdc_tries=$((rdc_tries + 1))
     [ "$rdc_tries" -lt 99 ] ||
-      fail "the state folder cannot be written: $rdc_state; is it read-only, full or no folder, and is ln on PATH?"
+      fail "the state directory cannot be written: $rdc_state; is it read-only, full or no folder, and is ln on PATH?"
   done
   [ -e "$rdc_state/.gitignore" ] || { printf '*\n' > "$rdc_state/.gitignore"; } 2> /dev/null || : # Git takes nothing
   heed

@@ -16,7 +16,7 @@ by_agent() {
   else rdc_code=126; fi
   LC_ALL=C tr -c '\n\t -~\200-\377' '?' < "$rdc_files/reply" | sed 's/^/    /' >&2
   verdict
-  [ -z "${rdc_folders-}" ] || copy reply "answers/$rdc_unit.$rdc_call"
+  [ -z "${rdc_folders-}" ] || copy reply "answers/$rdc_node.$rdc_call"
   rm -f "$rdc_files/message" "$rdc_files/reply"
   ended 0
 }

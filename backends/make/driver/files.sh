@@ -18,9 +18,9 @@ tidy() {
 }
 begin_values() { folders; values_at_begin; }
 values_at_begin() { :; }
-# How many times the unit has been done, itself included; files have that in their names.
+# How many times the step has been done, itself included; files have that in their names.
 call_number() { call_again; rdc_call=$((rdc_call + 1)); eval "rdc_calls_$rdc_key=\$rdc_call"; }
-call_again() { key "$rdc_unit"; eval "rdc_call=\${rdc_calls_$rdc_key-0}"; }
+call_again() { key "$rdc_node"; eval "rdc_call=\${rdc_calls_$rdc_key-0}"; }
 folders() { for rdc_word in $rdc_folders; do mkdir -p "$rdc_files/$rdc_word" 2> /dev/null || unkept; done; }
 
 # Whether the file $1 is UTF-8 without NUL: what is none is refused where it would come in, and so is nowhere else.
@@ -40,7 +40,7 @@ is_text() {
 # what is in it, and the names that may stand there.
 as_lines() {
   rdc_lines=$1
-  # A unit may be called {N}.
+  # A step may be called {N}.
   case $(LC_ALL=C tr -d ' \t\r\n\000' < "$1" | LC_ALL=C cut -c 1-2) in
     '{"' | '{}') ;;
     *) return 0 ;;

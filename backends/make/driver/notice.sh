@@ -26,7 +26,7 @@ event() { # the event $1 about the text on standard input, with the names that t
       "date -u +%Y-%m-%dT%H:%M:%SZ" | getline time
       field("time", time); field("run", ENVIRON["RDC_RUN_ID"])
       if (is_over) field("result", event)
-      printf ", \"%s\": \"", is_over ? "message" : "unit"
+      printf ", \"%s\": \"", is_over ? "message" : "step"
     }
     { if (NR > 1) printf "\\n"; json($0) }
     END { printf "\""; field("name", ENVIRON["RDC_NAME"]); field("title", ENVIRON["RDC_TITLE"]); print "}" }'

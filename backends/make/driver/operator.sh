@@ -45,23 +45,23 @@ redo() { sign; rdc_changes=" again$rdc_signed" rdc_signed=''; }
 
 # --- A prompted run executes nothing: each of its commands is a question, and what is asked is the command ------------
 is_given() { case $1 in '' | 0 | no) return 1 ;; esac; }
-! is_given "${rdc_given_PROMPTED-}" || rdc_form=3
+! is_given "${rdc_given_PROMPTED-}" || rdc_mode=" prompted"
 is_own() {
   case $rdc_first in
-    "1 run $rdc_program "*" 2") rdc_form=2 ;;
-    "1 run $rdc_program "*" 3") rdc_form=3 ;;
+    "1 run $rdc_program "*" 1") rdc_mode='' ;;
+    "1 run $rdc_program "*" 1 prompted") rdc_mode=' prompted' ;;
     *) return 1 ;;
   esac
 }
 check_run() {
-  [ "$rdc_form" = 3 ] || ! is_given "${rdc_given_PROMPTED-}" ||
+  [ -n "$rdc_mode" ] || ! is_given "${rdc_given_PROMPTED-}" ||
     fail "this run is not prompted; PROMPTED=1 is for its beginning: $rdc_begin PROMPTED=1"
-  [ "$rdc_form" = 2 ] || [ -z "${rdc_python_wanted-}" ] ||
+  [ -z "$rdc_mode" ] || [ -z "${rdc_python_wanted-}" ] ||
     fail "a run that calls agents or tools cannot be prompted"
 }
 as_prompt() {
   rdc_is_shown=''
-  case $rdc_form:$rdc_kind_U in 3:bash | 3:sh) ;; *) return 0 ;; esac
+  case $rdc_mode:$rdc_kind_U in *prompted:bash | *prompted:sh) ;; *) return 0 ;; esac
   rdc_is_shown=yes rdc_kind_U=pass_fail rdc_ask_U=$rdc_do_U
   case $rdc_ask_U in *[!\ -~]*) rdc_ask_U=$(printf '%s\n' "$rdc_do_U" | LC_ALL=C tr -c '\n\t -~\200-\377' '?') ;; esac
 }
@@ -77,19 +77,19 @@ hint_values() {
         if (text ~ ("[^A-Za-z0-9_-]" names[i] "(=|<<)")) printf "%s%s=…", (found++ ? "\n" : ""), names[i]
     }')
   [ -z "$rdc_value" ] ||
-    say "rdc: with values: ${rdc_again}answer UNIT=$(quoted "$rdc_id") RESULT=pass VALUE='$rdc_value'"
+    say "rdc: with outputs: ${rdc_again}answer STEP=$(quoted "$rdc_id") REPLY=pass VALUE='$rdc_value'"
 }
 
 # Takes VALUE, lines as a command writes them, for a command that was not run.
 take_values() {
   if [ -z "${rdc_is_shown-}${rdc_is_assumed-}" ]; then
-    [ "$rdc_verb" != answer ] || [ -z "${rdc_given_VALUE-}" ] || fail "VALUE is for commands; unit $rdc_id is none"
+    [ "$rdc_verb" != answer ] || [ -z "${rdc_given_VALUE-}" ] || fail "VALUE is for commands; step $rdc_id is none"
     return 0
   fi
   rdc_is_assumed=''
   [ -z "${rdc_folders-}" ] || no_values
   [ -n "${rdc_given_VALUE-}" ] || return 0
-  [ -n "${rdc_gives_U-}" ] || fail "unit $rdc_id gives no values, so it takes no VALUE"
+  [ -n "${rdc_gives_U-}" ] || fail "step $rdc_id has no outputs, so it takes no VALUE"
   printf '%s\n' "${rdc_given_VALUE%"$rdc_newline"}" 2> /dev/null > "$rdc_files/output" || unkept
   read_values || { no_values; rm -f "$rdc_files/output"; fail "VALUE: $(printf '%s' "$rdc_says" | line)"; }
   rdc_given_VALUE=''

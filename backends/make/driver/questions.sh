@@ -5,11 +5,11 @@ perform_select() { ask; }
 perform_gate() { ask; }
 
 show_question() {
-  rdc_prompt=$rdc_files/prompts/$rdc_unit.$rdc_call
+  rdc_prompt=$rdc_files/prompts/$rdc_node.$rdc_call
   filled "$rdc_ask_U"
-  keep "$rdc_value" "prompts/$rdc_unit.$rdc_call"
+  keep "$rdc_value" "prompts/$rdc_node.$rdc_call"
   [ ! -s "$rdc_prompt" ] || say "$(visible < "$rdc_prompt")"
-  unit_words; options
+  node_words; options
 }
 from_make() { # a gate, once
   [ "$rdc_kind" = gate ] || return 1
@@ -26,7 +26,7 @@ hint() {
     gate) printf 'approved\nrejected\n' ;;
     input) echo "'TEXT'" ;;
     select)
-      unit_words; rdc_number=0
+      node_words; rdc_number=0
       for rdc_word in $rdc_words; do
         rdc_number=$((rdc_number + 1))
         quoted "$(option_text "$rdc_number" | line)"; echo
@@ -44,9 +44,9 @@ options() {
   done
 }
 
-# Reads the reply in the file $1; fails if it is none that this unit takes.
+# Reads the reply in the file $1; fails if it is none that this step takes.
 reads() {
-  unit_words
+  node_words
   is_text "$1" || return 1
   case $rdc_kind in
     input) rdc_outcome='pass'; without_blanks "$1"; return ;;
@@ -71,8 +71,8 @@ reads() {
 # Takes white space at both ends off the text in the file $1; a line waits for one behind it that is not blank.
 without_blanks() {
   { LC_ALL=C awk '
-    !/[^ \t\r\013\014]/ { if (begun) blank[count++] = $0; next }
-    begun { print last; for (i = 0; i < count; i++) print blank[i] }
+    !/[^ \t\r\013\014]/ { if (begun) space[count++] = $0; next }
+    begun { print last; for (i = 0; i < count; i++) print space[i] }
     { last = $0; count = 0 }
     !begun { from = 1; while (index(" \t\r\013\014", substr(last, from, 1))) from++ }
     !begun { last = substr(last, from); begun = 1 }
@@ -95,11 +95,11 @@ replied() {
     gate) true > "$rdc_files/reply" ;;
     confirm) printf '%s' "$rdc_outcome" > "$rdc_files/reply" ;;
   esac || unkept
-  copy reply "answers/$rdc_unit.$rdc_call"
+  copy reply "answers/$rdc_node.$rdc_call"
   ended 0 "$1"
 }
 
-# Files of answers have lines `UNIT REPLY` and `REPLY`, and `UNIT<<WORD` … `WORD`; names of units are those in `asks`.
+# Files of answers have lines `STEP REPLY` and `REPLY`, and `STEP<<WORD` … `WORD`; names of steps are those in `asks`.
 check_answers() {
   [ -n "${rdc_given_ANSWERS-}" ] || return 0
   [ -f "$rdc_given_ANSWERS" ] && [ -r "$rdc_given_ANSWERS" ] || fail "the answers cannot be read: $rdc_given_ANSWERS"
@@ -124,13 +124,13 @@ check_lines() {
     { sub(/(^|[ \t])#.*/, "") }
     NF == 0 { next }
     { at = index($0, "<<"); if (at > 1 && substr($0, 1, at - 1) in known) { word = substr($0, at + 2); next } }
-    { said = tolower($NF); unit = $0; sub(/[ \t]*[^ \t]+[ \t]*$/, "", unit); sub(/^[ \t]+/, "", unit) }
-    said !~ /^(pass|fail|yes|no|approved|rejected)$/ || (unit != "" && !(unit in known)) { print FNR ": " $0; exit }
+    { said = tolower($NF); node = $0; sub(/[ \t]*[^ \t]+[ \t]*$/, "", node); sub(/^[ \t]+/, "", node) }
+    said !~ /^(pass|fail|yes|no|approved|rejected)$/ || (node != "" && !(node in known)) { print FNR ": " $0; exit }
   ' "$rdc_files/asks" "$rdc_given_ANSWERS")
-  [ -z "$rdc_says" ] || fail "this is no answer of a unit that asks: line $rdc_says"
+  [ -z "$rdc_says" ] || fail "this is no answer of a step that asks: line $rdc_says"
 }
 
-# Takes the next answer of the file: one for the unit itself before a common one, each once.
+# Takes the next answer of the file: one for the step itself before a common one, each once.
 from_file() {
   rdc_sum=$(cksum < "$rdc_given_ANSWERS" | tr ' ' -)
   [ -n "$rdc_sum" ] || fail "the answers cannot be read: $rdc_given_ANSWERS; is cksum on PATH?"
@@ -139,24 +139,24 @@ from_file() {
     FILENAME == ARGV[2] { names[++count] = $0; next }
     function take(from, to, skipped) {
       if (at in used) return
-      if (unit == ENVIRON["RDC_NAME"] "" && !own) own = at " " from " " to " " skipped
-      if (unit == "" && !common && ENVIRON["RDC_KIND"] != "gate") common = at " " from " " to " " skipped
+      if (node == ENVIRON["RDC_NAME"] "" && !own) own = at " " from " " to " " skipped
+      if (node == "" && !common && ENVIRON["RDC_KIND"] != "gate") common = at " " from " " to " " skipped
     }
-    function begins(line) { return substr($0, 1 + blanks, length(line)) == line }
+    function begins(line) { return substr($0, 1 + spaces, length(line)) == line }
     { sub(/\r$/, "") }
     word != "" { if ($0 == word) { take(at + 1, FNR - 1, 0); word = "" } next }
     FNR == 1 { sub(/^\357\273\277/, "") }
     ENVIRON["RDC_FREE"] == "" { sub(/(^|[ \t])#.*/, "") }
     /^[ \t]*$/ { next }
     {
-      at = FNR; unit = ""; blanks = 0
-      if (ENVIRON["RDC_FREE"] == "" && match($0, /^[ \t]+/)) blanks = RLENGTH
+      at = FNR; node = ""; spaces = 0
+      if (ENVIRON["RDC_FREE"] == "" && match($0, /^[ \t]+/)) spaces = RLENGTH
       for (i = 1; i <= count; i++) {
-        if (length(names[i]) <= length(unit)) continue
-        if (begins(names[i] " ") || begins(names[i] "\t")) { unit = names[i]; word = "" }
-        else if (begins(names[i] "<<")) { unit = names[i]; word = substr($0, blanks + length(unit) + 3) }
+        if (length(names[i]) <= length(node)) continue
+        if (begins(names[i] " ") || begins(names[i] "\t")) { node = names[i]; word = "" }
+        else if (begins(names[i] "<<")) { node = names[i]; word = substr($0, spaces + length(node) + 3) }
       }
-      if (word == "") take(at, at, unit == "" ? 0 : blanks + length(unit) + 1)
+      if (word == "") take(at, at, node == "" ? 0 : spaces + length(node) + 1)
     }
     END { if (word != "") print "unended " at; else print own ? own : common }
   ' "$rdc_journal" "$rdc_files/asks" "$rdc_given_ANSWERS") || unkept
@@ -176,6 +176,6 @@ from_file() {
     { printf "%s", substr($0, at[4] + 1) }
   ' "$rdc_given_ANSWERS" > "$rdc_files/reply" || unkept
   reads "$rdc_files/reply" ||
-    fail "$rdc_given_ANSWERS:$rdc_line: this is no answer of unit $rdc_id: $(line < "$rdc_files/reply")"
+    fail "$rdc_given_ANSWERS:$rdc_line: this is no answer of step $rdc_id: $(line < "$rdc_files/reply")"
   replied "$rdc_sum $rdc_line"
 }

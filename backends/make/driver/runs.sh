@@ -4,19 +4,19 @@ status() {
   [ "$rdc_count" -gt 0 ] || { echo 'no run'; return; }
   rdc_end=${rdc_last#over ? } rdc_end=${rdc_end%% *}
   if is_over && ! is_own; then echo "over: $rdc_end, a run of a different version of the Makefile"; return; fi
-  go_to_unit
+  go_to_node
   LC_ALL=C awk -v count="$rdc_count" '
-    function tell(way) { if (unit != "") print unit, word, code, attempt, time, who, way; unit = "" }
+    function tell(way) { if (node != "") print node, word, code, attempt, time, who, way; node = "" }
     function signed(from) { while (from <= NF && $from != "by") from++; return $(from + 1) "/" $(from + 2) }
     NR > count { exit }
     { sub(/ [|] .*/, "") }
     $2 == "jump" || $5 == "again" { tell(""); print $3, $2, 0, 1, 0, signed(4) }
     $2 == "begin" { tell(index($0, " by ") ? substr($0, index($0, " by ") + 4) : ""); attempt = $4 }
-    $2 == "end" { unit = $3; word = $4; code = $5; time = $6; who = signed(7) }
+    $2 == "end" { node = $3; word = $4; code = $5; time = $6; who = signed(7) }
     $2 == "over" { tell($4) }
     END { tell("") }
-  ' "$rdc_journal" | while read -r rdc_unit rdc_outcome rdc_code rdc_attempt rdc_time rdc_who rdc_way; do
-    { take "$rdc_unit" && is_number "$rdc_code" && is_number "$rdc_attempt" && is_number "$rdc_time"; } || damaged
+  ' "$rdc_journal" | while read -r rdc_node rdc_outcome rdc_code rdc_attempt rdc_time rdc_who rdc_way; do
+    { take "$rdc_node" && is_number "$rdc_code" && is_number "$rdc_attempt" && is_number "$rdc_time"; } || damaged
     called; rdc_title=$rdc_says rdc_says=''
     case $rdc_outcome in
       jump) rdc_low='goto' ;;
@@ -34,7 +34,7 @@ status() {
   ! is_over || rdc_says="over: $rdc_end"
   echo "$rdc_says" 2> /dev/null || fail "standard output cannot be written"
 }
-who() { # adds who decided, and why, to what is told of a unit
+who() { # adds who decided, and why, to what is told of a step
   [ "$1" != / ] || return 0
   rdc_value=$(RDC_WHO=${1%%/*} RDC_NOTE=${1#*/} LC_ALL=C awk '
     function plain(word,    at, text) {

@@ -1,5 +1,5 @@
-# --- Module: what units have in common --------------------------------------------------------------------------------
-# `all` says what holds for each command, and marks for each unit; one with `only` has nothing but what stands below it.
+# --- Module: what steps have in common --------------------------------------------------------------------------------
+# `all` says what holds for each command, and marks for each step; one with `only` has nothing but what stands below it.
 all() {
   "$@"
   rdc_all_variables=${rdc_variables_U-} rdc_all_gives=${rdc_gives_U-} rdc_all_keeps=${rdc_keeps_U-}

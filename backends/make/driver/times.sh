@@ -5,7 +5,7 @@ rdc_limit=''
 
 before() {
   if [ -n "$rdc_limit" ] && [ "$rdc_kind" != gate ] && [ "$rdc_verb" != step ] && at_least rdc.tasks "$rdc_limit"; then
-    record "over 1 STOP LIMIT $rdc_unit"
+    record "over 1 STOP LIMIT $rdc_node"
     limited
   fi
   rdc_value=${rdc_delay_U-}
@@ -16,7 +16,7 @@ before() {
 counted() { [ -z "$rdc_limit" ] || [ "$rdc_kind" = gate ] || add rdc.tasks 1; }
 limited() {
   take "${rdc_last##* }" || damaged
-  end 1 "STOP $rdc_id: the limit of $rdc_limit units was reached"
+  end 1 "STOP $rdc_id: the limit of $rdc_limit steps was reached"
 }
 
 # Of a delay that was begun before this record, a run that goes on waits for the rest only.

@@ -1,5 +1,5 @@
 # --- Module: words of outcomes: one that somebody wrote has a name in the journal, and a text of its own --------------
-unit_words() {
+node_words() {
   case $rdc_kind in
     confirm) rdc_words='yes no' ;;
     gate) rdc_words='approved rejected' ;;
@@ -28,15 +28,15 @@ in_words() {
     ambiguous) rdc_says=AMBIGUOUS ;; *) rdc_says=FAILED ;;
   esac
 }
-is_word() { unit_words; case " $rdc_words " in *" $1 "*) ;; *) return 1 ;; esac; }
+is_word() { node_words; case " $rdc_words " in *" $1 "*) ;; *) return 1 ;; esac; }
 words() {
-  unit_words; rdc_list=''
+  node_words; rdc_list=''
   for rdc_word in $rdc_words; do in_words "$rdc_word"; rdc_list="$rdc_list${rdc_list:+$1}$rdc_low"; done
   printf '%s' "$rdc_list"
 }
 # Reads the word $1 that a person has given the outcome.
 outcome() {
-  unit_words
+  node_words
   for rdc_outcome in $rdc_words; do
     key "$rdc_outcome"
     eval "rdc_value=\${rdc_word_$rdc_key-}"

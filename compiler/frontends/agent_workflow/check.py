@@ -65,7 +65,7 @@ class Scene(NamedTuple):
 def _title(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
     name = workflow.name
     if name and (not name.isprintable() or name != name.strip() or len(name) > LONGEST_NAME):
-        problem = "the name of the workflow has line breaks, blanks at an end, or more than 100 characters"
+        problem = "the name of the workflow has line breaks, spaces at an end, or more than 100 characters"
         yield places.diagnostic("RD806", ("name",), problem, "use a short name on one line")
 
 
@@ -112,12 +112,12 @@ class _File(NamedTuple):
 
 
 def _files(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
-    """Names of units, and of reports, that would be one file, on a file system that ignores case too (W1, W7)."""
+    """Names of steps, and of reports, that would be one file, on a file system that ignores case too (W1, W7)."""
     steps = list(enumerate(workflow.steps))
-    units = [file for number, step in steps for file in _unit_files(number, step)]
+    nodes = [file for number, step in steps for file in _node_files(number, step)]
     reports = [file for number, step in steps for file in _report_files(number, step)]
     told: set[tuple[str, str]] = set()
-    for kind, files in (("steps", units), ("reports", reports)):
+    for kind, files in (("steps", nodes), ("reports", reports)):
         first: dict[str, _File] = {}
         for file in files:
             before = first.setdefault(file.name.casefold(), file)
@@ -130,7 +130,7 @@ def _files(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
             yield places.diagnostic("RD808", file.path, problem, "rename one of them", (before.path, "the other one"))
 
 
-def _unit_files(number: int, step: Step) -> Iterator[_File]:
+def _node_files(number: int, step: Step) -> Iterator[_File]:
     yield _File(step.name, ("steps", number, "name"), step)
     yield from _entry_files(number, step)
 

@@ -32,7 +32,7 @@ _TASK = re.compile(r"^[ \t]+(?:-[ \t]+)?(?:prompt|parallel)[ \t]*:", re.MULTILIN
 def recognises(source: Source) -> bool:
     """Whether it is a mapping with a name and steps, of which one has a name, and a prompt or entries (W1).
 
-    YAML with a mistake is recognised by its lines.
+    YAML with an error is recognised by its lines.
     """
     text = "\n".join(source.lines)
     if not _STEPS.search(text) or len(text) > LARGEST_WORKFLOW:

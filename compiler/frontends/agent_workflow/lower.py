@@ -155,7 +155,7 @@ def _disagreement(step: Step) -> str:
 
 
 def _edges(number: int, stops: Mapping[str, str], scene: _Scene) -> Iterator[Edge]:
-    """No verdict, TASK_DONE, conditions, then `end` or `next` (W10); what led here is forgotten on every way (W11)."""
+    """No verdict, TASK_DONE, conditions, then `end` or `next` (W10); what led here is forgotten on every edge (W11)."""
     step = scene.workflow.steps[number]
     forgets = tuple(Clear(redirect.slot) for redirect in redirects_to(scene.workflow, step.name))
     for word in _words_without_verdict(step, scene.read[step.name]):

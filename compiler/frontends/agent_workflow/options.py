@@ -1,10 +1,10 @@
-"""The options of agent workflows: secrets, what is said of units, and how many steps a run may take (W14)."""
+"""The options of agent workflows: secrets, what is said of steps, and how many steps a run may take (W14)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from compiler.frontends.call_units import UNITS
+from compiler.frontends.call_steps import STEPS
 from compiler.frontends.name_lists import SECRETS
 from compiler.options import Level, Option, Places, Wrong
 
@@ -25,4 +25,4 @@ MAX_STEPS: Option[int] = Option(
     _read_limit,
     levels=(Level.DOCUMENT, Level.PROJECT),
 )
-OPTIONS: tuple[Option[Any], ...] = (SECRETS, UNITS, MAX_STEPS)
+OPTIONS: tuple[Option[Any], ...] = (SECRETS, STEPS, MAX_STEPS)

@@ -25,7 +25,7 @@ MOST_STEPS = 500
 """Steps and entries of parallel steps together."""
 
 _MODELS: Mapping[str, type[BaseModel]] = {"steps": Step, "parallel": Entry, "conditions": Condition, "report": Report}
-_VALUES = {**SHAPES, "string_type": "a text", "bool_type": "true or false", "literal_error": "`all` or `any`"}
+_VALUES = {**SHAPES, "string_type": "a string", "bool_type": "true or false", "literal_error": "`all` or `any`"}
 
 
 class Parsed(NamedTuple):

@@ -18,7 +18,7 @@ PARAGRAPH = "\n\n"
 
 
 class Redirect(NamedTuple):
-    """A way by a condition, which carries the answer of its step along, once (W11)."""
+    """A transition by a condition, which carries the answer of its step along, once (W11)."""
 
     source: str
     target: str
@@ -30,7 +30,7 @@ class Redirect(NamedTuple):
 
 
 def redirects_to(workflow: Workflow, target: str) -> Iterator[Redirect]:
-    """The ways by conditions that lead to a step, each pair of steps once."""
+    """The transitions by conditions that lead to a step, each pair of steps once."""
     for step in workflow.steps:
         if any(condition.goto == target for condition in step.conditions or ()):
             yield Redirect(step.name, target)

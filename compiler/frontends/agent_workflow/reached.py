@@ -27,7 +27,7 @@ def keyword_findings(step: Step, places: Places, path: Path) -> Iterator[Diagnos
         if not keyword:
             continue
         if keyword != keyword.strip() or not keyword.isprintable() or len(keyword) > LONGEST_KEYWORD:
-            problem = "a keyword has line breaks, blanks at an end, or more than 200 characters"
+            problem = "a keyword has line breaks, spaces at an end, or more than 200 characters"
             yield places.diagnostic("RD818", at, problem, "use a single word, such as APPROVED")
         elif keyword.casefold() == TASK_DONE.casefold():
             problem = f"the keyword {TASK_DONE} is reserved: it completes the workflow wherever an agent says it"
@@ -67,7 +67,7 @@ def _usable_pattern(step: Step) -> str:
 
 
 def route_findings(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
-    """Steps that do not exist, ways that nobody goes, and steps that nothing leads to."""
+    """Steps that do not exist, transitions that no run takes, and steps that nothing leads to."""
     names = {step.name for step in workflow.steps if step.name}
     for number, step in enumerate(workflow.steps):
         path: Path = ("steps", number)

@@ -91,7 +91,7 @@ class Workflow(_Part):
     description: str | None = Field(None, description="What it is for. It is the task of a run that is given none.")
     steps: list[Step] = Field(description="The steps. A run begins with the first one.", min_length=1)
     rdc: dict[str, Any] | None = Field(
-        None, description="Options of rdc: secrets, max-steps, units, and a table a target."
+        None, description="Options of rdc: secrets, max-steps, steps, and a table a target."
     )
     scenarios: dict[str, Any] | None = Field(None, description="Runs with the end that they must have, for `rdc test`.")
 

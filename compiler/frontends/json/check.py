@@ -77,7 +77,7 @@ def _unfit(item: _Name) -> tuple[str, str] | None:
         return f"a shell, the loader or rdc gives the name `{name[:LONGEST_NAME]}` a meaning", "use another name"
     if not name or name != name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
         shown = f"`{name[:LONGEST_NAME]}`" if name else "an empty text"
-        remedy = f"use 1 to {LONGEST_NAME} characters that print, without blanks at the ends"
+        remedy = f"use 1 to {LONGEST_NAME} characters that print, without spaces at the ends"
         return f"{shown} cannot be a name", remedy
     return None
 

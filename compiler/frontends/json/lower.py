@@ -21,12 +21,11 @@ from compiler.ir.program import Group, Node, Program
 from compiler.ir.serialise import LARGEST_NUMBER
 from compiler.ir.texts import Part, Reference, Text, joined, text
 from compiler.source import KeyPath
+from compiler.suggestions import nearest_name
 
 MOST_SHOWN = 100
 """Problems of one file."""
 
-LONGEST_COMPARED = 100
-"""In characters: a longer key or word is not compared with those that there are."""
 
 _SHORT = 40
 _UNFIT = re.compile("[\0\ud800-\udfff]")
@@ -93,7 +92,7 @@ class Reader:
                 return number
             remedy = f"write a number from -{LARGEST_NUMBER:,} to {LARGEST_NUMBER:,}"
             return self._tell(Problem("RD065", path, f"{_named(path)} is a number that is too large", remedy))
-        return self._is_no({str: "a text", bool: "true or false", int: "a whole number"}[kind], value, path)
+        return self._is_no({str: "a string", bool: "true or false", int: "a whole number"}[kind], value, path)
 
     def _string(self, value: str, path: KeyPath) -> Any:  # noqa: ANN401
         if not (unfit := _UNFIT.search(value)):
@@ -120,7 +119,7 @@ class Reader:
             read = self._string(value, path)
             return read if read is _WRONG else text(read)
         if not isinstance(value, list):
-            return self._is_no("a text, or a list of texts and references", value, path)
+            return self._is_no("a string, or a list of strings and references", value, path)
         parts = [self._part(part, (*path, str(number))) for number, part in enumerate(value)]
         return _WRONG if any(part is _WRONG for part in parts) else joined(parts)
 
@@ -226,9 +225,5 @@ def _cut(key: str) -> str:
 
 
 def _did_you_mean(word: object, known: Any) -> str:  # noqa: ANN401 (any collection of words)
-    from difflib import get_close_matches  # noqa: PLC0415 (only for a mistake)
-
-    if not isinstance(word, str) or len(word) > LONGEST_COMPARED:
-        return ""
-    close = get_close_matches(word, list(known), 1)
-    return f"did you mean `{close[0]}`?" if close else ""
+    close = nearest_name(word, known) if isinstance(word, str) else ""
+    return f"did you mean `{close}`?" if close else ""

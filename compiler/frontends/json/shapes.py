@@ -9,9 +9,14 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from compiler.ir.edges import Edge, Origin, Written
 from compiler.ir.program import (
     Artifact,
+    Constant,
     Context,
+    Contract,
+    ContractStep,
+    Entering,
     Group,
     Input,
+    Jump,
     Node,
     Program,
     Register,
@@ -46,6 +51,11 @@ _CALLED: Mapping[type, str] = {
     Settings: "the settings",
     Reading: "a reading",
     Reference: "a reference",
+    Constant: "a constant",
+    Jump: "a jump",
+    Entering: "what a jump enters",
+    Contract: "a contract",
+    ContractStep: "a step of a contract",
 }
 
 

@@ -6,7 +6,7 @@ from compiler.analyses.flow import Wording
 
 WORDING = Wording(
     unreachable=("node {} is unreachable", "let an edge lead to it, or remove it"),
-    no_way_out=(
+    no_path_out=(
         "a run that reaches node {} can never end",
         "let one of its edges, or one that follows, lead to a node of the kind `end`",
     ),

@@ -1,6 +1,6 @@
 """Playbooks: docs/formats/playbook.md. This says what the format is; `frontend.py` is what reads it."""
 
-from compiler.frontends.call_units import UNITS
+from compiler.frontends.call_steps import STEPS
 from compiler.frontends.format import Format
 from compiler.frontends.name_lists import SECRETS
 
@@ -12,5 +12,5 @@ FORMAT = Format(
     names=("PLAYBOOK.md",),
     module="compiler.frontends.playbook.frontend",
     grammars=("playbook.lark",),
-    options=(SECRETS, UNITS),
+    options=(SECRETS, STEPS),
 )

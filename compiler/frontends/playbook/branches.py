@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from compiler.frontends.playbook.calls import Scene, entry_of
+from compiler.frontends.playbook.nodes import Arranged
 from compiler.frontends.playbook.syntax import Branch as Marker
-from compiler.frontends.playbook.units import Arranged
 from compiler.ir.edges import Edge, SlotTest, Written
 from compiler.ir.program import Node
 from compiler.ir.tasks import Branch
@@ -16,14 +16,14 @@ from compiler.ir.texts import text
 def route(step: Arranged, after: str, scene: Scene) -> Node:
     """The node that chooses among the branches of a step; where none is for it, the run goes on behind the step."""
     edges = tuple(_edges(step, after, scene))
-    title = text(step.unit.title)
-    return Node(step.route, title, scene.at(step.unit.step.span), Branch(), edges, step.unit.group)
+    title = text(step.node.title)
+    return Node(step.route, title, scene.at(step.node.step.span), Branch(), edges, step.node.group)
 
 
 def _edges(step: Arranged, after: str, scene: Scene) -> Iterator[Edge]:
     for place, arm in enumerate(step.arms):
         condition = arm.syntax.condition
-        target = entry_of(arm.units[0]) if arm.units else after
+        target = entry_of(arm.nodes[0]) if arm.nodes else after
         span = condition.span if condition else arm.syntax.span
         written = (Written(marker(place, arm.syntax)),)
         tests = (SlotTest(condition.variable, condition.operator, condition.value),) if condition else ()

@@ -17,7 +17,7 @@ from compiler.source import Source, Span
 LarkTree = Tree[Any]
 
 LARGEST_NUMBER = 9
-"""In digits: a longer number of a step is a mistake."""
+"""In digits: a longer number of a step is an error."""
 
 READERS = {"OUTPUT": read_output, "ELICIT": read_elicit, "PROMPT": read_prompt, "TOOL": read_tool}
 
@@ -74,7 +74,7 @@ class Builder:
         return title, self._content(text)
 
     def _content(self, lines: Sequence[Line]) -> _Content:
-        """The text of these lines, blanks at the ends of lines and blank lines at both ends taken off (P9)."""
+        """The text of these lines, spaces at the ends of lines and blank lines at both ends taken off (P9)."""
         numbers = list(texts(lines))
         written = [self.source.lines[number - 1].rstrip() for number in numbers]
         filled = [place for place, line in enumerate(written) if line]

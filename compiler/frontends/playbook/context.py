@@ -10,30 +10,30 @@ from collections import Counter
 from collections.abc import Collection
 from typing import NamedTuple
 
+from compiler.frontends.playbook.nodes import StepNode
 from compiler.frontends.playbook.placeholders import with_references
 from compiler.frontends.playbook.syntax import Output
-from compiler.frontends.playbook.units import Unit
 from compiler.ir.program import Context
 from compiler.ir.texts import Part, Reference, Text, joined
 
 PARAGRAPH = "\n\n"
 
 
-def own_prompt(unit: Unit, names: Collection[str]) -> Text:
-    """The prompt of a unit's agent without its context; `names` are the slots that texts can name."""
-    own = _own_paragraphs(unit, names)
-    parts: list[Part] = [_fetched(unit, is_last=not own)] if unit.gets_prompt else []
+def own_prompt(node: StepNode, names: Collection[str]) -> Text:
+    """The prompt of a step's agent without its context; `names` are the slots that texts can name."""
+    own = _own_paragraphs(node, names)
+    parts: list[Part] = [_fetched(node, is_last=not own)] if node.gets_prompt else []
     for place, paragraph in enumerate(own):
         parts += [*((PARAGRAPH,) if place else ()), *paragraph]
     return joined(parts)
 
 
-def _own_paragraphs(unit: Unit, names: Collection[str]) -> list[tuple[Part, ...]]:
-    """The paragraphs of a unit: what a variable or a file gave, its content, and what its output is to be."""
-    guidance = closing_line(unit.output) if unit.output else ""
-    name = unit.prompt_variable
+def _own_paragraphs(node: StepNode, names: Collection[str]) -> list[tuple[Part, ...]]:
+    """The paragraphs of a step: what a variable or a file gave, its content, and what its output is to be."""
+    guidance = closing_line(node.output) if node.output else ""
+    name = node.prompt_variable
     given: list[tuple[Part, ...]] = [(_of_variable(name),)] if name else []
-    written = [with_references(item, names).parts for item in (unit.file_text, unit.step.content) if item]
+    written = [with_references(item, names).parts for item in (node.file_text, node.step.content) if item]
     return [*given, *written, *(((guidance,),) if guidance else ())]
 
 
@@ -43,33 +43,33 @@ def _of_variable(name: str) -> Reference:
     return Reference(name, written, missing=written)
 
 
-def _fetched(unit: Unit, *, is_last: bool) -> Reference:
+def _fetched(node: StepNode, *, is_last: bool) -> Reference:
     """What a prompt reference gave when the step ran, nothing where it gave none (P12)."""
-    prompt = unit.step.prompt
+    prompt = node.step.prompt
     written = f"@prompt({prompt.scheme}:{prompt.id})" if prompt else ""
-    return Reference(prompt_slot(unit), written, after="" if is_last else PARAGRAPH)
+    return Reference(prompt_slot(node), written, after="" if is_last else PARAGRAPH)
 
 
-def prompt_slot(unit: Unit) -> str:
-    """The slot of what a unit's prompt reference gives."""
-    return f"prompt {unit.id}"
+def prompt_slot(node: StepNode) -> str:
+    """The slot of what a step's prompt reference gives."""
+    return f"prompt {node.id}"
 
 
 class Link(NamedTuple):
     """The last of the outputs that a step knows, or what was extracted from it, and those before it."""
 
-    unit: Unit
+    node: StepNode
     is_field: bool
     before: Link | None
 
     def reference(self) -> Reference:
         """The output under its heading; nothing where the step has none."""
-        unit, output = self.unit, self.unit.output
+        node, output = self.node, self.node.output
         if self.is_field and output:
             return Reference(output.name, before=f"## {output.name}{PARAGRAPH}", after=PARAGRAPH)
         name = f" ({output.name})" if output else ""
-        heading = f"## Output of step {unit.id}: {unit.title}{name}{PARAGRAPH}"
-        return Reference(unit.slot, before=heading, after=PARAGRAPH)
+        heading = f"## Output of step {node.id}: {node.title}{name}{PARAGRAPH}"
+        return Reference(node.slot, before=heading, after=PARAGRAPH)
 
 
 class Contexts:
@@ -83,23 +83,23 @@ class Contexts:
         self._taken: Counter[str] = Counter()
         self._extracted: set[str] = set()
 
-    def after(self, known: Link | None, unit: Unit) -> Link | None:
-        """What is known after a unit; what was extracted under a name stands below the last output it comes from."""
-        if not unit.has_output:
+    def after(self, known: Link | None, node: StepNode) -> Link | None:
+        """What is known after a step; what was extracted under a name stands below the last output it comes from."""
+        if not node.has_output:
             return known
-        output = unit.output
+        output = node.output
         if not (output and output.extract):
-            return Link(unit, is_field=False, before=known)
+            return Link(node, is_field=False, before=known)
         if output.name in self._extracted:
             known = self._without(known, output.name)
         self._extracted.add(output.name)
-        return Link(unit, is_field=True, before=Link(unit, is_field=False, before=known))
+        return Link(node, is_field=True, before=Link(node, is_field=False, before=known))
 
     def _without(self, known: Link | None, name: str) -> Link | None:
         """The same without the field of this name. What stands above that stays, and so becomes a context."""
         later: list[Link] = []
         link = known
-        while link and not (link.is_field and link.unit.output and link.unit.output.name == name):
+        while link and not (link.is_field and link.node.output and link.node.output.name == name):
             later.append(link)
             link = link.before
         if link is None:
@@ -120,7 +120,7 @@ class Contexts:
         after = self._names[id(link)] if link else self._of_system()
         if known is None or not parts:
             return after
-        found = self._free(f"up to {known.unit.id}")
+        found = self._free(f"up to {known.node.id}")
         self.made.append(Context(found, joined([*reversed(parts)]), after))
         self._names[id(known)] = found
         self._links.append(known)
@@ -137,7 +137,7 @@ class Contexts:
 
     def _free(self, name: str) -> str:
         self._taken[name] += 1
-        return name if self._taken[name] == 1 else f"{name} ({self._taken[name]})"  # no unit is called so
+        return name if self._taken[name] == 1 else f"{name} ({self._taken[name]})"  # no step is called so
 
 
 _KINDS = {

@@ -49,7 +49,7 @@ class Line(NamedTuple):
 
     @property
     def span(self) -> Span:
-        """The whole line, blanks at its ends left out."""
+        """The whole line, spaces at its ends left out."""
         end = len(self.found[0].rstrip()) if self.found else 0
         return Span(self.number, self.column, self.last, self.column + end)
 
@@ -61,7 +61,7 @@ class Line(NamedTuple):
         return Span(self.number, self.column + start, self.number, self.column + end)
 
     def get(self, group: str) -> str:
-        """The text of a group, without blanks at its ends; "" where it has none."""
+        """The text of a group, without spaces at its ends; "" where it has none."""
         text = self.found[group] if self.found else None
         return text.strip() if text else ""
 

@@ -18,9 +18,9 @@ from compiler.frontends.playbook.calls import (
     nodes_of,
 )
 from compiler.frontends.playbook.context import Contexts, Link
+from compiler.frontends.playbook.nodes import Arranged, StepNode, arrange, every_node
 from compiler.frontends.playbook.placeholders import names_of
 from compiler.frontends.playbook.syntax import Playbook
-from compiler.frontends.playbook.units import Arranged, Unit, arrange, every_unit
 from compiler.ir.edges import Clear, Edge, Keep, Origin, SlotTest
 from compiler.ir.program import Artifact, Context, Group, Input, Jump, Node, Program, Slot, SourceFile, texts_of
 from compiler.ir.tasks import End
@@ -39,14 +39,14 @@ class Lowered(NamedTuple):
 def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secrets: tuple[str, ...] = ()) -> Lowered:
     """The program of a playbook without errors; `files` are what its prompts refer to, by the path as written."""
     steps = arrange(playbook, {path: file.text.strip() for path, file in files.items()})
-    units = every_unit(steps)
+    refs = every_node(steps)
     scene = Scene(source.name, names_of(playbook))
     contexts = Contexts(scene.text(playbook.system))
     inputs = tuple(map(_input, playbook.inputs))
     nodes = [*_nodes(steps, contexts, scene), *_ends(scene, playbook)]
     reached = {edge.target for node in nodes for edge in node.edges} | {_start(steps[0])}
     nodes = [node for node in nodes if node.id != STOP or node.id in reached]
-    named = [unit.output.name for unit in units if unit.output]
+    named = [ref.output.name for ref in refs if ref.output]
     artifact = Artifact(LAST_OUTPUT, scene.text(playbook.artifact.type)) if playbook.artifact else None
     slots = tuple(
         dict.fromkeys((*(item.name for item in inputs), *named, *_read(nodes, contexts.made), *_read_by(artifact)))
@@ -61,7 +61,7 @@ def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secre
         nodes=tuple(_trimmed(node, slots) for node in nodes),
         groups=tuple(_groups(steps, scene)),
         slots=tuple(map(Slot, slots)),
-        jumps=tuple(Jump(unit.id, entry_of(unit)) for unit in units if unit.has_output and entry_of(unit) != unit.id),
+        jumps=tuple(Jump(ref.id, entry_of(ref)) for ref in refs if ref.has_output and entry_of(ref) != ref.id),
         inputs=inputs,
         artifact=artifact,
         contexts=tuple(contexts.made),
@@ -81,8 +81,8 @@ def _nodes(steps: Sequence[Arranged], contexts: Contexts, scene: Scene) -> Itera
     followers = (*map(_start, steps[1:]), COMPLETE)
     known: Link | None = None
     for step, after in zip(steps, followers, strict=True):
-        yield from _calls(step.unit, known, step.route if step.arms else after, contexts, scene)
-        known = contexts.after(known, step.unit)
+        yield from _calls(step.node, known, step.route if step.arms else after, contexts, scene)
+        known = contexts.after(known, step.node)
         if step.arms:
             yield route(step, after, scene)
             known = yield from _branches(step, known, after, contexts, scene)
@@ -92,25 +92,25 @@ def _branches(
     step: Arranged, known: Link | None, after: str, contexts: Contexts, scene: Scene
 ) -> Generator[Node, None, Link | None]:
     """The nodes of all branches of a step, none of which knows what another one gives; returns what is known then."""
-    if any(unit.calls_agent for arm in step.arms for unit in arm.units):
+    if any(node.calls_agent for arm in step.arms for node in arm.nodes):
         contexts.name(known)
     found = known
     for arm in step.arms:
         inside = known
-        for unit, follower in zip(arm.units, (*map(entry_of, arm.units[1:]), after), strict=True):
-            yield from _calls(unit, inside, follower, contexts, scene)
-            inside = contexts.after(inside, unit)
-    for unit in (unit for arm in step.arms for unit in arm.units):
-        found = contexts.after(found, unit)
+        for node, follower in zip(arm.nodes, (*map(entry_of, arm.nodes[1:]), after), strict=True):
+            yield from _calls(node, inside, follower, contexts, scene)
+            inside = contexts.after(inside, node)
+    for node in (node for arm in step.arms for node in arm.nodes):
+        found = contexts.after(found, node)
     return found
 
 
-def _calls(unit: Unit, known: Link | None, after: str, contexts: Contexts, scene: Scene) -> Iterator[Node]:
-    return nodes_of(unit, contexts.name(known) if unit.calls_agent else "", after, scene)
+def _calls(node: StepNode, known: Link | None, after: str, contexts: Contexts, scene: Scene) -> Iterator[Node]:
+    return nodes_of(node, contexts.name(known) if node.calls_agent else "", after, scene)
 
 
 def _start(step: Arranged) -> str:
-    return entry_of(step.unit) if step.unit.has_output or not step.arms else step.route
+    return entry_of(step.node) if step.node.has_output or not step.arms else step.route
 
 
 def _ends(scene: Scene, playbook: Playbook) -> Iterator[Node]:
@@ -123,8 +123,8 @@ def _ends(scene: Scene, playbook: Playbook) -> Iterator[Node]:
 def _groups(steps: Iterable[Arranged], scene: Scene) -> Iterator[Group]:
     for step in steps:
         if step.arms:
-            unit = step.unit
-            yield Group(unit.id, text(unit.title), Text(), "step", "", scene.at(unit.step.span))
+            node = step.node
+            yield Group(node.id, text(node.title), Text(), "step", "", scene.at(node.step.span))
 
 
 # --- Registers -------------------------------------------------------------------------------------------------------

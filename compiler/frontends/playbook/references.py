@@ -101,7 +101,7 @@ class _Check:
             name, written = found["name"], found[0]
             if found["before"] or found["after"]:
                 if name in self.every:
-                    problem = f"`{written}` is text: there are blanks in its braces"
+                    problem = f"`{written}` is text: there are spaces in its braces"
                     yield self._unresolved(place, problem, f"write {{{{{name}{found['hint'] or ''}}}}}")
             elif name not in known and (found["hint"] or "").count(":") < 2:
                 becomes = otherwise or f"`{written}` stays as it is"

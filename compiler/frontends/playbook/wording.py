@@ -6,7 +6,7 @@ from compiler.analyses.flow import Wording
 
 WORDING = Wording(
     unreachable=("step {} is unreachable", "correct the condition of the branch that it stands in, or remove it"),
-    no_way_out=("a run that reaches step {} can never end", "this is a mistake of rdc: please report it"),
+    no_path_out=("a run that reaches step {} can never end", "this is an error in rdc: please report it"),
     never_completes=(
         "no run of this playbook can complete",
         "let a step follow that does not depend on a missing value",

@@ -95,7 +95,7 @@ class TreeBuilder:
         )
 
     def _parts(self, tree: LarkTree) -> tuple[Block, LarkTree, LarkTree, LarkTree, Sequence[LarkTree]]:
-        """Header, prompt, body, transitions and substeps of a unit, in whichever layout it is written (V7)."""
+        """Header, prompt, body, transitions and substeps of a step, in whichever layout it is written (V7)."""
         header, first, second, third, *substeps = tree.children
         if self.layout == "after-header":
             first, second, third = second, third, first
@@ -116,7 +116,7 @@ class TreeBuilder:
             return Header(UNKNOWN, None, "")
         if TOO_DEEP[kind].match(block.text):
             problem = f"this {kind} header has one number more than a {kind} has; it is taken as part of the title"
-            remedy = "use `###` for a substep; put a blank before a title that begins with a number"
+            remedy = "use `###` for a substep; put a space before a title that begins with a number"
             self.diagnostics.append(Diagnostic("RD034", self.source.path, block.span, problem, remedy))
         return header
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from compiler.diagnostic import Diagnostic, Related
 from compiler.frontends.rundown.beyond.references import almost_references
-from compiler.frontends.rundown.beyond.unknown import unknown_units
+from compiler.frontends.rundown.beyond.unknown import unknown_steps
 from compiler.frontends.rundown.messages import second_transition
 from compiler.frontends.rundown.numbering import missing_steps, numbered_header, with_number
 from compiler.frontends.rundown.questions import check_languages
@@ -15,6 +15,7 @@ from compiler.frontends.rundown.scenarios import check_scenarios
 from compiler.frontends.rundown.syntax import (
     UNKNOWN,
     Action,
+    AnyStep,
     Continue,
     Dynamic,
     Goto,
@@ -24,9 +25,8 @@ from compiler.frontends.rundown.syntax import (
     Step,
     Substep,
     Transition,
-    Unit,
+    all_steps,
     spell,
-    units,
 )
 from compiler.frontends.rundown.targets import check_targets
 from compiler.source import Source, Span
@@ -40,11 +40,11 @@ def check(source: Source, runbook: Runbook) -> list[Diagnostic]:
 
 
 def _titles(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
-    """G1: a numbered unit without a title is hard to follow in a run."""
-    for unit in units(runbook):
-        if isinstance(unit.id, int) and not unit.title:
-            problem = "this unit has no title"
-            yield Diagnostic("RD036", source.path, unit.span, problem, "say in a few words what it does")
+    """G1: a numbered step without a title is hard to follow in a run."""
+    for step in all_steps(runbook):
+        if isinstance(step.id, int) and not step.title:
+            problem = "this step has no title"
+            yield Diagnostic("RD036", source.path, step.span, problem, "say in a few words what it does")
 
 
 def _sequence(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
@@ -64,19 +64,19 @@ def _with_missing_steps(found: Diagnostic, missing: Mapping[int, Step]) -> Diagn
     return replace(found, help=f"write {headers}: a header begins with its number")
 
 
-def _out_of_sequence(source: Source, siblings: Sequence[Unit], code: str, kind: str) -> Iterator[Diagnostic]:
+def _out_of_sequence(source: Source, siblings: Sequence[AnyStep], code: str, kind: str) -> Iterator[Diagnostic]:
     expected = 1
     seen: set[Identifier] = set()
-    slack = 1 if any(unit.id == UNKNOWN for unit in siblings) else 0
-    for unit in siblings:
-        if not isinstance(unit.id, int) or unit.id in seen:
+    slack = 1 if any(step.id == UNKNOWN for step in siblings) else 0
+    for step in siblings:
+        if not isinstance(step.id, int) or step.id in seen:
             continue
-        if not expected <= unit.id <= expected + slack:  # a header that could not be read may have been a number
-            problem = f"{kind} {unit.id} stands where {kind} {expected} is expected"
+        if not expected <= step.id <= expected + slack:  # a header that could not be read may have been a number
+            problem = f"{kind} {step.id} stands where {kind} {expected} is expected"
             remedy = f"number the {kind}s 1, 2, 3 … in document order (`rdc fmt` does that)"
-            yield Diagnostic(code, source.path, unit.span, problem, remedy)
-        seen.add(unit.id)
-        expected = unit.id + 1
+            yield Diagnostic(code, source.path, step.span, problem, remedy)
+        seen.add(step.id)
+        expected = step.id + 1
 
 
 def _step_pattern(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
@@ -107,14 +107,14 @@ def _substep_pattern(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
             yield _pair(source, "RD106", (dynamic[0], other), later, "`{n}` beside another substep", remedy)
 
 
-def _pair(source: Source, code: str, pair: Sequence[Unit], later: Unit, problem: str, remedy: str) -> Diagnostic:
+def _pair(source: Source, code: str, pair: Sequence[AnyStep], later: AnyStep, problem: str, remedy: str) -> Diagnostic:
     first = pair[0] if pair[1] is later else pair[1]
     related = Related(source.path, first.span, "the other one stands here")
     return Diagnostic(code, source.path, later.span, problem, remedy, (related,))
 
 
 def _identifiers(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
-    """V5: a substep's prefix is its step's identifier, and no two units share an identifier."""
+    """V5: a substep's prefix is its step's identifier, and no two steps share an identifier."""
     yield from _duplicates(source, runbook.steps, "")
     for step in runbook.steps:
         for substep in step.substeps:
@@ -125,18 +125,18 @@ def _identifiers(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
         yield from _duplicates(source, step.substeps, spell(step.id) + ".")
 
 
-def _duplicates(source: Source, siblings: Sequence[Unit], prefix: str) -> Iterator[Diagnostic]:
-    first: dict[Identifier, Unit] = {}
-    for unit in siblings:
-        if unit.id in first and not isinstance(unit.id, Dynamic) and unit.id != UNKNOWN:
-            problem = f"a second unit `{prefix}{spell(unit.id)}`"
-            related = Related(source.path, first[unit.id].span, "the first one stands here")
-            numbered = numbered_header(unit) if isinstance(unit, Step) else None
-            renumber = "give it another number (`rdc fmt` numbers all units in document order)"
-            other = renumber if isinstance(unit.id, int) else "give it another name"
+def _duplicates(source: Source, siblings: Sequence[AnyStep], prefix: str) -> Iterator[Diagnostic]:
+    first: dict[Identifier, AnyStep] = {}
+    for step in siblings:
+        if step.id in first and not isinstance(step.id, Dynamic) and step.id != UNKNOWN:
+            problem = f"a second step `{prefix}{spell(step.id)}`"
+            related = Related(source.path, first[step.id].span, "the first one stands here")
+            numbered = numbered_header(step) if isinstance(step, Step) else None
+            renumber = "give it another number (`rdc fmt` numbers all steps in document order)"
+            other = renumber if isinstance(step.id, int) else "give it another name"
             remedy = f"put the number first: `{numbered}`" if numbered else other
-            yield Diagnostic("RD108", source.path, unit.span, problem, remedy, (related,))
-        first.setdefault(unit.id, unit)
+            yield Diagnostic("RD108", source.path, step.span, problem, remedy, (related,))
+        first.setdefault(step.id, step)
 
 
 def _bodies(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
@@ -157,24 +157,24 @@ def _bodies(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
 
 
 def _transitions(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
-    """V9: one transition for each outcome; modifiers that fit together, on units that have children."""
-    for unit in units(runbook):
+    """V9: one transition for each outcome; modifiers that fit together, on steps that have children."""
+    for step in all_steps(runbook):
         by_outcome: dict[bool, Transition] = {}
-        for transition in unit.transitions:
+        for transition in step.transitions:
             earlier = by_outcome.setdefault(transition.word.passes, transition)
             if earlier is not transition:
                 yield second_transition(source, transition.word.passes, earlier.span, transition.span)
-        yield from _modifiers(source, unit, by_outcome.get(True), by_outcome.get(False))
+        yield from _modifiers(source, step, by_outcome.get(True), by_outcome.get(False))
 
 
 def _modifiers(
-    source: Source, unit: Unit, passed: Transition | None, failed: Transition | None
+    source: Source, step: AnyStep, passed: Transition | None, failed: Transition | None
 ) -> Iterator[Diagnostic]:
     modified = [transition for transition in (passed, failed) if transition and transition.modifier]
-    has_children = bool(unit.runbooks or (isinstance(unit, Step) and unit.substeps))
+    has_children = bool(step.runbooks or (isinstance(step, Step) and step.substeps))
     if not has_children:
         for transition in modified:
-            problem = f"{transition.modifier} has no meaning on a unit without substeps or runbooks"
+            problem = f"{transition.modifier} has no meaning on a step without substeps or runbooks"
             yield Diagnostic("RD116", source.path, transition.span, problem, f"leave {transition.modifier} out")
     elif passed and failed and passed.modifier and passed.modifier == failed.modifier:
         both = passed.modifier
@@ -233,7 +233,7 @@ RULES: tuple[Rule, ...] = (
     check_targets,
     check_scenarios,
     almost_references,
-    unknown_units,
+    unknown_steps,
     _tolerated,
     _continues_to_stop,
 )

@@ -131,8 +131,8 @@ def _event(line: str, words: list[str] | None, span: Span | None) -> Event:
     match words:
         case ["rd", answer] if answer in _WORDS:
             return Reply(None, _WORDS[answer], tuple(values), span if values else None)
-        case ["rd", "goto", unit]:
-            return Goto(unit, span, GOTO)
+        case ["rd", "goto", step]:
+            return Goto(step, span, GOTO)
         case ["rd", "run", *_]:
             return Unclear("a second `rd run`: a scenario is one run", span)
         case _:

@@ -41,11 +41,11 @@ LONG_FENCE = 4
 """From this length on, a fence was chosen to hold others."""
 
 Ids = tuple[str, str]
-"""The identifiers of a unit as they are written, the second one empty for a step."""
+"""The identifiers of a step as they are written, the second one empty for a step."""
 
 
 class Outline(NamedTuple):
-    """The units that a document has, and those that its transitions name."""
+    """The steps that a document has, and those that its transitions name."""
 
     defined: frozenset[Ids]
     wanted: frozenset[Ids]
@@ -119,7 +119,7 @@ def _fits(block: Block, line: re.Match[str], outline: Outline, position: Positio
 
 
 def _is_missing(ids: Ids, outline: Outline, position: Position) -> bool:
-    """Whether the runbook has no such unit, although it would be the next one, or a GOTO names it."""
+    """Whether the runbook has no such step, although it would be the next one, or a GOTO names it."""
     step, child = ids
     if ids in outline.defined or (child and step != position.step):
         return False

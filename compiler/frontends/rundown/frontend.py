@@ -14,11 +14,11 @@ from compiler.frontends.rundown import FORMAT
 from compiler.frontends.rundown.beyond.applied import held_against, with_settings
 from compiler.frontends.rundown.beyond.nesting import check_names
 from compiler.frontends.rundown.beyond.outline import Outline, outline
-from compiler.frontends.rundown.beyond.units import joined_tables
+from compiler.frontends.rundown.beyond.settings import joined_tables
 from compiler.frontends.rundown.beyond.unread import value_warnings
 from compiler.frontends.rundown.check import check
 from compiler.frontends.rundown.formatting import format_document
-from compiler.frontends.rundown.frontmatter import UNITS
+from compiler.frontends.rundown.frontmatter import STEPS
 from compiler.frontends.rundown.link import link
 from compiler.frontends.rundown.lower import lower
 from compiler.frontends.rundown.names import Frame
@@ -54,20 +54,20 @@ def compile_document(job: Job) -> Result:
     if isinstance(lowered, Diagnostic):
         return Result(None, (*found, lowered), linked.sources, linked.options)
     program = with_settings(lowered.program, settings)
-    options = _with_units(linked.options, lowered.frames)
+    options = _with_steps(linked.options, lowered.frames)
     warnings = flow_warnings(program, lowered.written, linked.sources, WORDING)
     found += advise_unreachable(warnings, linked.documents.values())
     found += value_warnings(program, lowered.frames)
     return Result(program, tuple(found), linked.sources, options, main.runbook.scenarios)
 
 
-def _with_units(options: Options, frames: Iterable[Frame]) -> Options:
-    """The options, with what nested runbooks say of their units for targets."""
+def _with_steps(options: Options, frames: Iterable[Frame]) -> Options:
+    """The options, with what nested runbooks say of their steps for targets."""
     said = [(frame.scope, frame.document.runbook.declared.for_targets) for frame in frames]
     tables = [(inclusion, table) for inclusion, table in said if table]
     if not any(inclusion for inclusion, _ in tables):
         return options
-    return replace(options, targets={**options.targets, UNITS: joined_tables(tables)})
+    return replace(options, targets={**options.targets, STEPS: joined_tables(tables)})
 
 
 def _parse(job: Job, source: Source) -> Parsed:

@@ -11,8 +11,8 @@ from compiler.frontends.frontmatter import read_block
 from compiler.frontends.name_lists import SECRETS
 from compiler.frontends.rundown.beyond.declarations import Declarations
 from compiler.frontends.rundown.commands import scenario_keys
-from compiler.frontends.rundown.options import INPUTS, OPTIONS, VALUES
-from compiler.options import Known, Level, Mistakes, Options, Place, Wrong, placed, places_within, read_options
+from compiler.frontends.rundown.options import INPUTS, OPTIONS, OUTPUTS
+from compiler.options import Known, Level, Options, Place, Problems, Wrong, placed, places_within, read_options
 from compiler.scenarios import Scenario, read_scenarios
 from compiler.source import Source, Span, Spans, beneath
 
@@ -40,15 +40,15 @@ def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
         return Frontmatter({}, Options(), next_line), broken
     found = _metadata_problems(source, read.values, read.spans)
     options, declared, problems = _options(source, read)
-    scenarios, mistakes = _scenarios(source, read, None if problems else declared)
-    return Frontmatter(read.values, options, next_line, scenarios, declared), [*found, *problems, *mistakes]
+    scenarios, errors = _scenarios(source, read, None if problems else declared)
+    return Frontmatter(read.values, options, next_line, scenarios, declared), [*found, *problems, *errors]
 
 
 def _metadata_problems(source: Source, values: Mapping[str, Any], spans: Spans) -> list[Diagnostic]:
     """Metadata of a wrong type is ignored, but not in silence."""
     texts = ("name", "description", "version", "author")
     wrong = [key for key in texts if isinstance(values.get(key), (list, dict))]
-    found = [_ignored(source, spans[(key,)], key, "a text") for key in wrong]
+    found = [_ignored(source, spans[(key,)], key, "a string") for key in wrong]
     tags = values.get("tags", [])
     if not isinstance(tags, list) or any(isinstance(tag, (list, dict)) for tag in tags):
         found.append(_ignored(source, spans[("tags",)], "tags", "a list of texts"))
@@ -60,8 +60,8 @@ def _ignored(source: Source, span: Span, key: str, form: str) -> Diagnostic:
     return Diagnostic("RD012", source.path, span, problem, f"give {form}, or leave the key out")
 
 
-UNITS = "units"
-"""Settings of units: some are for the compiler, some go on to the targets as a table of that name (E3)."""
+STEPS = "steps"
+"""Settings of steps: some are for the compiler, some go on to the targets as a table of that name (E3)."""
 
 
 def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list[Diagnostic]]:
@@ -75,27 +75,27 @@ def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list
         return options, Declarations(), found
     given = _with_texts(read, plain)
     repeated = list(_repeated(read, place)) if given is not plain else []
-    options, found = read_options({key: value for key, value in given.items() if key != UNITS}, place, spans, known)
+    options, found = read_options({key: value for key, value in given.items() if key != STEPS}, place, spans, known)
     declared = Declarations(
-        INPUTS.first(options.values) or (), VALUES.first(options.values) or {}, SECRETS.first(options.values) or {}
+        INPUTS.first(options.values) or (), OUTPUTS.first(options.values) or {}, SECRETS.first(options.values) or {}
     )
     found += repeated
-    if UNITS not in given:
+    if STEPS not in given:
         return options, declared, found
-    from compiler.frontends.rundown.beyond.units import read_units, table_for_targets  # noqa: PLC0415 (few have it)
+    from compiler.frontends.rundown.beyond.settings import read_steps, table_for_targets  # noqa: PLC0415 (few have it)
 
-    places = places_within(place, spans)[UNITS]
-    units = read_units(given[UNITS], places)
-    if isinstance(units, Wrong | Mistakes):
-        return options, declared, [*found, *placed([units] if isinstance(units, Wrong) else units, places)]
-    table = table_for_targets(plain[UNITS], places)
-    targets = {**options.targets, **({UNITS: table} if table else {})}
-    return Options(options.values, targets), replace(declared, units=units, for_targets=table), found
+    places = places_within(place, spans)[STEPS]
+    steps = read_steps(given[STEPS], places)
+    if isinstance(steps, Wrong | Problems):
+        return options, declared, [*found, *placed([steps] if isinstance(steps, Wrong) else steps, places)]
+    table = table_for_targets(plain[STEPS], places)
+    targets = {**options.targets, **({STEPS: table} if table else {})}
+    return Options(options.values, targets), replace(declared, steps=steps, for_targets=table), found
 
 
 def _with_texts(read: Reading, plain: Mapping[str, Any]) -> Mapping[str, Any]:
     """The options, with those that want it as their author wrote them: a version 1.10 stays 1.10 (E1)."""
-    wanted = {UNITS, *(option.name for option in OPTIONS if option.as_written)} & plain.keys()
+    wanted = {STEPS, *(option.name for option in OPTIONS if option.as_written)} & plain.keys()
     if not wanted:
         return plain
     written = read.as_written["rdc"]
@@ -104,7 +104,7 @@ def _with_texts(read: Reading, plain: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _repeated(read: Reading, place: Place) -> Iterator[Diagnostic]:
     """Names that are declared twice: YAML forgets the first, and a run would lack what was said there (E1 to E3)."""
-    names = {UNITS, *(option.name for option in OPTIONS if option.as_written)}
+    names = {STEPS, *(option.name for option in OPTIONS if option.as_written)}
     for path, span, _ in read.repeated:
         if path[0] == "rdc" and len(path) > 1 and path[1] in names:
             problem = f"`{path[-1]}` is twice in `{path[-2]}`, and only the last would count"
@@ -118,9 +118,9 @@ def _scenarios(
     if "scenarios" not in read.values:
         return (), []
     keys, spans = scenario_keys(source.name, declared), beneath(read.spans, "scenarios")
-    scenarios, mistakes = read_scenarios(_with_inputs(read), spans, keys)
+    scenarios, problems = read_scenarios(_with_inputs(read), spans, keys)
     remedy = "a scenario has `commands`, `result` and, if you like, `inputs` and `description`: see `rdc explain RD013`"
-    return scenarios, [Place("RD013", source.path, mistake.span).finding(mistake.text, remedy) for mistake in mistakes]
+    return scenarios, [Place("RD013", source.path, problem.span).finding(problem.text, remedy) for problem in problems]
 
 
 def _with_inputs(read: Reading) -> object:

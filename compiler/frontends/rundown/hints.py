@@ -23,22 +23,22 @@ TRANSITIONS = {
 """By where they stand, lines that read like a transition but are none: in lower case, no colon, no bullet, nested."""
 
 HEADER = re.compile(r" {0,3}(?P<found>#{2,3}(?:\u00a0|(?=[\d{]))\S*)")
-"""A header without the blank after its marks, which Markdown takes as text."""
+"""A header without the space after its marks, which Markdown takes as text."""
 
 RUNBOOK = re.compile(rf"\s*{BULLET}(?P<found>(?:\[[^\]]*\]\(|`)?\S[^`()]*\.runbook\.md[`)]?)\s*$")
-"""A list item that ends like the path of a runbook, but has blanks or marks in it, or a number before it."""
+"""A list item that ends like the path of a runbook, but has spaces or marks in it, or a number before it."""
 
 
 def almost_there(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnostic]:
-    """The warnings for the text of a document's units (G2, D6)."""
-    in_unit = False
+    """The warnings for the text of a document's steps (G2, D6)."""
+    in_step = False
     for block in blocks:
-        in_unit = in_unit or block.type == "STEP"
+        in_step = in_step or block.type == "STEP"
         if block.type != "TEXT" or not block.info:
             continue
         for number in range(block.line, block.end_line + 1):
             yield from _header(source, number)
-            if in_unit:
+            if in_step:
                 yield from _transition(source, number, block.info)
                 yield from _runbook(source, number, block.info)
 
@@ -46,8 +46,8 @@ def almost_there(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnostic
 def _header(source: Source, line: int) -> Iterator[Diagnostic]:
     match = HEADER.match(source.lines[line - 1])
     if match:
-        problem = "this line looks like a header, but is text, since no blank follows the marks"
-        yield _warning("RD038", source, line, match, problem, "write `## 1. Title`, with a plain blank")
+        problem = "this line looks like a header, but is text, since no space follows the marks"
+        yield _warning("RD038", source, line, match, problem, "write `## 1. Title`, with a plain space")
 
 
 def _transition(source: Source, line: int, info: str) -> Iterator[Diagnostic]:
@@ -62,7 +62,7 @@ def _runbook(source: Source, line: int, info: str) -> Iterator[Diagnostic]:
     match = RUNBOOK.match(source.lines[line - 1]) if info == "list" else None
     if match:
         problem = f"`{match['found']}` looks like a nested runbook, but is text of the prompt"
-        remedy = "to include it, write its path alone, without blanks: `- path/name.runbook.md`"
+        remedy = "to include it, write its path alone, without spaces: `- path/name.runbook.md`"
         yield _warning("RD044", source, line, match, problem, remedy)
 
 

@@ -1,48 +1,48 @@
-"""Entering units: what a GOTO or the sequence does on its way to its target (M7, M10, M12)."""
+"""Entering steps: what a GOTO or the sequence does on its way to its target (M7, M10, M12)."""
 
 from __future__ import annotations
 
-from compiler.frontends.rundown.names import Arrival, Frame, Unit, resolve_next
+from compiler.frontends.rundown.names import Arrival, Frame, StepRef, resolve_next
 from compiler.frontends.rundown.syntax import Dynamic, Step, Substep, Target
 from compiler.ir.edges import Add, AtLeast, Effect, Reset, Set
 
 
 def enter_step(frame: Frame, step: Step) -> Arrival:
     """Enters a step by its header: afresh (M10)."""
-    unit = Unit(step)
-    effects: tuple[Effect, ...] = (Set(frame.retries(unit), 0),) if unit.has_retry and not unit.is_leaf else ()
-    first = first_child(frame, unit)
+    ref = StepRef(step)
+    effects: tuple[Effect, ...] = (Set(frame.retries(ref), 0),) if ref.has_retry and not ref.is_leaf else ()
+    first = first_child(frame, ref)
     return Arrival(first.target, effects + first.effects)
 
 
-def first_child(frame: Frame, unit: Unit) -> Arrival:
-    """Starts a unit with its children's outcomes forgotten and `{n}` at 1, its own retry count kept (M9, M10)."""
-    if unit.is_leaf:
-        return Arrival(frame.id(unit))
-    if unit.syntax.runbooks:
-        return Arrival(frame.runbook_ids(unit)[0])
-    first = unit.step.substeps[0]
-    effects = _forget(frame, unit.step)
+def first_child(frame: Frame, ref: StepRef) -> Arrival:
+    """Starts a step with its children's outcomes forgotten and `{n}` at 1, its own retry count kept (M9, M10)."""
+    if ref.is_leaf:
+        return Arrival(frame.id(ref))
+    if ref.syntax.runbooks:
+        return Arrival(frame.runbook_ids(ref)[0])
+    first = ref.step.substeps[0]
+    effects = _forget(frame, ref.step)
     if first.id is Dynamic.SUBSTEP:
-        effects += (Set(frame.substep_counter(unit.step), 1),)
-    arrival = enter_substep(frame, unit.step, first)
+        effects += (Set(frame.substep_counter(ref.step), 1),)
+    arrival = enter_substep(frame, ref.step, first)
     return Arrival(arrival.target, effects + arrival.effects)
 
 
 def enter_substep(frame: Frame, step: Step, substep: Substep) -> Arrival:
     """Enters a substep, and leaves its step as it is."""
-    unit = Unit(step, substep)
-    if unit.is_leaf:
-        return Arrival(frame.id(unit))
-    effects = (Set(frame.retries(unit), 0),) if unit.has_retry else ()
-    return Arrival(frame.runbook_ids(unit)[0], effects)
+    ref = StepRef(step, substep)
+    if ref.is_leaf:
+        return Arrival(frame.id(ref))
+    effects = (Set(frame.retries(ref), 0),) if ref.has_retry else ()
+    return Arrival(frame.runbook_ids(ref)[0], effects)
 
 
 def _forget(frame: Frame, step: Step) -> tuple[Effect, ...]:
-    return (Reset(frame.id(Unit(step))),) if frame.is_marked(step) else ()
+    return (Reset(frame.id(StepRef(step))),) if frame.is_marked(step) else ()
 
 
-def enter_target(frame: Frame, place: Unit, written: Target) -> Arrival:
+def enter_target(frame: Frame, place: StepRef, written: Target) -> Arrival:
     """What `GOTO target` does where it stands."""
     target = resolve_next(place, written)
     step = frame.by_id[place.step.id if target.step is None else target.step]
@@ -65,15 +65,15 @@ def jump(frame: Frame, step: Step, target: Target, *, inside: bool) -> Arrival:
 
 def afresh(frame: Frame, step: Step) -> tuple[Effect, ...]:
     """What a jump from outside of a step to one of its children does: the step starts afresh, at that child (M10)."""
-    unit = Unit(step)
-    retries: tuple[Effect, ...] = (Set(frame.retries(unit), 0),) if unit.has_retry else ()
+    ref = StepRef(step)
+    retries: tuple[Effect, ...] = (Set(frame.retries(ref), 0),) if ref.has_retry else ()
     return retries + _forget(frame, step)
 
 
 def _enter_instance(frame: Frame, step: Step, advance: bool) -> Arrival:
     """The current or the next instance of a step's `{n}`; everything else is kept (M10, M12)."""
     counter = frame.substep_counter(step)
-    parent, child = Unit(step), Unit(step, step.substeps[0])
+    parent, child = StepRef(step), StepRef(step, step.substeps[0])
     mark, earlier = frame.mark(parent, child), frame.earlier_mark(parent, child)
     effects: tuple[Effect, ...] = (Add(counter, 1),) if advance else (AtLeast(counter, 1),)
     if advance and mark and earlier:

@@ -41,7 +41,7 @@ COUNT = "a number from 1"
 """What a RETRY expects, in the words of its diagnostic (G3)."""
 
 LARGEST_NUMBER_LENGTH = 9
-"""Longer numbers are refused (RD037): they are mistakes, and shells could not count with them."""
+"""Longer numbers are refused (RD037): they are errors, and shells could not count with them."""
 
 
 class Header(NamedTuple):

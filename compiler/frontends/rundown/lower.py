@@ -17,18 +17,18 @@ from compiler.frontends.naming import safe_name
 from compiler.frontends.rundown.beyond.visible import visible
 from compiler.frontends.rundown.jumps import enter_step
 from compiler.frontends.rundown.link import Document, references
-from compiler.frontends.rundown.names import Frame, Unit
+from compiler.frontends.rundown.names import Frame, StepRef
 from compiler.frontends.rundown.operator import entering_step, operator_jumps
 from compiler.frontends.rundown.outcomes import Outcomes, settled_id
 from compiler.frontends.rundown.placeholders import with_references
-from compiler.frontends.rundown.syntax import Dynamic, Reference, Word, units
+from compiler.frontends.rundown.syntax import Dynamic, Reference, Word, all_steps
 from compiler.ir.edges import AtLeast, Edge, Effect, Origin, OutcomeTest, Reset, Set
 from compiler.ir.program import Entering, Group, Jump, Node, Program, Register, SourceFile, Variable
 from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
 from compiler.ir.texts import Text, text
 
 LARGEST_PROGRAM = 100_000
-"""In units: what repeated inclusion can blow a small document up to before it is refused (RD304)."""
+"""In steps: what repeated inclusion can blow a small document up to before it is refused (RD304)."""
 
 Part = Node | Group | Register | Jump | Frame
 
@@ -83,7 +83,7 @@ def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagno
 
 
 def _count(main: Document, documents: Mapping[str, Document]) -> int:
-    """The units of a document and of all that it includes, each as often as it is included."""
+    """The steps of a document and of all that it includes, each as often as it is included."""
     counts: dict[str, int] = {}
     pending = [main.source.name]
     while pending:
@@ -95,13 +95,13 @@ def _count(main: Document, documents: Mapping[str, Document]) -> int:
         if unknown:
             pending += unknown
         else:
-            own = sum(1 for _ in units(document.runbook))
+            own = sum(1 for _ in all_steps(document.runbook))
             counts[pending.pop()] = own + sum(counts[name] for name in included)
     return counts[main.source.name]
 
 
 def _too_large(main: Document) -> Diagnostic:
-    problem = f"with everything it includes the runbook has more than {LARGEST_PROGRAM:,} units"
+    problem = f"with everything it includes the runbook has more than {LARGEST_PROGRAM:,} steps"
     remedy = "include a runbook fewer times, or compile its parts on their own"
     return Diagnostic("RD304", main.source.path, main.runbook.steps[0].span, problem, remedy)
 
@@ -120,8 +120,8 @@ def _main_first(main: Document, documents: Mapping[str, Document]) -> list[Docum
 
 def _written(documents: Mapping[str, Document]) -> Iterator[Origin]:
     for document in documents.values():
-        for unit in units(document.runbook):
-            for transition in unit.transitions:
+        for step in all_steps(document.runbook):
+            for transition in step.transitions:
                 yield Origin(document.source.name, transition.span)
 
 
@@ -146,98 +146,98 @@ def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Part]:
     yield from registers
     yield from operator_jumps(frame)
     for step in frame.steps:
-        unit = Unit(step)
-        if not unit.is_leaf:
-            title, prompt = _text(frame, unit, step.title), _text(frame, unit, step.prompt)
-            yield Group(frame.id(unit), title, prompt, "step", frame.scope, frame.at(step.span))
-        for child in (Unit(step, substep) for substep in step.substeps):
-            yield from _unit_parts(outcomes, child, frame.id(unit), documents)
-        yield from _unit_parts(outcomes, unit, frame.scope, documents)
+        ref = StepRef(step)
+        if not ref.is_leaf:
+            title, prompt = _text(frame, ref, step.title), _text(frame, ref, step.prompt)
+            yield Group(frame.id(ref), title, prompt, "step", frame.scope, frame.at(step.span))
+        for child in (StepRef(step, substep) for substep in step.substeps):
+            yield from _step_parts(outcomes, child, frame.id(ref), documents)
+        yield from _step_parts(outcomes, ref, frame.scope, documents)
     yield from _ends(outcomes)
 
 
 def _fresh(frame: Frame) -> tuple[Effect, ...]:
-    """What is done when a nested runbook begins: its counters and its own values start afresh."""
+    """What is done when a nested runbook begins: its counters and its own outputs start afresh."""
     has_counters = any(True for _ in frame.registers())
     return (*((Reset(frame.scope),) if has_counters else ()), *frame.visible.fresh)
 
 
-def _unit_parts(outcomes: Outcomes, unit: Unit, group: str, documents: Mapping[str, Document]) -> Iterator[Part]:
-    """A leaf's node; for a unit with children its runbooks and the nodes where its outcome is decided."""
+def _step_parts(outcomes: Outcomes, ref: StepRef, group: str, documents: Mapping[str, Document]) -> Iterator[Part]:
+    """A leaf's node; for a step with children its runbooks and the nodes where its outcome is decided."""
     frame = outcomes.frame
-    if unit.is_leaf:
-        yield _leaf(outcomes, unit, group)
+    if ref.is_leaf:
+        yield _leaf(outcomes, ref, group)
         return
-    own = frame.id(unit)
-    title = _text(frame, unit, unit.syntax.title)
-    if unit.substep:
-        yield Group(own, title, Text(), "step", group, frame.at(unit.syntax.span))
-    for index, reference in enumerate(unit.syntax.runbooks):
-        yield _runbook(outcomes, unit, index, reference, documents)
-    origin = frame.at(unit.syntax.span)
-    if unit.substep is None and frame.is_marked(unit.step):
-        edges = tuple(outcomes.decision_edges(unit))
-        yield Node(own, title, origin, Branch(), edges, own, _variables(frame, unit))
+    own = frame.id(ref)
+    title = _text(frame, ref, ref.syntax.title)
+    if ref.substep:
+        yield Group(own, title, Text(), "step", group, frame.at(ref.syntax.span))
+    for index, reference in enumerate(ref.syntax.runbooks):
+        yield _runbook(outcomes, ref, index, reference, documents)
+    origin = frame.at(ref.syntax.span)
+    if ref.substep is None and frame.is_marked(ref.step):
+        edges = tuple(outcomes.decision_edges(ref))
+        yield Node(own, title, origin, Branch(), edges, own, _variables(frame, ref))
     for verdict in Verdict:
-        edges = tuple(outcomes.settled_edges(unit, verdict))
+        edges = tuple(outcomes.settled_edges(ref, verdict))
         if edges:
-            name = settled_id(frame, unit, verdict)
-            yield Node(name, title, origin, Branch(), edges, own, _variables(frame, unit))
+            name = settled_id(frame, ref, verdict)
+            yield Node(name, title, origin, Branch(), edges, own, _variables(frame, ref))
 
 
-def _leaf(outcomes: Outcomes, unit: Unit, group: str) -> Node:
-    frame, syntax = outcomes.frame, unit.syntax
-    task, edges, variables = _task(frame, unit), tuple(outcomes.leaf_edges(unit)), _variables(frame, unit)
+def _leaf(outcomes: Outcomes, ref: StepRef, group: str) -> Node:
+    frame, syntax = outcomes.frame, ref.syntax
+    task, edges, variables = _task(frame, ref), tuple(outcomes.leaf_edges(ref)), _variables(frame, ref)
     if isinstance(task, Shell) and frame.visible.slots:
         edges = tuple(replace(edge, effects=(*frame.visible.keeps, *edge.effects)) for edge in edges)
         variables = (*variables, *frame.visible.variables)
     return Node(
-        id=frame.id(unit),
-        title=_text(frame, unit, syntax.title),
+        id=frame.id(ref),
+        title=_text(frame, ref, syntax.title),
         origin=frame.at(syntax.span),
         task=task,
         edges=edges,
         group=group,
         variables=variables,
-        retries=frame.retries(unit) if unit.has_retry else None,
+        retries=frame.retries(ref) if ref.has_retry else None,
     )
 
 
-def _task(frame: Frame, unit: Unit) -> Shell | Ask:
+def _task(frame: Frame, ref: StepRef) -> Shell | Ask:
     """M2, M3: an executable block is run; everything else is put to whoever answers."""
-    code, prompt = unit.syntax.code, _text(frame, unit, unit.syntax.prompt)
+    code, prompt = ref.syntax.code, _text(frame, ref, ref.syntax.prompt)
     written = code.text.removesuffix("\n") if code else ""
     if code and code.interpreter:
-        command = with_references(written, _instances(frame, unit))
+        command = with_references(written, _instances(frame, ref))
         return Shell("bash" if code.interpreter == "bash" else "sh", command, prompt)
-    block = _text(frame, unit, written) if code else None
-    yes_no = any(item.word in {Word.YES, Word.NO} for item in unit.syntax.transitions)
+    block = _text(frame, ref, written) if code else None
+    yes_no = any(item.word in {Word.YES, Word.NO} for item in ref.syntax.transitions)
     return Ask("yes_no" if yes_no else "pass_fail", prompt, block, code.language if code else "")
 
 
-def _text(frame: Frame, unit: Unit, written: str) -> Text:
-    """A text of a unit, with references to inputs, values and the numbers of its instances (M5, E1, E2)."""
+def _text(frame: Frame, ref: StepRef, written: str) -> Text:
+    """A text of a step, with references to inputs, outputs and the numbers of its instances (M5, E1, E2)."""
     if "{" not in written:
         return text(written)
-    return with_references(written, {**frame.visible.references, **_instances(frame, unit)})
+    return with_references(written, {**frame.visible.references, **_instances(frame, ref)})
 
 
 _NAMES = {"{N}": "RDC_STEP_INSTANCE", "{n}": "RDC_SUBSTEP_INSTANCE"}
 
 
-def _instances(frame: Frame, unit: Unit) -> dict[str, str]:
-    """The counters of the dynamic units that a unit is or stands in, by their placeholders (M5)."""
+def _instances(frame: Frame, ref: StepRef) -> dict[str, str]:
+    """The counters of the dynamic steps that a step is or stands in, by their placeholders (M5)."""
     found: dict[str, str] = {}
-    if unit.step.id is Dynamic.STEP:
+    if ref.step.id is Dynamic.STEP:
         found["{N}"] = frame.step_counter
-    if unit.substep is not None and unit.substep.id is Dynamic.SUBSTEP:
-        found["{n}"] = frame.substep_counter(unit.step)
+    if ref.substep is not None and ref.substep.id is Dynamic.SUBSTEP:
+        found["{n}"] = frame.substep_counter(ref.step)
     return found
 
 
-def _variables(frame: Frame, unit: Unit) -> tuple[Variable, ...]:
-    """The instance numbers that commands of a unit see: its own, and those around its runbook (M4)."""
-    own = [Variable(_NAMES[placeholder], register) for placeholder, register in _instances(frame, unit).items()]
+def _variables(frame: Frame, ref: StepRef) -> tuple[Variable, ...]:
+    """The instance numbers that commands of a step see: its own, and those around its runbook (M4)."""
+    own = [Variable(_NAMES[placeholder], register) for placeholder, register in _instances(frame, ref).items()]
     if not own:
         return frame.variables
     names = {variable.name for variable in own}
@@ -245,33 +245,33 @@ def _variables(frame: Frame, unit: Unit) -> tuple[Variable, ...]:
 
 
 def _runbook(
-    outcomes: Outcomes, unit: Unit, index: int, reference: Reference, documents: Mapping[str, Document]
+    outcomes: Outcomes, ref: StepRef, index: int, reference: Reference, documents: Mapping[str, Document]
 ) -> Frame | Node:
-    """A nested runbook as a frame; one that is not there (`check --no-link`) as a unit that may pass or fail."""
+    """A nested runbook as a frame; one that is not there (`check --no-link`) as a step that may pass or fail."""
     frame = outcomes.frame
-    name = frame.runbook_ids(unit)[index]
+    name = frame.runbook_ids(ref)[index]
     origin = frame.at(reference.span)
-    arrivals = {verdict: outcomes.after_runbook(unit, index, verdict) for verdict in Verdict}
+    arrivals = {verdict: outcomes.after_runbook(ref, index, verdict) for verdict in Verdict}
     document = documents.get(frame.document.includes.get(reference.path, ""))
     if document is None:
         edges = tuple(arrival.edge((OutcomeTest(verdict.value),)) for verdict, arrival in arrivals.items())
-        return Node(name, text(reference.path), origin, Ask("pass_fail", Text()), edges, frame.id(unit))
+        return Node(name, text(reference.path), origin, Ask("pass_fail", Text()), edges, frame.id(ref))
     title = document.runbook.title or reference.path
     ends = (arrivals[Verdict.PASS], arrivals[Verdict.FAIL])
     seen = visible(document.runbook.declared, frame.visible, name + "/")
-    inner = Frame(document, name + "/", name, title, origin, frame.id(unit), _variables(frame, unit), seen, *ends)
+    inner = Frame(document, name + "/", name, title, origin, frame.id(ref), _variables(frame, ref), seen, *ends)
     effects = _fresh(inner)
     fresh = (Entering(name, effects),) if effects else ()
-    return replace(inner, entering=entering_step(frame, unit.step) + _entering_list(frame, unit) + fresh)
+    return replace(inner, entering=entering_step(frame, ref.step) + _entering_list(frame, ref) + fresh)
 
 
-def _entering_list(frame: Frame, unit: Unit) -> tuple[Entering, ...]:
+def _entering_list(frame: Frame, ref: StepRef) -> tuple[Entering, ...]:
     """What an operator's jump into a runbook of a substep does on its way into it: a visit begins (M9, M12)."""
-    if unit.substep is None:
+    if ref.substep is None:
         return ()
-    retries = (Set(frame.retries(unit), 0),) if unit.has_retry else ()
-    first = (AtLeast(frame.substep_counter(unit.step), 1),) if unit.substep.id is Dynamic.SUBSTEP else ()
-    return (Entering(frame.id(unit), (*retries, *first)),) if retries or first else ()
+    retries = (Set(frame.retries(ref), 0),) if ref.has_retry else ()
+    first = (AtLeast(frame.substep_counter(ref.step), 1),) if ref.substep.id is Dynamic.SUBSTEP else ()
+    return (Entering(frame.id(ref), (*retries, *first)),) if retries or first else ()
 
 
 def _ends(outcomes: Outcomes) -> Iterator[Node]:
@@ -280,6 +280,6 @@ def _ends(outcomes: Outcomes) -> Iterator[Node]:
     for name, ending in outcomes.endings.items():
         arrival = frame.complete if ending.result == "complete" else frame.stop
         edges = (arrival.edge(),) if arrival else ()
-        message = _text(frame, ending.unit, ending.message) if ending.unit else Text()
-        variables = _variables(frame, ending.unit) if ending.unit else frame.variables
+        message = _text(frame, ending.step, ending.message) if ending.step else Text()
+        variables = _variables(frame, ending.step) if ending.step else frame.variables
         yield Node(name, Text(), frame.at(ending.span), End(ending.result, message), edges, frame.scope, variables)

@@ -107,7 +107,7 @@ def _hint(block: Block, error: LineError) -> str:
     before = block.text[: error.column].split()
     if before[-2:-1] in (["STOP"], ["COMPLETE"]) and not before[-1].startswith('"'):
         return "; a message of several words stands in double quotes"
-    from difflib import get_close_matches  # noqa: PLC0415 (only for a mistake)
+    from difflib import get_close_matches  # noqa: PLC0415 (only for an error)
 
     close = get_close_matches(error.word.upper(), ACTIONS, 1)
     return f"; did you mean {close[0]}?" if close else ""
@@ -124,12 +124,12 @@ def _too_large(source: Source, span: Span, error: LineError) -> Diagnostic:
 
 
 def _expected(error: LineError) -> str:
-    """The kinds of token that could stand there, in words: actions first, blanks left out."""
+    """The kinds of token that could stand there, in words: actions first, spaces left out."""
     keywords = [name for name in error.expected if name in RESERVED and name != "NEXT"]
     others = [WORDS[name] for name in error.expected if name in WORDS]
     literal = [name for name in error.expected if name == COUNT]
     words = list(dict.fromkeys(literal + keywords + others))
     if error.expected == ("_WS",) and not error.word:
-        words = ["a step's identifier, or NEXT"]  # only GOTO asks for more after its blank
+        words = ["a step's identifier, or NEXT"]  # only GOTO asks for more after its space
     words = words or ["the end of the line"]
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]

@@ -43,15 +43,15 @@ class Arrival(NamedTuple):
         return Edge(guard, before + self.effects, self.target, self.written, self.origins)
 
 
-class Unit(NamedTuple):
-    """A step, or a substep of it. A unit without children is a leaf: a place of the walk."""
+class StepRef(NamedTuple):
+    """A step, or a substep of it. A step without children is a leaf: a place of the path."""
 
     step: Step
     substep: Substep | None = None
 
     @property
     def syntax(self) -> Step | Substep:
-        """The unit's own part of the syntax tree."""
+        """The step's own part of the syntax tree."""
         return self.substep or self.step
 
     @property
@@ -79,7 +79,7 @@ class Unit(NamedTuple):
 
     @property
     def decisive(self) -> Verdict:
-        """The outcome of one child that decides the unit's (M11): FAIL by default, PASS under PASS ANY / FAIL ALL."""
+        """The outcome of one child that decides the step's (M11): FAIL by default, PASS under PASS ANY / FAIL ALL."""
         for item in self.syntax.transitions:
             if item.modifier:
                 optimistic = item.word.passes == (item.modifier is Modifier.ANY)
@@ -92,7 +92,7 @@ class Frame:
     """One inclusion of a document.
 
     `prefix` stands before its ids; `scope` is the runbook item's own id, also that of its group ("" for the outermost);
-    `variables` are what surrounding dynamic units make visible (M4), `visible` are its inputs and values; `complete`
+    `variables` are what surrounding dynamic steps make visible (M4), `visible` are its inputs and outputs; `complete`
     and `stop` are how the runbook around goes on when this one ends (M8), None for the outermost; `entering` is what an
     operator's jump into it does (E6).
     """
@@ -151,36 +151,36 @@ class Frame:
         This is done by a step's own jump to one of its children, and by the `X.{n}` forms from other steps.
         """
         found = set()
-        for unit, target in self._jumps():
-            inside = target.step == unit.step.id
+        for ref, target in self._jumps():
+            inside = target.step == ref.step.id
             keeps = target.child is not None and (inside or target.child is Dynamic.SUBSTEP)
-            if keeps and target.step is not None and not (inside and unit.substep):
+            if keeps and target.step is not None and not (inside and ref.substep):
                 found.add(target.step)
         return frozenset(found)
 
-    def _jumps(self) -> Iterator[tuple[Unit, Target]]:
+    def _jumps(self) -> Iterator[tuple[StepRef, Target]]:
         for step in self.steps:
-            for unit in (Unit(step), *(Unit(step, substep) for substep in step.substeps)):
-                for transition in unit.syntax.transitions:
+            for ref in (StepRef(step), *(StepRef(step, substep) for substep in step.substeps)):
+                for transition in ref.syntax.transitions:
                     if isinstance(transition.action, Goto):
-                        yield unit, resolve_next(unit, transition.action.target)
+                        yield ref, resolve_next(ref, transition.action.target)
 
     def at(self, span: Span) -> Origin:
         """A place in this document."""
         return Origin(self.document.source.name, span)
 
-    def id(self, unit: Unit) -> str:
-        """The id of a unit's node, or of its group."""
-        return self.prefix + unit.label
+    def id(self, ref: StepRef) -> str:
+        """The id of a step's node, or of its group."""
+        return self.prefix + ref.label
 
-    def runbook_ids(self, unit: Unit) -> tuple[str, ...]:
-        """The ids of the runbooks of a unit's list; a path that stands there again gets its number."""
-        return self._runbook_ids[unit.label]
+    def runbook_ids(self, ref: StepRef) -> tuple[str, ...]:
+        """The ids of the runbooks of a step's list; a path that stands there again gets its number."""
+        return self._runbook_ids[ref.label]
 
     @cached_property
     def _runbook_ids(self) -> dict[str, tuple[str, ...]]:
-        every = (Unit(step, substep) for step in self.steps for substep in (None, *step.substeps))
-        return {unit.label: tuple(_listed(self.id(unit), unit)) for unit in every if unit.syntax.runbooks}
+        every = (StepRef(step, substep) for step in self.steps for substep in (None, *step.substeps))
+        return {ref.label: tuple(_listed(self.id(ref), ref)) for ref in every if ref.syntax.runbooks}
 
     @property
     def step_counter(self) -> str:
@@ -189,13 +189,13 @@ class Frame:
 
     def substep_counter(self, step: Step) -> str:
         """The counter of the instances of a step's `{n}` (M12)."""
-        return f"{self.id(Unit(step))}.{{n}}"
+        return f"{self.id(StepRef(step))}.{{n}}"
 
-    def retries(self, unit: Unit) -> str:
-        """The counter of a unit's retries (M9)."""
-        return f"{self.id(unit)} retries"
+    def retries(self, ref: StepRef) -> str:
+        """The counter of a step's retries (M9)."""
+        return f"{self.id(ref)} retries"
 
-    def mark(self, parent: Unit, child: Unit) -> str | None:
+    def mark(self, parent: StepRef, child: StepRef) -> str | None:
         """The counter that is 1 if the child's last outcome was the decisive one; None if nothing would ever read it.
 
         A child that yields a decisive outcome settles its parent at once, so a mark is read only where such an outcome
@@ -208,7 +208,7 @@ class Frame:
         goes_on = transition is not None and not isinstance(transition.action, Complete | Stop)
         return f"{self.id(child)} {_PAST[parent.decisive]}" if goes_on or parent.step.id in self.revisited else None
 
-    def earlier_mark(self, parent: Unit, child: Unit) -> str | None:
+    def earlier_mark(self, parent: StepRef, child: StepRef) -> str | None:
         """The counter of earlier instances of `{n}` with the decisive outcome: each instance is a child of its own."""
         mark = self.mark(parent, child)
         is_dynamic = child.substep is not None and child.substep.id is Dynamic.SUBSTEP
@@ -223,16 +223,16 @@ class Frame:
         return frozenset(
             step.id
             for step in self.steps
-            if any(self.mark(Unit(step), Unit(step, substep)) for substep in step.substeps)
+            if any(self.mark(StepRef(step), StepRef(step, substep)) for substep in step.substeps)
         )
 
     def substep(self, step: Step, child: Identifier) -> Substep:
         """A step's substep by its identifier."""
         return self._substeps[step.id, child][0]
 
-    def next_sibling(self, unit: Unit) -> Substep | None:
+    def next_sibling(self, ref: StepRef) -> Substep | None:
         """The substep that stands after a substep, if any."""
-        return self._substeps[unit.step.id, unit.syntax.id][1]
+        return self._substeps[ref.step.id, ref.syntax.id][1]
 
     @cached_property
     def _substeps(self) -> dict[tuple[Identifier, Identifier], tuple[Substep, Substep | None]]:
@@ -247,13 +247,13 @@ class Frame:
         if Dynamic.STEP in self.by_id:
             yield Register(self.step_counter, self.scope, 1, "instance", self.step_counter)
         for step in self.steps:
-            parent = Unit(step)
+            parent = StepRef(step)
             if parent.has_retry:
                 yield Register(self.retries(parent), self.scope, 0, "retries", self.id(parent))
             for substep in step.substeps:
-                yield from self._substep_registers(parent, Unit(step, substep))
+                yield from self._substep_registers(parent, StepRef(step, substep))
 
-    def _substep_registers(self, parent: Unit, child: Unit) -> Iterator[Register]:
+    def _substep_registers(self, parent: StepRef, child: StepRef) -> Iterator[Register]:
         scope = self.id(parent)
         if child.substep and child.substep.id is Dynamic.SUBSTEP:
             initial = 1 if parent.step is self.start else 0
@@ -268,17 +268,17 @@ class Frame:
 _PAST = {Verdict.PASS: "passed", Verdict.FAIL: "failed"}
 
 
-def resolve_next(unit: Unit, target: Target) -> Target:
-    """A target with a bare NEXT spelled out: it means the innermost dynamic unit that it stands in (V10)."""
+def resolve_next(ref: StepRef, target: Target) -> Target:
+    """A target with a bare NEXT spelled out: it means the innermost dynamic step that it stands in (V10)."""
     if target.step is not None:
         return target
-    child = Dynamic.SUBSTEP if unit.substep and unit.substep.id is Dynamic.SUBSTEP else None
-    return replace(target, step=unit.step.id, child=child)
+    child = Dynamic.SUBSTEP if ref.substep and ref.substep.id is Dynamic.SUBSTEP else None
+    return replace(target, step=ref.step.id, child=child)
 
 
-def _listed(base: str, unit: Unit) -> Iterator[str]:
+def _listed(base: str, ref: StepRef) -> Iterator[str]:
     seen: Counter[str] = Counter()
-    for reference in unit.syntax.runbooks:
+    for reference in ref.syntax.runbooks:
         seen[reference.path] += 1
         again = f"~{seen[reference.path]}" if seen[reference.path] > 1 else ""
         yield f"{base}/{reference.path}{again}"

@@ -1,26 +1,26 @@
-"""The operator's own jumps: `goto UNIT` does what a GOTO to that unit would do from where the run stands (M10, E6)."""
+"""The operator's own jumps: `goto STEP` does what a GOTO to that step would do from where the run stands (M10, E6)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from compiler.frontends.rundown.jumps import afresh, jump
-from compiler.frontends.rundown.names import Frame, Unit
+from compiler.frontends.rundown.names import Frame, StepRef
 from compiler.frontends.rundown.syntax import Dynamic, Step, Substep, Target
 from compiler.ir.program import Entering, Jump
 
 
 def operator_jumps(frame: Frame) -> Iterator[Jump]:
-    """The jumps to the units of one inclusion that do more than go there, in document order."""
+    """The jumps to the steps of one inclusion that do more than go there, in document order."""
     for step in frame.steps:
-        if Unit(step).is_leaf and not frame.entering:
+        if StepRef(step).is_leaf and not frame.entering:
             continue  # as most steps are: a jump to them does nothing more
         inner = entering_step(frame, step)
-        for unit in (Unit(step), *(Unit(step, substep) for substep in step.substeps)):
-            entering = frame.entering if unit.substep is None or _keeps(unit.substep) else inner
-            if not entering and unit.is_leaf and not (unit.substep and _keeps(unit.substep)):
+        for ref in (StepRef(step), *(StepRef(step, substep) for substep in step.substeps)):
+            entering = frame.entering if ref.substep is None or _keeps(ref.substep) else inner
+            if not entering and ref.is_leaf and not (ref.substep and _keeps(ref.substep)):
                 continue
-            found = _jump(frame, step, unit, entering)
+            found = _jump(frame, step, ref, entering)
             if found.all_effects:
                 yield found
 
@@ -28,7 +28,7 @@ def operator_jumps(frame: Frame) -> Iterator[Jump]:
 def entering_step(frame: Frame, step: Step) -> tuple[Entering, ...]:
     """What a jump to a child of a step does on its way into all that is around the child, the outermost first."""
     effects = afresh(frame, step)
-    return (*frame.entering, *((Entering(frame.id(Unit(step)), effects),) if effects else ()))
+    return (*frame.entering, *((Entering(frame.id(StepRef(step)), effects),) if effects else ()))
 
 
 def _keeps(substep: Substep) -> bool:
@@ -36,7 +36,7 @@ def _keeps(substep: Substep) -> bool:
     return isinstance(substep.id, Dynamic)
 
 
-def _jump(frame: Frame, step: Step, unit: Unit, entering: tuple[Entering, ...]) -> Jump:
-    target = Target(False, step.id, unit.substep.id if unit.substep else None, unit.syntax.span)
+def _jump(frame: Frame, step: Step, ref: StepRef, entering: tuple[Entering, ...]) -> Jump:
+    target = Target(False, step.id, ref.substep.id if ref.substep else None, ref.syntax.span)
     arrival = jump(frame, step, target, inside=True)
-    return Jump(frame.id(unit), arrival.target, entering, arrival.effects)
+    return Jump(frame.id(ref), arrival.target, entering, arrival.effects)

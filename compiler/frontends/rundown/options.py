@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from compiler.frontends.name_lists import SECRETS, names_option
-from compiler.options import Level, Mistakes, Option, Place, Places, Wrong, choice
+from compiler.options import Level, Option, Place, Places, Problems, Wrong, choice
 
 if TYPE_CHECKING:
     from compiler.frontends.rundown.beyond.declarations import DeclaredInput
 
 Layout = Literal["after-header", "after-body"]
-"""Where the transitions of a unit stand (V7)."""
+"""Where the transitions of a step stand (V7)."""
 
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 DEFAULT_LAYOUT: Layout = "after-body"
@@ -33,14 +33,14 @@ def _is_heading(item: object) -> bool:
     return isinstance(item, str) and bool(item.strip())
 
 
-def _inputs(content: object, places: Places) -> tuple[DeclaredInput, ...] | Wrong | Mistakes:
+def _inputs(content: object, places: Places) -> tuple[DeclaredInput, ...] | Wrong | Problems:
     from compiler.frontends.rundown.beyond.inputs import read_inputs  # noqa: PLC0415 (flags of commands need no more)
 
     return read_inputs(content, places)
 
 
 TRANSITIONS: Option[Layout] = choice(
-    "transitions", "Where the transitions of a unit stand, if not as the document or the project says.", LAYOUTS
+    "transitions", "Where the transitions of a step stand, if not as the document or the project says.", LAYOUTS
 )
 PROSE: Option[Mapping[str, Place]] = Option(
     "prose", "The headings of sections that are text and no steps.", _headings, levels=(Level.DOCUMENT, Level.PROJECT)
@@ -48,5 +48,5 @@ PROSE: Option[Mapping[str, Place]] = Option(
 INPUTS: Option[tuple[DeclaredInput, ...]] = Option(
     "inputs", "What a run is given when it begins.", _inputs, levels=(Level.DOCUMENT,), as_written=True
 )
-VALUES = names_option("values", "What commands find out for those that follow.", "a value")
-OPTIONS: tuple[Option[Any], ...] = (TRANSITIONS, PROSE, INPUTS, VALUES, SECRETS)
+OUTPUTS = names_option("outputs", "What commands hand on to the steps that follow.", "an output")
+OPTIONS: tuple[Option[Any], ...] = (TRANSITIONS, PROSE, INPUTS, OUTPUTS, SECRETS)

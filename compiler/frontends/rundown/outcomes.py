@@ -1,4 +1,4 @@
-"""Leaving units: which edges an outcome opens, with defaults, RETRY and aggregation (M6 to M11)."""
+"""Leaving steps: which edges an outcome opens, with defaults, RETRY and aggregation (M6 to M11)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from compiler.frontends.rundown.jumps import enter_step, enter_substep, enter_target, first_child
-from compiler.frontends.rundown.names import Arrival, Frame, Unit
+from compiler.frontends.rundown.names import Arrival, Frame, StepRef
 from compiler.frontends.rundown.syntax import Action, Complete, Continue, Goto, Stop, Transition
 from compiler.ir.edges import Add, CounterTest, Edge, Effect, OutcomeTest, Set, Test, Written
 from compiler.ir.tasks import Verdict
@@ -18,15 +18,15 @@ OTHER = {Verdict.PASS: Verdict.FAIL, Verdict.FAIL: Verdict.PASS}
 
 
 class Ending(NamedTuple):
-    """An end that some edge leads to: its result and message, where it was first asked for, and by which unit.
+    """An end that some edge leads to: its result and message, where it was first asked for, and by which step.
 
-    `unit` is None for an end without a message, which all units share.
+    `step` is None for an end without a message, which all steps share.
     """
 
     result: Literal["complete", "stop"]
     message: str
     span: Span
-    unit: Unit | None
+    step: StepRef | None
 
 
 @dataclass
@@ -36,84 +36,84 @@ class Outcomes:
     frame: Frame
     endings: dict[str, Ending] = field(default_factory=dict)
 
-    def leaf_edges(self, unit: Unit) -> Iterator[Edge]:
-        """The edges of a unit without children, in the order in which their guards are tried."""
-        leaving: tuple[Effect, ...] = (Set(self.frame.retries(unit), 0),) if unit.has_retry else ()  # M9
+    def leaf_edges(self, ref: StepRef) -> Iterator[Edge]:
+        """The edges of a step without children, in the order in which their guards are tried."""
+        leaving: tuple[Effect, ...] = (Set(self.frame.retries(ref), 0),) if ref.has_retry else ()  # M9
         for verdict, test in _TESTS.items():
-            transition = unit.transition(verdict)
+            transition = ref.transition(verdict)
             if transition and transition.retries:
-                yield self._again(unit, transition, (test,), Arrival(self.frame.id(unit)))
-            yield self.leave(unit, verdict).edge((test,), leaving)
+                yield self._again(ref, transition, (test,), Arrival(self.frame.id(ref)))
+            yield self.leave(ref, verdict).edge((test,), leaving)
 
-    def settled_edges(self, unit: Unit, verdict: Verdict) -> Iterator[Edge]:
-        """The edges of the node that stands for a RETRY of a unit with children (M9)."""
-        transition = unit.transition(verdict)
+    def settled_edges(self, ref: StepRef, verdict: Verdict) -> Iterator[Edge]:
+        """The edges of the node that stands for a RETRY of a step with children (M9)."""
+        transition = ref.transition(verdict)
         if not transition or not transition.retries:
             return
-        yield self._again(unit, transition, (), first_child(self.frame, unit))
-        yield self.leave(unit, verdict).edge()
+        yield self._again(ref, transition, (), first_child(self.frame, ref))
+        yield self.leave(ref, verdict).edge()
 
-    def _again(self, unit: Unit, retry: Transition, tests: tuple[Test, ...], again: Arrival) -> Edge:
+    def _again(self, ref: StepRef, retry: Transition, tests: tuple[Test, ...], again: Arrival) -> Edge:
         """The edge of a RETRY, taken while its count lasts (M9)."""
-        counter = self.frame.retries(unit)
+        counter = self.frame.retries(ref)
         guard = (*tests, CounterTest(counter, "<", retry.retries))
         effects = (Add(counter, 1), *again.effects)
         written = (Written(f"RETRY {retry.retries}"),)
         return Edge(guard, effects, again.target, written, (self.frame.at(retry.span),))
 
-    def decision_edges(self, step: Unit) -> Iterator[Edge]:
+    def decision_edges(self, step: StepRef) -> Iterator[Edge]:
         """The edges of the node where a step's outcome is computed from its children's marks (M11)."""
         marks: list[str] = []
         for substep in step.step.substeps:
-            child = Unit(step.step, substep)
+            child = StepRef(step.step, substep)
             marks += [m for m in (self.frame.mark(step, child), self.frame.earlier_mark(step, child)) if m]
         decided = self.settle(step, step.decisive)
         for mark in marks:
             yield decided.edge((CounterTest(mark, ">=", 1),))
         yield self.settle(step, OTHER[step.decisive]).edge()
 
-    def leave(self, unit: Unit, verdict: Verdict) -> Arrival:
-        """Where a unit's outcome leads once no RETRY holds it: record, then the action or the default (M13)."""
-        transition = unit.transition(verdict)
-        if unit.substep is None:
-            return self._act(unit, verdict, transition)
-        parent = Unit(unit.step)
-        record = self._record(parent, unit, verdict)
-        arrival = self._act(unit, verdict, transition) if transition else self._yield(parent, unit, verdict)
+    def leave(self, ref: StepRef, verdict: Verdict) -> Arrival:
+        """Where a step's outcome leads once no RETRY holds it: record, then the action or the default (M13)."""
+        transition = ref.transition(verdict)
+        if ref.substep is None:
+            return self._act(ref, verdict, transition)
+        parent = StepRef(ref.step)
+        record = self._record(parent, ref, verdict)
+        arrival = self._act(ref, verdict, transition) if transition else self._yield(parent, ref, verdict)
         return arrival._replace(effects=record + arrival.effects) if record else arrival
 
-    def settle(self, unit: Unit, verdict: Verdict) -> Arrival:
-        """Where a unit with children goes when its outcome is known."""
-        transition = unit.transition(verdict)
+    def settle(self, ref: StepRef, verdict: Verdict) -> Arrival:
+        """Where a step with children goes when its outcome is known."""
+        transition = ref.transition(verdict)
         if transition and transition.retries:
-            return Arrival(settled_id(self.frame, unit, verdict), written=(Written("", unit.label, verdict.value),))
-        arrival = self.leave(unit, verdict)
+            return Arrival(settled_id(self.frame, ref, verdict), written=(Written("", ref.label, verdict.value),))
+        arrival = self.leave(ref, verdict)
         default = "CONTINUE" if verdict is Verdict.PASS else "STOP"  # M6
         own, *others = arrival.written or (Written(default),)
-        if own.unit:  # the unit has no transition for it: its outcome is that of the one around it
+        if own.step:  # the step has no transition for it: its outcome is that of the one around it
             own, others = Written(), [own, *others]
-        return arrival._replace(written=(Written(own.action, unit.label, verdict.value), *others))
+        return arrival._replace(written=(Written(own.action, ref.label, verdict.value), *others))
 
-    def after_runbook(self, unit: Unit, index: int, verdict: Verdict) -> Arrival:
-        """How a unit goes on after a runbook of its list: the outcome is always yielded (M11)."""
-        if verdict is unit.decisive:
-            return self.settle(unit, verdict)
-        if index + 1 < len(unit.syntax.runbooks):
-            return Arrival(self.frame.runbook_ids(unit)[index + 1])
-        return self.settle(unit, verdict)
+    def after_runbook(self, ref: StepRef, index: int, verdict: Verdict) -> Arrival:
+        """How a step goes on after a runbook of its list: the outcome is always yielded (M11)."""
+        if verdict is ref.decisive:
+            return self.settle(ref, verdict)
+        if index + 1 < len(ref.syntax.runbooks):
+            return Arrival(self.frame.runbook_ids(ref)[index + 1])
+        return self.settle(ref, verdict)
 
-    def _record(self, parent: Unit, child: Unit, verdict: Verdict) -> tuple[Effect, ...]:
+    def _record(self, parent: StepRef, child: StepRef, verdict: Verdict) -> tuple[Effect, ...]:
         mark = self.frame.mark(parent, child)
         if mark is None:
             return ()
         return (Set(mark, 1 if verdict is parent.decisive else 0),)
 
-    def _yield(self, parent: Unit, child: Unit, verdict: Verdict) -> Arrival:
+    def _yield(self, parent: StepRef, child: StepRef, verdict: Verdict) -> Arrival:
         if verdict is parent.decisive:
             return self.settle(parent, verdict)
         return self._next_sibling(parent, child)
 
-    def _next_sibling(self, parent: Unit, child: Unit) -> Arrival:
+    def _next_sibling(self, parent: StepRef, child: StepRef) -> Arrival:
         following = self.frame.next_sibling(child)
         if following:
             return enter_substep(self.frame, parent.step, following)
@@ -121,48 +121,48 @@ class Outcomes:
             return Arrival(self.frame.id(parent))
         return self.settle(parent, OTHER[parent.decisive])
 
-    def _act(self, unit: Unit, verdict: Verdict, transition: Transition | None) -> Arrival:
-        """What a unit's transition says, or the default: PASS: CONTINUE, FAIL: STOP (M6)."""
+    def _act(self, ref: StepRef, verdict: Verdict, transition: Transition | None) -> Arrival:
+        """What a step's transition says, or the default: PASS: CONTINUE, FAIL: STOP (M6)."""
         default: Action = Continue() if verdict is Verdict.PASS else Stop()
         action = transition.action if transition else default
-        arrival = self._action(unit, action, transition.span if transition else unit.syntax.span)
+        arrival = self._action(ref, action, transition.span if transition else ref.syntax.span)
         if transition is None:
             return arrival
         written = (Written(action_label(action)), *arrival.written)
         origins = (self.frame.at(transition.span), *arrival.origins)
         return Arrival(arrival.target, arrival.effects, written, origins)
 
-    def _action(self, unit: Unit, action: Action, span: Span) -> Arrival:
+    def _action(self, ref: StepRef, action: Action, span: Span) -> Arrival:
         if isinstance(action, Goto):
-            return enter_target(self.frame, unit, action.target)
+            return enter_target(self.frame, ref, action.target)
         if isinstance(action, Continue):
-            return self._continue(unit, span)
-        return self._end(unit, "complete" if isinstance(action, Complete) else "stop", action.message, span)
+            return self._continue(ref, span)
+        return self._end(ref, "complete" if isinstance(action, Complete) else "stop", action.message, span)
 
-    def _continue(self, unit: Unit, span: Span) -> Arrival:
+    def _continue(self, ref: StepRef, span: Span) -> Arrival:
         """The next sibling, or the next numbered step or `{N}`; past the last one the runbook completes (M7)."""
-        if unit.substep:
-            return self._next_sibling(Unit(unit.step), unit)
-        after = self.frame.next_numbered(unit.step)
-        return self._end(unit, "complete", "", span) if after is None else enter_step(self.frame, after)
+        if ref.substep:
+            return self._next_sibling(StepRef(ref.step), ref)
+        after = self.frame.next_numbered(ref.step)
+        return self._end(ref, "complete", "", span) if after is None else enter_step(self.frame, after)
 
-    def _end(self, unit: Unit, result: Literal["complete", "stop"], message: str, span: Span) -> Arrival:
+    def _end(self, ref: StepRef, result: Literal["complete", "stop"], message: str, span: Span) -> Arrival:
         """The node of an end: one for all that say nothing, one of its own for each with a message."""
         name = result.upper()
         if not message:
             self.endings.setdefault(self.frame.prefix + name, Ending(result, "", span, None))
             return Arrival(self.frame.prefix + name)
-        base = f"{self.frame.id(unit)}/{name}"
+        base = f"{self.frame.id(ref)}/{name}"
         candidate, number = base, 1
-        while self.endings.setdefault(candidate, Ending(result, message, span, unit)).message != message:
+        while self.endings.setdefault(candidate, Ending(result, message, span, ref)).message != message:
             number += 1
             candidate = f"{base}~{number}"
         return Arrival(candidate)
 
 
-def settled_id(frame: Frame, unit: Unit, verdict: Verdict) -> str:
-    """The id of the node where a RETRY of a unit with children is decided."""
-    return f"{frame.id(unit)}/{verdict.name}"
+def settled_id(frame: Frame, ref: StepRef, verdict: Verdict) -> str:
+    """The id of the node where a RETRY of a step with children is decided."""
+    return f"{frame.id(ref)}/{verdict.name}"
 
 
 def action_label(action: Action) -> str:

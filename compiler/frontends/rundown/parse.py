@@ -20,7 +20,7 @@ from compiler.frontends.rundown.lines import LarkTree
 from compiler.frontends.rundown.options import DEFAULT_LAYOUT, PROSE, TRANSITIONS, Layout
 from compiler.frontends.rundown.order import unexpected_block
 from compiler.frontends.rundown.prose import sections_of, transitions_in_prose, unknown_sections
-from compiler.frontends.rundown.questions import empty_units
+from compiler.frontends.rundown.questions import empty_steps
 from compiler.frontends.rundown.scan import Scanned, scan
 from compiler.frontends.rundown.syntax import Runbook
 from compiler.grammar import NoLexer, load
@@ -65,8 +65,8 @@ def parse(
 def parse_scanned(scanned: Scanned, layout: Layout) -> Parsed:
     """The syntax tree of a document in a layout, as `parse` gives it."""
     source, own = scanned.source, scanned.options
-    tree, mistakes = _tree(source, scanned.outline, layout)
-    found = [*scanned.diagnostics, *mistakes, *_hints(scanned)]
+    tree, problems = _tree(source, scanned.outline, layout)
+    found = [*scanned.diagnostics, *problems, *_hints(scanned)]
     if tree is None:
         return Parsed(None, found if has_error(found) else [*found, _no_steps(source)], own)
     builder = TreeBuilder(source, layout)
@@ -82,7 +82,7 @@ def _hints(scanned: Scanned) -> Iterator[Diagnostic]:
     source, written, blocks = scanned.source, scanned.written, scanned.blocks
     yield from swallowed_lines(source, written)
     yield from almost_there(source, blocks)
-    yield from empty_units(source, blocks)
+    yield from empty_steps(source, blocks)
     yield from transitions_in_prose(source, written, blocks)
     yield from unknown_sections(source, written, PROSE.first(scanned.options.values) or {})
 
@@ -91,19 +91,19 @@ def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[Lark
     """Feeds the blocks to the grammar; a block that cannot stand where it does is reported and left out."""
     parser = _grammar().parse_interactive(start=_START[layout])
     found: list[Diagnostic] = []
-    unit: list[Block] = []
-    reported: set[str] = set()  # a unit with several blocks out of place is reported once
+    step: list[Block] = []
+    reported: set[str] = set()  # a step with several blocks out of place is reported once
     for block in blocks:
         if block.type in {"STEP", "SUBSTEP"}:
-            unit, reported = [], set()
+            step, reported = [], set()
         try:
             parser.feed_token(cast("Token", block))  # of a token the parser asks for nothing but its type
         except UnexpectedToken:
-            problem = unexpected_block(source, unit, block, layout)
+            problem = unexpected_block(source, step, block, layout)
             if problem.code not in reported:
                 found.append(problem)
                 reported.add(problem.code)
-        unit.append(block)
+        step.append(block)
     try:
         return parser.feed_token(Token("$END", "")), found
     except UnexpectedToken:

@@ -1,4 +1,4 @@
-"""Placeholders in texts: `{N}` for the number of an instance (M5), `{{NAME}}` for an input or value (E1, E2)."""
+"""Placeholders in texts: `{N}` for the number of an instance (M5), `{{NAME}}` for an input or output (E1, E2)."""
 
 from __future__ import annotations
 

@@ -53,9 +53,9 @@ def _frontmatter(metadata: Mapping[str, Any]) -> str:
     return f"---\n{yaml.safe_dump(dict(metadata), sort_keys=False, allow_unicode=True)}---"
 
 
-def _parts(unit: Step | Substep, layout: Layout) -> list[str]:
-    content = [unit.prompt, _code(unit.code), "\n".join(f"- {item.path}" for item in unit.runbooks)]
-    transitions = _transitions(unit.transitions)
+def _parts(step: Step | Substep, layout: Layout) -> list[str]:
+    content = [step.prompt, _code(step.code), "\n".join(f"- {item.path}" for item in step.runbooks)]
+    transitions = _transitions(step.transitions)
     ordered = [transitions, *content] if layout == "after-header" else [*content, transitions]
     return [part for part in ordered if part]
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from compiler.diagnostic import Diagnostic, sort_key
 from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.numbering import heading_of
-from compiler.frontends.rundown.syntax import Goto, Identifier, Runbook, Step, units
+from compiler.frontends.rundown.syntax import Goto, Identifier, Runbook, Step, all_steps
 from compiler.options import Place
 from compiler.source import Source
 
@@ -60,7 +60,7 @@ def unknown_sections(source: Source, blocks: Iterable[Block], names: Mapping[str
 
 
 def _nearest(name: str, headings: Sequence[str]) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415 (only for a mistake)
+    from difflib import get_close_matches  # noqa: PLC0415 (only for an error)
 
     remedy = "`prose` takes whole headings without their marks, in the same letters"
     few = [heading for heading in headings if len(heading) <= LONGEST_COMPARED][:COMPARED]
@@ -103,7 +103,7 @@ def may_be_prose(step: Step, targets: frozenset[Identifier]) -> bool:
 
 def jump_targets(runbook: Runbook) -> frozenset[Identifier]:
     """The steps that GOTOs name."""
-    actions = (transition.action for unit in units(runbook) for transition in unit.transitions)
+    actions = (transition.action for step in all_steps(runbook) for transition in step.transitions)
     return frozenset(action.target.step for action in actions if isinstance(action, Goto) and action.target.step)
 
 

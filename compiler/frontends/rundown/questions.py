@@ -1,4 +1,4 @@
-"""Warnings about units that become questions although a command was probably meant (M3)."""
+"""Warnings about steps that become questions although a command was probably meant (M3)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.blocks import Block
-from compiler.frontends.rundown.syntax import Runbook, Transition, Word, units
+from compiler.frontends.rundown.syntax import Runbook, Transition, Word, all_steps
 from compiler.source import Source
 
 PROGRAMS = {
@@ -31,10 +31,10 @@ TRANSCRIPTS = frozenset({"console", "terminal", "shell-session", "shellsession",
 
 
 def check_languages(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
-    """A block in a language that people expect to be run is only shown; a unit that asks for YES or NO means it so."""
-    for unit in units(runbook):
-        code = unit.code
-        if code is None or code.interpreter or code.prompt or _asks(unit.transitions):
+    """A block in a language that people expect to be run is only shown; a step that asks for YES or NO means it so."""
+    for step in all_steps(runbook):
+        code = step.code
+        if code is None or code.interpreter or code.prompt or _asks(step.transitions):
             continue
         language = code.language.lower()
         command = PROGRAMS.get(language)
@@ -49,8 +49,8 @@ def _asks(transitions: Iterable[Transition]) -> bool:
     return any(transition.word in {Word.YES, Word.NO} for transition in transitions)
 
 
-def empty_units(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnostic]:
-    """A warning for each unit that has nothing but a header and transitions, unless these are a question themselves.
+def empty_steps(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnostic]:
+    """A warning for each step that has nothing but a header and transitions, unless these are a question themselves.
 
     The blocks are asked and not the tree, which lacks what stands in the wrong place.
     """
@@ -60,7 +60,7 @@ def empty_units(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnostic]
             continue
         is_header = block.type in {"STEP", "SUBSTEP"}
         if header and is_header and (header.type, block.type) != ("STEP", "SUBSTEP") and "?" not in header.text:
-            problem = "this unit has neither a text nor a command: whoever runs this is asked about its title alone"
+            problem = "this step has neither a text nor a command: whoever runs this is asked about its title alone"
             remedy = "add the command or what is to be done; a title that is the question itself ends with `?`"
             yield Diagnostic("RD118", source.path, header.span, problem, remedy)
         header = block if is_header else None

@@ -1,4 +1,4 @@
-"""The scenarios of a runbook against its units: commands that rdc cannot carry out (S1)."""
+"""The scenarios of a runbook against its steps: commands that rdc cannot carry out (S1)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.link import references
-from compiler.frontends.rundown.names import Unit
+from compiler.frontends.rundown.names import StepRef
 from compiler.frontends.rundown.syntax import Runbook
 from compiler.scenarios import Event, Goto, Reply, Unclear
 from compiler.source import Source
@@ -14,8 +14,8 @@ from compiler.source import Source
 
 def check_scenarios(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     """A warning for each command of a scenario that `rdc test` cannot carry out."""
-    places = {unit.label for unit in _units(runbook)} if any(item.jumps for item in runbook.scenarios) else set()
-    values = None if any(True for _ in references(runbook)) else runbook.declared.values
+    places = {ref.label for ref in _refs(runbook)} if any(item.jumps for item in runbook.scenarios) else set()
+    values = None if any(True for _ in references(runbook)) else runbook.declared.outputs
     for scenario in runbook.scenarios:
         for command in scenario.replies:
             if problem := _problem(command, places, values):
@@ -30,8 +30,8 @@ def _remedy(command: Event) -> str:
             command.remedy or "begin with `rd run [--prompted] FILE`; go on with `rd pass`, `rd fail` or `rd goto ID`"
         )
     if isinstance(command, Goto):
-        return "write the number or name of a unit of this document"
-    return "declare it there, or write the name of a value that is declared"
+        return "write the number or name of a step of this document"
+    return "declare it there, or write the name of an output that is declared"
 
 
 def _problem(command: Event, places: Collection[str], values: Collection[str] | None) -> str:
@@ -39,11 +39,11 @@ def _problem(command: Event, places: Collection[str], values: Collection[str] | 
     if isinstance(command, Unclear):
         return command.problem
     if isinstance(command, Goto):
-        return "" if command.unit in places else f"`{command.spelled} {command.unit}`: there is no such unit"
+        return "" if command.step in places else f"`{command.spelled} {command.step}`: there is no such step"
     given = command.values if isinstance(command, Reply) else ()
     unknown = [name for name, _ in given if values is not None and name not in values]
-    return f"there is no value `{unknown[0]}` under `values`" if unknown else ""
+    return f"there is no output `{unknown[0]}` under `outputs`" if unknown else ""
 
 
-def _units(runbook: Runbook) -> Iterator[Unit]:
-    return (Unit(step, substep) for step in runbook.steps for substep in (None, *step.substeps))
+def _refs(runbook: Runbook) -> Iterator[StepRef]:
+    return (StepRef(step, substep) for step in runbook.steps for substep in (None, *step.substeps))

@@ -24,7 +24,7 @@ Identifier = int | str | Dynamic
 
 
 UNKNOWN = "?"
-"""Stands for the identifier of a header that could not be read, so that the rest of its unit still can."""
+"""Stands for the identifier of a header that could not be read, so that the rest of its step still can."""
 
 
 class Word(StrEnum):
@@ -68,7 +68,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Continue:
-    """`CONTINUE`: go on with the next unit in sequence (M7)."""
+    """`CONTINUE`: go on with the next step in sequence (M7)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,10 +178,10 @@ class Runbook:
     declared: Declarations = field(default=Declarations(), compare=False)
 
 
-Unit = Step | Substep
+AnyStep = Step | Substep
 
 
-def units(runbook: Runbook) -> Iterator[Unit]:
+def all_steps(runbook: Runbook) -> Iterator[AnyStep]:
     """Every step and substep in document order."""
     for step in runbook.steps:
         yield step

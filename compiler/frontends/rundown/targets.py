@@ -70,8 +70,8 @@ def _bare_next(place: Place) -> Problem | None:
     in_substep = place.substep is not None and place.substep.id is Dynamic.SUBSTEP
     if in_substep or place.step.id is Dynamic.STEP:
         return None
-    text = "`GOTO NEXT` stands in a unit that is not dynamic, so there is no next instance"
-    return "RD206", text, "name the unit: `GOTO 2`, `GOTO NEXT {N}`; for the unit that follows write CONTINUE"
+    text = "`GOTO NEXT` stands in a step that is not dynamic, so there is no next instance"
+    return "RD206", text, "name the step: `GOTO 2`, `GOTO NEXT {N}`; for the step that follows write CONTINUE"
 
 
 def _no_step(target: Target, steps: dict[Identifier, Step], prose: set[str]) -> Problem:
@@ -109,9 +109,9 @@ def _next(target: Target) -> Problem | None:
 
 
 def _itself(place: Place, step: Step) -> Problem | None:
-    """A static unit that jumps to itself would be a loop that no count ends."""
+    """A static step that jumps to itself would be a loop that no count ends."""
     own = (place.step.id, place.substep.id if place.substep else None)
     if own != (step.id, place.target.child) or Dynamic.SUBSTEP in own or own == (Dynamic.STEP, None):
         return None
     remedy = "use RETRY, which counts: `RETRY 3 STOP`"
-    return "RD203", f"`GOTO {place.target}` leads to the unit it stands in", remedy
+    return "RD203", f"`GOTO {place.target}` leads to the step it stands in", remedy

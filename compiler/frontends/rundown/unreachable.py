@@ -9,7 +9,7 @@ from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.link import Document
 from compiler.frontends.rundown.numbering import heading_of, numbered_header, with_number
 from compiler.frontends.rundown.prose import jump_targets, may_be_prose, prose_advice
-from compiler.frontends.rundown.syntax import Goto, Step, units
+from compiler.frontends.rundown.syntax import Goto, Step, all_steps
 from compiler.source import Span
 
 Position = tuple[str, Span | None]
@@ -36,8 +36,8 @@ def _advised(item: Diagnostic, advice: Mapping[Position, str], named: Container[
 
 
 def _named(document: Document) -> Iterator[Position]:
-    """The places of the units that a GOTO enters."""
-    transitions = (transition for unit in units(document.runbook) for transition in unit.transitions)
+    """The places of the steps that a GOTO enters."""
+    transitions = (transition for node in all_steps(document.runbook) for transition in node.transitions)
     targets = [transition.action.target for transition in transitions if isinstance(transition.action, Goto)]
     ids = {(target.step, target.child) for target in targets}
     for step in document.runbook.steps:

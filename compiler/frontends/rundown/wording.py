@@ -6,7 +6,7 @@ from compiler.analyses.flow import Wording
 
 WORDING = Wording(
     unreachable=("step {} is unreachable", "jump to it with a GOTO, or remove it"),
-    no_way_out=(
+    no_path_out=(
         "a run that reaches step {} can never COMPLETE or STOP",
         "let one of its transitions, or one that follows, COMPLETE or STOP",
     ),
@@ -15,7 +15,7 @@ WORDING = Wording(
         "let some transition COMPLETE, or CONTINUE past the last step",
     ),
     never_fires=(
-        "this transition can never fire: no outcome of the units it waits for leads to it",
-        "remove it, or let one of the unit's children pass its outcome on (by having no transition for it)",
+        "this transition can never fire: no outcome of the steps it waits for leads to it",
+        "remove it, or let one of the step's children pass its outcome on (by having no transition for it)",
     ),
 )

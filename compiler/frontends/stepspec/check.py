@@ -127,8 +127,8 @@ def _variables(document: Document, configured: Configured) -> Iterator[Diagnosti
     """Variables that no placeholder names, and values that no input takes."""
     names, places = placeholders(document.step_specs), configured.places
     for name, value in configured.runtime.values.items():
-        ways = (("variables", name), ("runtime", "variables", name))
-        span = next((places.spans[way] for way in ways if way in places.spans), None)
+        choices = (("variables", name), ("runtime", "variables", name))
+        span = next((places.spans[choice] for choice in choices if choice in places.spans), None)
         if name not in names:
             problem = f"no step has the placeholder {{{name}}}{did_you_mean(name, names)}"
             yield Diagnostic("RD866", places.source.path, span, on_one_line(problem), "remove the variable, or use it")

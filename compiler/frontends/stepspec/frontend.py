@@ -37,7 +37,7 @@ _KEYS = frozenset(StepSpec.model_fields) - {"id", "name", "description", "inputs
 def recognises(source: Source) -> bool:
     """Whether it is a mapping with `step_specs`, or a list of mappings that have ids and keys of steps (B1).
 
-    A document with a mistake is recognised by its lines.
+    A document with an error is recognised by its lines.
     """
     text = "\n".join(source.lines)
     is_named, is_list = _NAMED.search(text), _LIST.search(text) and _ID.search(text)

@@ -9,7 +9,7 @@ from compiler.frontends.naming import safe_name
 from compiler.frontends.places import Path, Places
 from compiler.frontends.stepspec import paths
 from compiler.frontends.stepspec.contract import contract_of, phase_of
-from compiler.frontends.stepspec.names import Called, part, tool_units
+from compiler.frontends.stepspec.names import Called, part, tool_stages
 from compiler.frontends.stepspec.placeholders import placeholders, with_references
 from compiler.frontends.stepspec.policy import Subject, reason_to_block
 from compiler.frontends.stepspec.runtime import Runtime
@@ -37,7 +37,7 @@ class Meaning(NamedTuple):
     sources: tuple[Source, ...]
 
 
-class _Unit(NamedTuple):
+class _Stage(NamedTuple):
     """A stage of a step, and what its failure leads to."""
 
     id: str
@@ -53,7 +53,7 @@ class _Step(NamedTuple):
     spec: StepSpec
     at: Path
     gates: tuple[Asked, ...]
-    stages: tuple[_Unit, ...]
+    stages: tuple[_Stage, ...]
     retries: int
     delay: int
 
@@ -85,7 +85,7 @@ def lower(meaning: Meaning, places: Places, secrets: tuple[str, ...]) -> Program
         nodes=(*nodes, end),
         groups=tuple(_group(step, places) for step in steps),
         registers=tuple(
-            Register(step.counter, step.spec.id, role="retries", unit=step.spec.id) for step in steps if step.counter
+            Register(step.counter, step.spec.id, role="retries", of=step.spec.id) for step in steps if step.counter
         ),
         slots=tuple(map(Slot, names)),
         inputs=tuple(_input(name, meaning.runtime) for name in names),
@@ -98,7 +98,7 @@ def lower(meaning: Meaning, places: Places, secrets: tuple[str, ...]) -> Program
 
 def _free(name: str, steps: Sequence[_Step]) -> str:
     """A name that no step, stage or gate has."""
-    taken = {unit.id.casefold() for step in steps for unit in step.stages}
+    taken = {stage.id.casefold() for step in steps for stage in step.stages}
     taken |= {gate.gate.casefold() for step in steps for gate in step.gates}
     while name.casefold() in taken:
         name += "/end"
@@ -146,7 +146,7 @@ def _gates(spec: StepSpec, meaning: Meaning) -> Iterator[Asked]:
     yield from tool_gates(spec, meaning.runtime)
 
 
-def _stages(spec: StepSpec, runtime: Runtime, number: int) -> Iterator[_Unit]:
+def _stages(spec: StepSpec, runtime: Runtime, number: int) -> Iterator[_Stage]:
     """The stages of an attempt, in their order: those that have something to do."""
     at: Path = (STEPS, number)
     guarded = runtime.guardrails
@@ -155,10 +155,10 @@ def _stages(spec: StepSpec, runtime: Runtime, number: int) -> Iterator[_Unit]:
         yield _stage(spec, "inputs", Stage("inputs", spec.id, paths=_texts(needed)), (*at, "inputs"), "stop")
     if runtime.context:
         yield _stage(spec, "context", Stage("context", spec.id), (*at, "inputs"))
-    for place, (unit, call) in enumerate(zip(tool_units(spec), spec.tools or (), strict=True)):
+    for place, (stage, call) in enumerate(zip(tool_stages(spec), spec.tools or (), strict=True)):
         task = Stage("tool", spec.id, subject=call.name, place=place)
-        yield _Unit(unit, text(call.name), task, (*at, "tools", place), "again" if call.required else "on")
-    yield _Unit(spec.id, text(spec.name or ""), Stage("execute", spec.id), at)
+        yield _Stage(stage, text(call.name), task, (*at, "tools", place), "again" if call.required else "on")
+    yield _Stage(spec.id, text(spec.name or ""), Stage("execute", spec.id), at)
     if guarded and guarded.output:
         yield _stage(spec, "guardrails", Stage("guardrails", spec.id), (*at, "outputs"))
     if checked or spec.validation:
@@ -170,8 +170,8 @@ def _stages(spec: StepSpec, runtime: Runtime, number: int) -> Iterator[_Unit]:
         yield _stage(spec, "outputs", task, (*at, "outputs"))
 
 
-def _stage(spec: StepSpec, name: str, task: Stage, at: Path, failed: Literal["again", "stop"] = "again") -> _Unit:
-    return _Unit(part(spec.id, name), text(name), task, at, failed)
+def _stage(spec: StepSpec, name: str, task: Stage, at: Path, failed: Literal["again", "stop"] = "again") -> _Stage:
+    return _Stage(part(spec.id, name), text(name), task, at, failed)
 
 
 def _texts(written: Sequence[str]) -> tuple[Text, ...]:
@@ -192,12 +192,12 @@ def _nodes(step: _Step, following: str, places: Places) -> Iterator[Node]:
         )
         origin = _origin(places, (*step.at, "human_gate"))
         yield Node(gate.gate, text(spec.name or ""), origin, task, edges, spec.id)
-    for place, unit in enumerate(step.stages):
+    for place, stage in enumerate(step.stages):
         is_last = place == len(step.stages) - 1
         settings = Settings(delay=step.delay) if place == 0 and step.counter else Settings()
-        ways = tuple(_edges(step, unit, following if is_last else step.stages[place + 1].id, leaves=is_last))
-        origin = _origin(places, unit.at)
-        yield Node(unit.id, unit.title, origin, unit.task, ways, spec.id, (), step.counter, settings)
+        transitions = tuple(_edges(step, stage, following if is_last else step.stages[place + 1].id, leaves=is_last))
+        origin = _origin(places, stage.at)
+        yield Node(stage.id, stage.title, origin, stage.task, transitions, spec.id, (), step.counter, settings)
     yield from _ends(step, places)
 
 
@@ -210,14 +210,14 @@ def _ends(step: _Step, places: Places) -> Iterator[Node]:
         yield Node(part(step.spec.id, word), Text(), _origin(places, step.at), task, ())
 
 
-def _edges(step: _Step, unit: _Unit, then: str, *, leaves: bool) -> Iterator[Edge]:
+def _edges(step: _Step, stage: _Stage, then: str, *, leaves: bool) -> Iterator[Edge]:
     """On, where the stage passes or need not; else again from the first stage, or to the end of the run."""
-    if unit.failed == "on":
+    if stage.failed == "on":
         yield Edge((), (), then)
         return
     fresh: tuple[Effect, ...] = (Reset(step.spec.id),) if step.counter else ()
     yield Edge((OutcomeTest("pass"),), fresh if leaves else (), then)
-    if unit.failed == "again" and step.counter:
+    if stage.failed == "again" and step.counter:
         left = CounterTest(step.counter, "<", step.retries)
         yield Edge((OutcomeTest("fail"), left), (Add(step.counter, 1),), step.stages[0].id)
     yield Edge((OutcomeTest("fail"),), fresh, part(step.spec.id, "failed"))

@@ -21,7 +21,7 @@ from compiler.suggestions import did_you_mean, nearest_name
 _NUMBER = f"a whole number from 0 to {LARGEST_NUMBER:,}"
 _WANTED = {
     **SHAPES,
-    "string_type": "a text",
+    "string_type": "a string",
     "bool_type": "true or false",
     "int_type": _NUMBER,
     "greater_than_equal": _NUMBER,

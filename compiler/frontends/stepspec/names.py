@@ -1,4 +1,4 @@
-"""The names of the units of a step (I32)."""
+"""The names of the steps of a step (I32)."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def called(document: Document, stem: str) -> Called:
 
 
 def part(step: str, name: str) -> str:
-    """The unit that is a part of a step."""
+    """The step that is a part of a step."""
     return f"{step}/{name}"
 
 
-def tool_units(step: StepSpec) -> Iterator[str]:
-    """The units of the calls of a step, in order; a name that is taken has a number behind it."""
+def tool_stages(step: StepSpec) -> Iterator[str]:
+    """The steps of the calls of a step, in order; a name that is taken has a number behind it."""
     taken = set(STAGES)
     for call in step.tools or ():
         name, number = call.name, 1
@@ -46,8 +46,8 @@ def tool_units(step: StepSpec) -> Iterator[str]:
         yield part(step.id, name)
 
 
-def units(step: StepSpec) -> Iterator[str]:
-    """All units that a step may have, gates aside."""
+def stages(step: StepSpec) -> Iterator[str]:
+    """All steps that a step may have, gates aside."""
     yield step.id
     yield from (part(step.id, name) for name in STAGES)
-    yield from tool_units(step)
+    yield from tool_stages(step)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.places import Path, Places
-from compiler.frontends.stepspec.names import Called, units
+from compiler.frontends.stepspec.names import Called, stages
 from compiler.frontends.stepspec.syntax import STEPS, Document
 from compiler.frontends.stepspec.tools import tool_gate
 
@@ -79,7 +79,7 @@ def _unique(document: Document, places: Places) -> Iterator[Diagnostic]:
 
 def _gates(document: Document, called: Called, places: Places) -> Iterator[Diagnostic]:
     """Gates of one name have one approval, so that a name must not come about by chance."""
-    taken = {unit.casefold(): unit for step in document.step_specs for unit in units(step)}
+    taken = {stage.casefold(): stage for step in document.step_specs for stage in stages(step)}
     made: dict[str, tuple[str, str]] = {}
     spelled: dict[str, str] = {}
     gates = sorted(_written_gates(document, called), key=lambda gate: gate.origin is None)

@@ -1,11 +1,11 @@
-"""The options of step specifications: secrets, what targets know of units, values of placeholders."""
+"""The options of step specifications: secrets, what targets know of steps, values of placeholders."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from compiler.frontends.call_units import UNITS
+from compiler.frontends.call_steps import STEPS
 from compiler.frontends.name_lists import SECRETS
 from compiler.options import Level, Option, Places, Wrong
 
@@ -30,4 +30,4 @@ VARIABLES = Option(
 )
 """Values of placeholders that are given when a document is compiled (B3)."""
 
-OPTIONS: tuple[Option[Any], ...] = (SECRETS, UNITS, VARIABLES)
+OPTIONS: tuple[Option[Any], ...] = (SECRETS, STEPS, VARIABLES)

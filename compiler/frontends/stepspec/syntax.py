@@ -109,5 +109,5 @@ class Document(Part):
     workflow: Workflow | None = Field(None, description="The workflow that the steps belong to.")
     step_specs: list[StepSpec] = Field(description="The steps, in their order.", min_length=1)
     config: Any = Field(None, description="The configuration: a mapping, or the path of a file with one.")
-    rdc: dict[str, Any] | None = Field(None, description="Options of rdc: secrets, units, and a table a target.")
+    rdc: dict[str, Any] | None = Field(None, description="Options of rdc: secrets, steps, and a table a target.")
     scenarios: dict[str, Any] | None = Field(None, description="Runs with the end that they must have, for `rdc test`.")

@@ -3,7 +3,7 @@
 The modules beside this one read a workflow by `@actions/workflow-parser`, evaluate what it says by
 `@actions/expressions`, and do what GitHub does around that: jobs by their `needs` and `if`, steps with outcome and
 conclusion, environments of three levels, the files of a step, artifacts, approvals, and the API about runs. Scripts are
-run by the shell that the workflow names, unless a table answers the units (`table.mjs`) or nothing but the flow counts
+run by the shell that the workflow names, unless a table answers the steps (`table.mjs`) or nothing but the flow counts
 (`flow.mjs`). What the simulator does not know is an error.
 
 Unlike act it has GitHub's rules for what act leaves out: a job that needs a skipped one is skipped too, wherever that
@@ -127,7 +127,7 @@ def run(
     `environments` has the protected ones with a decision for each job that comes to them, in order: `approved`,
     `rejected`, or `refused`, which is a refusal that no person has made (a branch policy, 30 days). `cancel` names a
     step as `job/step` during which somebody cancels the run, `expire` one during which the time of its job is over.
-    With `by_table` units that a table answers start no process (`table.mjs`); `env` has the folder of the table as
+    With `by_table` steps that a table answers start no process (`table.mjs`); `env` has the folder of the table as
     `YARDSTICK`. With `rerun` only the jobs of that run that have failed, and what needs them, are run again; `github`
     has to say that it is a further attempt.
     """
@@ -158,17 +158,17 @@ def run(
 
 @dataclass(frozen=True)
 class Flow:
-    """What a walk by a table shows."""
+    """What a path by a table shows."""
 
     conclusion: str
     end: str
     """The word and the message of the end that the last step chooses."""
     lines: tuple[str, ...]
-    """A line for each unit, as the script `visit` logs it; in place of the file, `?` stands for a prompt."""
+    """A line for each step, as the script `visit` logs it; in place of the file, `?` stands for a prompt."""
 
 
 def flow(workflow: str, outcomes: Sequence[str], visit: Path) -> Flow:
-    """Walk through a workflow of rdc with an outcome for each unit, `pass` or `fail`; no other step does anything.
+    """Walk through a workflow of rdc with an outcome for each step, `pass` or `fail`; no other step does anything.
 
     No process is started but for loops, whose commands call the script `visit` (`flow.mjs`).
     """

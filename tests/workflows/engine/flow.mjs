@@ -1,4 +1,4 @@
-// Walks that show the flow of a workflow and nothing else: a table answers the units, and rdc's own steps do nothing.
+// Runs that show the flow of a workflow and nothing else: a table answers the steps, and rdc's own steps do nothing.
 // Only what has a flow of its own, such as a loop, is run by bash. What a step is shows by what it says.
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ const REPEATED =
 // Functions that bash has in place of programs: an answer is a visit too, and nothing is kept for another run.
 const STAND_INS = (temp) => `
 function ${temp}/rdc/answer {
-  set -- "$UNIT" '?'
+  set -- "$STEP" '?'
   . "$YARDSTICK/visit" && return
   [ "$y_outcome" ] || return 75
   return 1
@@ -29,7 +29,7 @@ mkdir() { :; }
 cp() { :; }
 `;
 
-/** A walk by a table: `outcomes` are those of all units in order, `visit` is the file with the script of a visit. */
+/** A walk by a table: `outcomes` are those of all steps in order, `visit` is the file with the script of a visit. */
 export class Flow {
   lines = []; // of visits, as `visit` of tests/equivalence/execution.py logs them
   end = ""; // the word and the message, as a step says them; "" where none does
@@ -43,7 +43,7 @@ export class Flow {
     return { YARDSTICK: this.folder, BASH_ENV: join(this.folder, "stand-ins") };
   }
 
-  /** What a walk has shown. */
+  /** What a path has shown. */
   shown() {
     return { lines: this.lines, end: this.end };
   }
@@ -62,11 +62,11 @@ export class Flow {
     if (called) return this.#repeat(step.id, called, { env, repetition }, done);
     if (ANSWER.test(script)) return this.#prompt(step.id, env, done);
     if (LOOP.test(script) || repetition) return this.#run(step.id, temp, byShell);
-    throw new NotSimulated(`not simulated: the step ${done.name} in a walk by a table`);
+    throw new NotSimulated(`not simulated: the step ${done.name} in a path by a table`);
   }
 
-  #command(step, [unit, file], env, done) {
-    done.outcome = this.#visited(step, file, unit, env) ? "success" : "failure";
+  #command(step, [node, file], env, done) {
+    done.outcome = this.#visited(step, file, node, env) ? "success" : "failure";
   }
 
   #repeat(step, words, { env, repetition: { most, when, sooner = 0 } }, done) {
@@ -78,16 +78,16 @@ export class Flow {
   }
 
   #prompt(step, env, done) {
-    const passed = this.#visited(step, "?", env.UNIT, env);
+    const passed = this.#visited(step, "?", env.STEP, env);
     done.outcome = passed ? "success" : "failure";
     done.outputs.answer = passed ? "pass" : "fail";
   }
 
-  #visited(step, file, unit, env) {
+  #visited(step, file, node, env) {
     const passed = this.outcomes[this.lines.length] === "pass";
     const { RDC_ATTEMPT, RDC_STEP_INSTANCE, RDC_SUBSTEP_INSTANCE, RDC_RUN_ID, LEAK = "" } = env;
     const facts = [RDC_ATTEMPT, RDC_STEP_INSTANCE, RDC_SUBSTEP_INSTANCE].map((fact) => fact || "-");
-    this.lines.push([file, unit, ...facts, "-", 0, `${RDC_RUN_ID || "-"} ${LEAK}`].join("\t"));
+    this.lines.push([file, node, ...facts, "-", 0, `${RDC_RUN_ID || "-"} ${LEAK}`].join("\t"));
     return passed;
   }
 

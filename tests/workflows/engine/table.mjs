@@ -1,5 +1,5 @@
-// Steps of a workflow whose units a table answers. The shells that rdc writes around a unit are done here, and so is a
-// unit; what else a step runs is run by bash, which starts no process for the unit of a loop.
+// Steps of a workflow whose steps a table answers. The shells that rdc writes around a step are done here, and so is a
+// step; what else a step runs is run by bash, which starts no process for the step of a loop.
 import {
   appendFileSync,
   copyFileSync,
@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 
-// What a unit ends with: its name and its file, as words of a shell. Its command may stand in a variable.
+// What a step ends with: its name and its file, as words of a shell. Its command may stand in a variable.
 const CALL = /(?:^|\n)set -- (\S.*); \. "\$YARDSTICK\/visit"\n?$/;
 const BY_VARIABLE = /^(?:bash|sh) -c "\$RDC_COMMAND"$/;
 
@@ -35,7 +35,7 @@ const STAND_INS = {
   "BASH_FUNC_env%%": '() { while [[ $1 == -- || $1 == *=* ]]; do shift; done; "$@"; }',
 };
 
-/** The unit and the file of the visit that a script ends with; undefined where it is no unit. */
+/** The step and the file of the visit that a script ends with; undefined where it is no step. */
 export function callOf(script, env) {
   const [, words] = CALL.exec(BY_VARIABLE.test(script) ? (env.RDC_COMMAND ?? "") : script) ?? [];
   return words && unquoted(words);
@@ -58,19 +58,19 @@ export async function answered(task, run) {
 }
 
 /** What `visit` of tests/equivalence/execution.py does: it logs the visit, and ends with the outcome that is next. */
-function visit([unit, file], folder, env) {
+function visit([node, file], folder, env) {
   const log = join(env.YARDSTICK, "log");
   const number = readFileSync(log, "utf8").split("\n").length - 1;
   const trail = join(folder, "trail");
   appendFileSync(trail, "\n");
   const { RDC_ATTEMPT: attempt, RDC_STEP_INSTANCE: step, RDC_SUBSTEP_INSTANCE: substep, RDC_RUN_ID: run } = env;
   const facts = [attempt, step, substep].map((fact) => fact || "-");
-  const line = [file, unit, ...facts, "-", statSync(trail).size, `${run || "-"} ${env.LEAK ?? ""}`];
+  const line = [file, node, ...facts, "-", statSync(trail).size, `${run || "-"} ${env.LEAK ?? ""}`];
   appendFileSync(log, `${line.join("\t")}\n`);
   return readFileSync(join(env.YARDSTICK, "script"), "utf8").split("\n")[number] === "pass" ? 0 : 1;
 }
 
-/** What the shell of a workflow that never waits does after a unit. */
+/** What the shell of a workflow that never waits does after a step. */
 async function noted(env, run) {
   const done = await run();
   appendFileSync(join(env.RUNNER_TEMP, "rdc-journal"), `${env.GITHUB_ACTION} 1 ${done.code} 0\n`);
@@ -79,7 +79,7 @@ async function noted(env, run) {
 
 const KEPT = { output: "GITHUB_OUTPUT", env: "GITHUB_ENV", path: "GITHUB_PATH" };
 
-/** What `rdc/run` does around a unit: one that was finished before the run had to wait has its result once more. */
+/** What `rdc/run` does around a step: one that was finished before the run had to wait has its result once more. */
 async function kept(env, run) {
   const folder = join(env.RUNNER_TEMP, "rdc", "steps", env.GITHUB_ACTION);
   const files = Object.entries(KEPT).map(([name, variable]) => [join(folder, name), env[variable]]);

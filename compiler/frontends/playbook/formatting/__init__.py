@@ -35,7 +35,7 @@ def format_document(job: Job) -> Formatted:
 def _is_named_elsewhere(job: Job, made: Read) -> bool:
     """Whether something refers to steps by their numbers, which formatting would have to carry over (P11)."""
     source, own = job.source, made.frontmatter
-    if "__elicit_step_" in source.text or own.scenarios is not None or "units" in own.options.values:
+    if "__elicit_step_" in source.text or own.scenarios is not None or "steps" in own.options.values:
         return True
     own_stem = stem(source.name, ".md", ".playbook")
     return bool(own_stem) and job.project.find_below(source, f"{own_stem}{ENDING}") is not None

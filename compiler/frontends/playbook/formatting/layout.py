@@ -58,7 +58,7 @@ class _Layout:
             yield trimmed(list(self._lines(body)))
 
     def _lines(self, lines: Iterable[Line]) -> Iterator[str]:
-        """What these lines become; text loses the blanks at the ends of its lines."""
+        """What these lines become; text loses the spaces at the ends of its lines."""
         for line in lines:
             if line.kind == "TEXT":
                 yield from (text.rstrip() for text in self.source.lines[line.number - 1 : line.last])

@@ -24,7 +24,7 @@ class Spelling:
         written = self.source.lines[line.number - 1]
         match line.kind:
             case "STEP":
-                return f"## STEP {self.numbering.label(line)}: {line.get('title') or ' '}"  # a blank is a title too
+                return f"## STEP {self.numbering.label(line)}: {line.get('title') or ' '}"  # a space is a title too
             case "SUBSTEP":
                 return f"### STEP {self.numbering.label(line)}: {line.get('title')}"
             case "TITLE":
@@ -61,7 +61,7 @@ class Spelling:
 
 
 def _marker(line: Line) -> str:
-    """A marker; blanks in the text of its condition count."""
+    """A marker; spaces in the text of its condition count."""
     word, found = line.kind.lower(), line.found
     has_condition = found is not None and "value" in found.re.groupindex
     return (

@@ -1,4 +1,4 @@
-"""Settings of units: the nearest wins for each key; what is wrong with them, and how nodes get them (E3)."""
+"""Settings of steps: the nearest wins for each key; what is wrong with them, and how nodes get them (E3)."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic
-from compiler.frontends.rundown.beyond.declarations import UnitSettings
+from compiler.frontends.rundown.beyond.declarations import StepSettings
 from compiler.frontends.rundown.beyond.outline import Leaf, Outline
-from compiler.frontends.rundown.beyond.unknown import unknown_unit
+from compiler.frontends.rundown.beyond.unknown import unknown_step
 from compiler.ir.program import Constant, Node, Program, Settings
 from compiler.ir.tasks import Shell
 from compiler.options import Place
 
 
 class Said(NamedTuple):
-    """Something that is said of a unit: a value, where it stands, and of which unit or group it is said."""
+    """Something that is said of a step: a value, where it stands, and of which step or group it is said."""
 
     value: int
     place: Place
-    unit: str
+    step: str
 
 
 class SaidText(NamedTuple):
@@ -28,32 +28,32 @@ class SaidText(NamedTuple):
 
     value: str
     place: Place
-    unit: str
+    step: str
 
 
 @dataclass(frozen=True)
 class Effective:
-    """What holds for a unit, with what is said of everything around it."""
+    """What holds for a step, with what is said of everything around it."""
 
     numbers: Mapping[str, Said] = field(default_factory=dict)
     env: Mapping[str, SaidText] = field(default_factory=dict)
 
-    def within(self, unit: str, settings: Iterable[UnitSettings]) -> Effective:
-        """What holds for a unit of which more is said; of two documents the one that includes the other counts."""
+    def within(self, step: str, settings: Iterable[StepSettings]) -> Effective:
+        """What holds for a step of which more is said; of two documents the one that includes the other counts."""
         numbers: dict[str, Said] = {}
         env: dict[str, SaidText] = {}
         for said in settings:
             own = {"timeout": said.timeout, "retry-delay": said.delay, "retry-backoff": said.backoff}
             for key, value in own.items():
                 if value is not None:
-                    numbers.setdefault(key, Said(value, said.place(key), unit))
+                    numbers.setdefault(key, Said(value, said.place(key), step))
             for name, text in said.env.items():
-                env.setdefault(name, SaidText(text, said.place("env", name), unit))
+                env.setdefault(name, SaidText(text, said.place("env", name), step))
         return Effective({**self.numbers, **numbers}, {**self.env, **env})
 
 
 def held_against(outline: Outline) -> tuple[dict[str, Effective], list[Diagnostic]]:
-    """What holds for each unit, by its id, and what is wrong with what is said of units."""
+    """What holds for each step, by its id, and what is wrong with what is said of steps."""
     found = list(_unknown(outline))
     groups = _of_groups(outline)
     effective: dict[str, Effective] = {}
@@ -74,7 +74,7 @@ def _of_groups(outline: Outline) -> dict[str, Effective]:
 
 
 def with_settings(program: Program, effective: Mapping[str, Effective]) -> Program:
-    """The program whose units have what holds for each."""
+    """The program whose steps have what holds for each."""
     if not effective:
         return program
     nodes = (_with(node, effective[node.id]) if node.id in effective else node for node in program.nodes)
@@ -95,57 +95,57 @@ def _with(node: Node, holds: Effective) -> Node:
 
 
 def _unknown(outline: Outline) -> Iterator[Diagnostic]:
-    """What is said of units that there are not; what is in a runbook that is not linked cannot be known."""
+    """What is said of steps that there are not; what is in a runbook that is not linked cannot be known."""
     known = [*(leaf.id for leaf in outline.leaves), *outline.parents]
     names, unlinked = {"", *known}, tuple(f"{name}/" for name in outline.unlinked)
     for name, settings in outline.said.items():
         if name in names or name.startswith(unlinked):
             continue
         for item in settings:
-            inclusion = name.removesuffix(item.unit)
-            own = [unit.removeprefix(inclusion) for unit in known if unit.startswith(inclusion)]
-            yield unknown_unit(item, own)
+            inclusion = name.removesuffix(item.step)
+            own = [step.removeprefix(inclusion) for step in known if step.startswith(inclusion)]
+            yield unknown_step(item, own)
 
 
 def _misplaced(leaf: Leaf, holds: Effective) -> Iterator[Diagnostic]:
-    """What is said of this unit itself and means nothing for it, and variables that it has already."""
+    """What is said of this step itself and means nothing for it, and variables that it has already."""
     yield from _doubled(leaf, holds) if leaf.is_command else _without_command(leaf, holds)
-    yield from _without_retry(leaf, {key: item for key, item in holds.numbers.items() if item.unit == leaf.id}, holds)
+    yield from _without_retry(leaf, {key: item for key, item in holds.numbers.items() if item.step == leaf.id}, holds)
 
 
 def _doubled(leaf: Leaf, holds: Effective) -> Iterator[Diagnostic]:
     for name, text in holds.env.items():
         if name in leaf.seen:
-            problem = f"`env` sets `{name}` for unit {leaf.id}, which has an input or value of that name"
+            problem = f"`env` sets `{name}` for step {leaf.id}, which has an input or output of that name"
             yield text.place.finding(problem, "give one of the two another name")
 
 
 def _without_command(leaf: Leaf, holds: Effective) -> Iterator[Diagnostic]:
-    remedy = "say it of a unit with a `bash` or `sh` block"
+    remedy = "say it of a step with a `bash` or `sh` block"
     timeout = holds.numbers.get("timeout")
-    if timeout and timeout.unit == leaf.id:
-        yield timeout.place.finding(f"unit {leaf.id} runs no command that `timeout` could end", remedy)
+    if timeout and timeout.step == leaf.id:
+        yield timeout.place.finding(f"step {leaf.id} runs no command that `timeout` could end", remedy)
     for name, text in holds.env.items():
-        if text.unit == leaf.id:
-            yield text.place.finding(f"unit {leaf.id} runs no command that could see `{name}`", remedy)
+        if text.step == leaf.id:
+            yield text.place.finding(f"step {leaf.id} runs no command that could see `{name}`", remedy)
 
 
 def _without_retry(leaf: Leaf, own: Mapping[str, Said], holds: Effective) -> Iterator[Diagnostic]:
     for key in ("retry-delay", "retry-backoff"):
         if key in own and not leaf.has_retry:
-            problem = f"unit {leaf.id} has no RETRY that `{key}` could delay"
-            yield own[key].place.finding(problem, "add a RETRY to the unit, or remove the setting")
+            problem = f"step {leaf.id} has no RETRY that `{key}` could delay"
+            yield own[key].place.finding(problem, "add a RETRY to the step, or remove the setting")
     delay = holds.numbers.get("retry-delay")
     if "retry-backoff" in own and leaf.has_retry and not (delay and delay.value):
-        problem = f"`retry-backoff` of unit {leaf.id} has no delay to multiply"
+        problem = f"`retry-backoff` of step {leaf.id} has no delay to multiply"
         yield own["retry-backoff"].place.finding(problem, "say `retry-delay` too, such as `retry-delay: 10s`")
 
 
 def _never_waited(outline: Outline, groups: Mapping[str, Effective]) -> Iterator[Diagnostic]:
     """RETRYs of steps with children, before which no delay is waited: a step begins again with its first child."""
-    for unit in outline.repeated:
-        delay = groups[unit].numbers.get("retry-delay")
+    for step in outline.repeated:
+        delay = groups[step].numbers.get("retry-delay")
         if delay and delay.value:
-            problem = f"`retry-delay` is not waited when step {unit} runs again: a step begins again at its first child"
-            remedy = "wait in a command there (`sleep 30`), or put the RETRY on a unit without children"
+            problem = f"`retry-delay` is not waited when step {step} runs again: a step begins again at its first child"
+            remedy = "wait in a command there (`sleep 30`), or put the RETRY on a step without children"
             yield Diagnostic("RD015", delay.place.path, delay.place.span, problem, remedy)

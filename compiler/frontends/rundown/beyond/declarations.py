@@ -1,4 +1,4 @@
-"""What a document declares: inputs, values, secrets, and settings of its units."""
+"""What a document declares: inputs, outputs, secrets, and settings of its steps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from compiler.options import Place, Places, Table
 from compiler.source import nearest
 
 EVERY = "*"
-"""Stands for all units where settings are said of units (E3)."""
+"""Stands for all steps where settings are said of steps (E3)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +22,10 @@ class DeclaredInput:
 
 
 @dataclass(frozen=True, slots=True)
-class UnitSettings:
-    """What is said of one unit, or of all in it; None for what is left open. Times are in seconds (E3)."""
+class StepSettings:
+    """What is said of one step, or of all in it; None for what is left open. Times are in seconds (E3)."""
 
-    unit: str
+    step: str
     places: Places
     timeout: int | None = None
     delay: int | None = None
@@ -41,16 +41,16 @@ class UnitSettings:
 class Declarations:
     """All that one document declares. Values and secrets are names with their places.
 
-    `for_targets` is what it says of its units that only targets know to use.
+    `for_targets` is what it says of its steps that only targets know to use.
     """
 
     inputs: tuple[DeclaredInput, ...] = ()
-    values: Mapping[str, Place] = field(default_factory=dict)
+    outputs: Mapping[str, Place] = field(default_factory=dict)
     secrets: Mapping[str, Place] = field(default_factory=dict)
-    units: tuple[UnitSettings, ...] = ()
+    steps: tuple[StepSettings, ...] = ()
     for_targets: Table | None = None
 
     @property
     def slots(self) -> dict[str, Place]:
         """The names that texts can refer to and commands see, inputs first, each with its place."""
-        return {**{item.input.name: item.place for item in self.inputs}, **self.values}
+        return {**{item.input.name: item.place for item in self.inputs}, **self.outputs}

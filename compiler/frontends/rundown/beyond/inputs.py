@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from compiler.frontends.name_lists import MOST, name_mistakes, unknown_key
+from compiler.frontends.name_lists import MOST, name_problems, unknown_key
 from compiler.frontends.rundown.beyond.declarations import DeclaredInput
 from compiler.frontends.rundown.beyond.texts import text_problem
 from compiler.ir.program import Input
 from compiler.ir.wellformed import Field, input_problems
-from compiler.options import Mistakes, Places, Wrong
+from compiler.options import Places, Problems, Wrong
 from compiler.source import nearest
 
 TYPES = ("string", "number", "boolean", "choice")
@@ -24,34 +24,34 @@ _REMEDIES: Mapping[Field, str] = {
 }
 
 
-def read_inputs(content: object, places: Places) -> tuple[DeclaredInput, ...] | Wrong | Mistakes:
+def read_inputs(content: object, places: Places) -> tuple[DeclaredInput, ...] | Wrong | Problems:
     """The inputs in a plain value whose scalars are as they were written."""
     if not isinstance(content, Mapping) or len(content) > MOST:
         problem = f"`inputs` is not a mapping of at most {MOST} names to their declarations"
         return Wrong(problem, "write `inputs: {version: {description: The version to release}}`")
     said = {str(name): value for name, value in content.items()}
-    if found := [wrong for name, value in said.items() for wrong in _mistakes(name, value)]:
-        return Mistakes(found)
+    if found := [wrong for name, value in said.items() for wrong in _problems(name, value)]:
+        return Problems(found)
     inputs = ((name, _input(name, value or {})) for name, value in said.items())
     return tuple(DeclaredInput(item, nearest(places, (name,)) or places[()]) for name, item in inputs)
 
 
-def _mistakes(name: str, said: object) -> Iterator[Wrong]:
-    yield from name_mistakes(name, "an input", (name,))
+def _problems(name: str, said: object) -> Iterator[Wrong]:
+    yield from name_problems(name, "an input", (name,))
     if said is None:
         return
     if not isinstance(said, Mapping):
         problem = f"the declaration of the input `{name}` is not a mapping"
         yield Wrong(problem, f"write `{name}: {{default: …}}`, or `{name}: {{}}`", (name,))
         return
-    wrong = [item for key, value in said.items() for item in _key_mistakes(name, str(key), value)]
+    wrong = [item for key, value in said.items() for item in _key_problems(name, str(key), value)]
     yield from wrong
     if not wrong:
         for key, problem in input_problems(_input(name, said)):
             yield Wrong(f"the input `{name}`: {problem}", _REMEDIES[key], (name, key))
 
 
-def _key_mistakes(name: str, key: str, value: object) -> Iterator[Wrong]:
+def _key_problems(name: str, key: str, value: object) -> Iterator[Wrong]:
     begin, path = f"the input `{name}`: `{key}`", (name, key)
     if key not in KEYS:
         yield unknown_key(key, KEYS, f"the input `{name}`", path)
@@ -60,19 +60,19 @@ def _key_mistakes(name: str, key: str, value: object) -> Iterator[Wrong]:
     elif key == "required" and str(value) not in _TRUTH:
         yield Wrong(f"{begin} is neither true nor false", "write true or false", path)
     elif key == "options":
-        yield from _option_mistakes(name, value)
+        yield from _option_problems(name, value)
     elif problem := text_problem(value):
-        yield Wrong(f"{begin} cannot be taken as a text: {problem}", 'quote it; the empty text is `""`', path)
+        yield Wrong(f"{begin} cannot be taken as a string: {problem}", 'quote it; the empty string is `""`', path)
 
 
-def _option_mistakes(name: str, value: object) -> Iterator[Wrong]:
+def _option_problems(name: str, value: object) -> Iterator[Wrong]:
     begin, path = f"the input `{name}`", (name, "options")
     if not isinstance(value, list):
         yield Wrong(f"{begin}: `options` is not a list", "write `options: [one, another]`", path)
         return
     for number, item in enumerate(value):
         if problem := text_problem(item):
-            yield Wrong(f"{begin}: an option cannot be taken as a text: {problem}", "quote it", (*path, str(number)))
+            yield Wrong(f"{begin}: an option cannot be taken as a string: {problem}", "quote it", (*path, str(number)))
 
 
 def _input(name: str, said: Mapping[str, Any]) -> Input:

@@ -25,13 +25,13 @@ def check_names(documents: Mapping[str, Document]) -> Iterator[Diagnostic]:
 
 def _doubled(declared: Declarations) -> Iterator[Diagnostic]:
     inputs = {item.input.name for item in declared.inputs}
-    for name, place in declared.values.items():
+    for name, place in declared.outputs.items():
         if name in inputs:
-            yield place.finding(f"`{name}` is an input and a value", "give one of the two another name")
-    for settings in declared.units:
+            yield place.finding(f"`{name}` is an input and an output", "give one of the two another name")
+    for settings in declared.steps:
         for name in settings.env:
             if name in declared.slots:
-                problem = f"`env` sets `{name}`, which is the name of an input or value"
+                problem = f"`env` sets `{name}`, which is the name of an input or output"
                 yield settings.place("env", name).finding(problem, "give one of the two another name")
 
 
@@ -40,7 +40,7 @@ def _secrets(every: Iterable[Declarations]) -> Iterator[Diagnostic]:
     every = list(every)
     secrets = {name for declared in every for name in declared.secrets}
     for declared in every:
-        env = {name: item.place("env", name) for item in declared.units for name in item.env}
+        env = {name: item.place("env", name) for item in declared.steps for name in item.env}
         for name, place in {**env, **declared.slots}.items():
             if name in secrets:
                 yield place.finding(f"`{name}` is a secret too", "give one of the two another name")
@@ -56,14 +56,14 @@ def _inclusion(document: Document, reference: Reference, inner: Declarations) ->
             remedy = f"declare `{name}` in this document too, or give it a default in {reference.path}"
             yield _finding("RD305", document, reference, (problem, remedy), item.place)
         elif name in outer.slots and not _is_as_strict(inputs.get(name), item):
-            problem = f"{reference.path} declares the input `{name}` in another way than this document"
+            problem = f"{reference.path} declares the input `{name}` differently from this document"
             remedy = "declare it alike: values are held against the declaration of this document only"
             yield _finding("RD306", document, reference, (problem, remedy), item.place)
-    for name in inner.values:
+    for name in inner.outputs:
         if name in inputs:
-            problem = f"`{name}` is a value in {reference.path}, and an input of this document, which never changes"
-            remedy = "declare it under `values` here too, or give one of the two another name"
-            yield _finding("RD307", document, reference, (problem, remedy), inner.values[name])
+            problem = f"`{name}` is an output in {reference.path}, and an input of this document, which never changes"
+            remedy = "declare it under `outputs` here too, or give one of the two another name"
+            yield _finding("RD307", document, reference, (problem, remedy), inner.outputs[name])
 
 
 def _is_as_strict(outer: DeclaredInput | None, inner: DeclaredInput) -> bool:

@@ -1,4 +1,4 @@
-"""The units of a program as its documents write them, before lowering: what settings are held against (E3)."""
+"""The steps of a program as its documents write them, before lowering: what settings are held against (E3)."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from compiler.frontends.rundown.beyond.declarations import EVERY, UnitSettings
-from compiler.frontends.rundown.beyond.units import full_id
+from compiler.frontends.rundown.beyond.declarations import EVERY, StepSettings
+from compiler.frontends.rundown.beyond.settings import full_id
 from compiler.frontends.rundown.beyond.visible import visible
 from compiler.frontends.rundown.link import Document, Linked
 from compiler.frontends.rundown.lower import LARGEST_PROGRAM
-from compiler.frontends.rundown.names import Frame, Unit
-from compiler.frontends.rundown.syntax import UNKNOWN, units
+from compiler.frontends.rundown.names import Frame, StepRef
+from compiler.frontends.rundown.syntax import UNKNOWN, all_steps
 
 
 class Leaf(NamedTuple):
-    """A unit without children, and the group that it stands in; `seen` are the inputs and values that it sees."""
+    """A step without children, and the group that it stands in; `seen` are the inputs and values that it sees."""
 
     id: str
     group: str
@@ -27,7 +27,7 @@ class Leaf(NamedTuple):
 
 @dataclass(frozen=True)
 class Outline:
-    """The units and groups of a program, and what is said of them; "" is the id of all of it.
+    """The steps and groups of a program, and what is said of them; "" is the id of all of it.
 
     `parents` has the group around each group, the outer ones first; `repeated` are the groups with a RETRY, and
     `unlinked` those whose document is not there.
@@ -37,14 +37,14 @@ class Outline:
     parents: dict[str, str] = field(default_factory=dict)
     repeated: list[str] = field(default_factory=list)
     unlinked: list[str] = field(default_factory=list)
-    said: dict[str, list[UnitSettings]] = field(default_factory=dict)
+    said: dict[str, list[StepSettings]] = field(default_factory=dict)
 
 
 def outline(main: Document, linked: Linked) -> Outline:
-    """The outline of a program; empty where no setting is said, or where not all of its units are known."""
+    """The outline of a program; empty where no setting is said, or where not all of its steps are known."""
     documents = linked.documents.values()
     found = Outline()
-    if linked.is_endless or not any(document.runbook.declared.units for document in documents):
+    if linked.is_endless or not any(document.runbook.declared.steps for document in documents):
         return found
     if not all(map(_is_known, documents)):
         return found
@@ -52,42 +52,42 @@ def outline(main: Document, linked: Linked) -> Outline:
     while pending:
         frame = pending.pop()
         _add_frame(found, frame)
-        pending += [inner for unit in _units(frame) for inner in _add_unit(found, frame, unit, linked)]
+        pending += [inner for ref in _refs(frame) for inner in _add_step(found, frame, ref, linked)]
         if len(found.leaves) > LARGEST_PROGRAM:
             return Outline()
     return found
 
 
 def _is_known(document: Document) -> bool:
-    """Whether all units are known: a header that could not be read may be that of any."""
-    return document.is_whole and all(unit.id != UNKNOWN for unit in units(document.runbook))
+    """Whether all steps are known: a header that could not be read may be that of any."""
+    return document.is_whole and all(step.id != UNKNOWN for step in all_steps(document.runbook))
 
 
-def _units(frame: Frame) -> Iterator[Unit]:
-    return (Unit(step, substep) for step in frame.steps for substep in (None, *step.substeps))
+def _refs(frame: Frame) -> Iterator[StepRef]:
+    return (StepRef(step, substep) for step in frame.steps for substep in (None, *step.substeps))
 
 
 def _add_frame(found: Outline, frame: Frame) -> None:
     if frame.scope:
         found.parents[frame.scope] = frame.outer_group
-    for settings in frame.document.runbook.declared.units:
-        name = full_id(frame.scope, settings.unit)
+    for settings in frame.document.runbook.declared.steps:
+        name = full_id(frame.scope, settings.step)
         found.said.setdefault("" if name == EVERY else name, []).append(settings)
 
 
-def _add_unit(found: Outline, frame: Frame, unit: Unit, linked: Linked) -> Iterator[Frame]:
-    """Add a unit; gives the runbooks that it includes."""
-    own, group = frame.id(unit), frame.id(Unit(unit.step)) if unit.substep else frame.scope
-    if unit.is_leaf:
-        is_command = bool(unit.syntax.code and unit.syntax.code.interpreter)
-        found.leaves.append(Leaf(own, group, is_command, unit.has_retry, frame.visible.slots))
+def _add_step(found: Outline, frame: Frame, ref: StepRef, linked: Linked) -> Iterator[Frame]:
+    """Add a step; gives the runbooks that it includes."""
+    own, group = frame.id(ref), frame.id(StepRef(ref.step)) if ref.substep else frame.scope
+    if ref.is_leaf:
+        is_command = bool(ref.syntax.code and ref.syntax.code.interpreter)
+        found.leaves.append(Leaf(own, group, is_command, ref.has_retry, frame.visible.slots))
         return
     found.parents[own] = group
-    if unit.has_retry:
+    if ref.has_retry:
         found.repeated.append(own)
-    if not unit.syntax.runbooks:
+    if not ref.syntax.runbooks:
         return
-    for name, reference in zip(frame.runbook_ids(unit), unit.syntax.runbooks, strict=False):
+    for name, reference in zip(frame.runbook_ids(ref), ref.syntax.runbooks, strict=False):
         document = linked.documents.get(frame.document.includes.get(reference.path, ""))
         if document is None:
             found.parents[name] = own

@@ -1,4 +1,4 @@
-"""Texts such as `{{ versoin }}` that were probably meant to show an input or value (E1, E2)."""
+"""Texts such as `{{ versoin }}` that were probably meant to show an input or output (E1, E2)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.beyond.visible import written
-from compiler.frontends.rundown.syntax import Complete, Runbook, Stop, Unit, units
+from compiler.frontends.rundown.syntax import AnyStep, Complete, Runbook, Stop, all_steps
 from compiler.source import Source, Span
 
 _ANY = re.compile(r"(?<!\$)\{\{([^{}\n]{1,100})\}\}")
@@ -18,20 +18,20 @@ def almost_references(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     declared = runbook.declared.slots
     if not declared:
         return
-    for unit in units(runbook):
-        said = {match[0]: match[1] for text in _texts(unit) for match in _ANY.finditer(text)}
+    for step in all_steps(runbook):
+        said = {match[0]: match[1] for text in _texts(step) for match in _ANY.finditer(text)}
         for whole, name in said.items():
             if name not in declared and (close := _nearest(name.strip(), declared)):
                 problem = f"`{whole}` is shown as it stands; did you mean `{written(close)}`?"
-                remedy = f"write `{written(close)}`, without blanks, to show the value of `{close}`"
-                yield Diagnostic("RD016", source.path, _place(source, unit, whole), problem, remedy)
+                remedy = f"write `{written(close)}`, without spaces, to show the value of `{close}`"
+                yield Diagnostic("RD016", source.path, _place(source, step, whole), problem, remedy)
 
 
-def _texts(unit: Unit) -> Iterator[str]:
-    yield from (unit.title, unit.prompt)
-    if unit.code and not unit.code.interpreter:
-        yield unit.code.text
-    for transition in unit.transitions:
+def _texts(step: AnyStep) -> Iterator[str]:
+    yield from (step.title, step.prompt)
+    if step.code and not step.code.interpreter:
+        yield step.code.text
+    for transition in step.transitions:
         if isinstance(transition.action, Complete | Stop):
             yield transition.action.message
 
@@ -47,11 +47,11 @@ def _nearest(name: str, declared: Collection[str]) -> str | None:
     return folded[close[0]] if close else None
 
 
-def _place(source: Source, unit: Unit, whole: str) -> Span:
-    """Where the text stands first in its unit, but for the commands in it; else the unit's header."""
-    code = unit.code.span if unit.code and unit.code.interpreter else None
-    for number, line in enumerate(source.lines[unit.span.line - 1 :], unit.span.line):
+def _place(source: Source, step: AnyStep, whole: str) -> Span:
+    """Where the text stands first in its step, but for the commands in it; else the step's header."""
+    code = step.code.span if step.code and step.code.interpreter else None
+    for number, line in enumerate(source.lines[step.span.line - 1 :], step.span.line):
         if whole in line and not (code and code.line <= number <= code.end_line):
             start = line.index(whole) + 1
             return Span(number, start, number, start + len(whole))
-    return unit.span
+    return step.span

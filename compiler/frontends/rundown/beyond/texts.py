@@ -11,7 +11,7 @@ def text_problem(value: object) -> str:
     if value is None:
         return "it has no value"
     if not isinstance(value, str):
-        return "it is not a text"
+        return "it is not a string"
     try:
         size = len(value.encode())
     except UnicodeEncodeError:

@@ -1,30 +1,30 @@
-"""Names under `units` that no unit has (E3)."""
+"""Names under `steps` that no step has (E3)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 from compiler.diagnostic import Diagnostic
-from compiler.frontends.rundown.beyond.declarations import EVERY, UnitSettings
-from compiler.frontends.rundown.names import Unit
-from compiler.frontends.rundown.syntax import UNKNOWN, Runbook, units
+from compiler.frontends.rundown.beyond.declarations import EVERY, StepSettings
+from compiler.frontends.rundown.names import StepRef
+from compiler.frontends.rundown.syntax import UNKNOWN, Runbook, all_steps
 from compiler.source import Source
 from compiler.suggestions import did_you_mean
 
 
-def unknown_units(_: Source, runbook: Runbook) -> Iterator[Diagnostic]:
-    """Names that would be those of units of this document; what is in nested runbooks is known when it is linked."""
-    if any(unit.id == UNKNOWN for unit in units(runbook)):
+def unknown_steps(_: Source, runbook: Runbook) -> Iterator[Diagnostic]:
+    """Names that would be those of steps of this document; what is in nested runbooks is known when it is linked."""
+    if any(step.id == UNKNOWN for step in all_steps(runbook)):
         return  # a header that could not be read may have been the one
-    known = [Unit(step, substep).label for step in runbook.steps for substep in (None, *step.substeps)]
+    known = [StepRef(step, substep).label for step in runbook.steps for substep in (None, *step.substeps)]
     names = {EVERY, *known}
-    for settings in runbook.declared.units:
-        if "/" not in settings.unit and settings.unit not in names:
-            yield unknown_unit(settings, known)
+    for settings in runbook.declared.steps:
+        if "/" not in settings.step and settings.step not in names:
+            yield unknown_step(settings, known)
 
 
-def unknown_unit(settings: UnitSettings, known: Iterable[str]) -> Diagnostic:
+def unknown_step(settings: StepSettings, known: Iterable[str]) -> Diagnostic:
     """The finding for a name, with one of those that there are if it is near."""
-    hint = did_you_mean(settings.unit, known)
-    problem = f"`units` names {settings.unit}, and the document has no such unit{hint}"
-    return settings.place().finding(problem, f"write the number or name of a unit or step, or `{EVERY}` for all")
+    hint = did_you_mean(settings.step, known)
+    problem = f"`steps` names {settings.step}, and the document has no such step{hint}"
+    return settings.place().finding(problem, f"write the number or name of a step or step, or `{EVERY}` for all")

@@ -1,4 +1,4 @@
-"""Warnings about values that are read before a unit can have written them, or that nothing reads (E2)."""
+"""Warnings about outputs that are read before a step can have written them, or never (E2)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from compiler.ir.tasks import End
 
 def value_warnings(program: Program, frames: Sequence[Frame]) -> Iterator[Diagnostic]:
     """The warnings for a program; those for a runbook that is included several times are given once."""
-    places = {slot: (name, frame) for frame in frames for name, slot in _values(frame)}
+    places = {slot: (name, frame) for frame in frames for name, slot in _outputs(frame)}
     if not places:
         return
     flow = value_flow(program)
@@ -22,22 +22,22 @@ def value_warnings(program: Program, frames: Sequence[Frame]) -> Iterator[Diagno
     for node, slot in read_too_early(program, flow):
         name, _ = places[slot]
         reader = "this message" if isinstance(node.task, End) else node.id
-        problem = f"{reader} reads the value `{name}` before any unit can have written it"
-        remedy = f'write it in a unit that runs before: `echo "{name}=…" >> "$RDC_OUTPUT"`'
+        problem = f"{reader} reads the output `{name}` before any step can have written it"
+        remedy = f'write it in a step that runs before: `echo "{name}=…" >> "$RDC_OUTPUT"`'
         found[Diagnostic("RD408", paths[node.origin.path], node.origin.span, problem, remedy)] = None
     unread = {slot for slot in places if slot not in flow.used}
     for slot in unread:
         name, frame = places[slot]
-        place = frame.document.runbook.declared.values[name]
-        problem = f"no unit reads the value `{name}`"
+        place = frame.document.runbook.declared.outputs[name]
+        problem = f"no step reads the output `{name}`"
         remedy = f"use it as `${name}` in a command or as `{{{{{name}}}}}` in a text, or remove it"
         found[Diagnostic("RD409", place.path, place.span, problem, remedy)] = None
     yield from found
 
 
-def _values(frame: Frame) -> Iterator[tuple[str, str]]:
-    """The values that one inclusion has for itself, with their slots."""
+def _outputs(frame: Frame) -> Iterator[tuple[str, str]]:
+    """The outputs that one inclusion has for itself, with their slots."""
     own = {slot.name for slot in frame.visible.added}
-    for name in frame.visible.values:
+    for name in frame.visible.outputs:
         if frame.visible.slots[name] in own:
             yield name, frame.visible.slots[name]

@@ -13,25 +13,25 @@ from compiler.ir.program import Slot, Variable
 
 @dataclass(frozen=True)
 class Visible:
-    """The slots of what a runbook declares, by name; those of `values` commands may write.
+    """The slots of what a runbook declares, by name; those of `outputs` commands may write.
 
     `added` are the slots that the runbook around it does not have.
     """
 
     slots: Mapping[str, str] = field(default_factory=dict)
-    values: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
     added: tuple[Slot, ...] = ()
 
     @property
     def fresh(self) -> tuple[Clear, ...]:
         """What is done when a nested runbook begins: its own values are unset."""
-        own = {self.slots[name] for name in self.values}
+        own = {self.slots[name] for name in self.outputs}
         return tuple(Clear(slot.name) for slot in self.added if slot.name in own)
 
     @cached_property
     def keeps(self) -> tuple[Keep, ...]:
         """What each edge of a command does: any command may write any value (E2)."""
-        return tuple(Keep(self.slots[name], "value", name) for name in self.values)
+        return tuple(Keep(self.slots[name], "output", name) for name in self.outputs)
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
@@ -57,7 +57,7 @@ def visible(declared: Declarations, outer: Visible | None = None, prefix: str = 
     """
     shared = outer.slots if outer else {}
     slots = {name: shared.get(name, prefix + name) for name in declared.slots}
-    return Visible(slots, tuple(declared.values), tuple(_added(declared, slots, shared, is_main=outer is None)))
+    return Visible(slots, tuple(declared.outputs), tuple(_added(declared, slots, shared, is_main=outer is None)))
 
 
 def _added(
@@ -67,6 +67,6 @@ def _added(
     for item in declared.inputs:
         if item.input.name not in shared:
             yield Slot(slots[item.input.name], None if is_main else item.input.default)
-    for name in declared.values:
+    for name in declared.outputs:
         if name not in shared:
             yield Slot(slots[name])

@@ -27,7 +27,7 @@ from compiler.source import Source, Span
 
 OUT_OF_ORDER = {"RD112", "RD113"}
 OUT_OF_SEQUENCE = {"RD102", "RD103", "RD108"}
-"""What formatting mends: the order of a unit's parts, and the numbers of units."""
+"""What formatting mends: the order of a step's parts, and the numbers of steps."""
 
 SWALLOWED = "RD049"
 """Where a code block has swallowed a step, the numbers are right as they are: the closing fence is missing."""

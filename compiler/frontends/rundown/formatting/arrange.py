@@ -1,4 +1,4 @@
-"""The order of a unit's parts (V7), and the place of a step's own transitions (V8)."""
+"""The order of a step's parts (V7), and the place of a step's own transitions (V8)."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ MODIFIED = re.compile(r"(PASS|FAIL|YES|NO)[ \t]+(ALL|ANY)")
 
 
 def arrange(sections: Sequence[Section], written: Layout | None, wanted: Layout) -> list[Section]:
-    """The sections with the parts of each unit in order.
+    """The sections with the parts of each step in order.
 
     Args:
         sections: All sections of a document.
         written: The layout in which the document can be read; None if it mixes both.
         wanted: The layout of the result.
     """
-    head, *units = sections
-    return [head, *(_ordered(unit, wanted) for unit in _settled(units, written, wanted))]
+    head, *steps = sections
+    return [head, *(_ordered(step, wanted) for step in _settled(steps, written, wanted))]
 
 
-def _settled(units: Sequence[Section], written: Layout | None, wanted: Layout) -> list[Section]:
-    """The units with each step's transitions from below its last substep at the place that they have in the step (V8).
+def _settled(steps: Sequence[Section], written: Layout | None, wanted: Layout) -> list[Section]:
+    """The steps with each step's transitions from below its last substep at the place that they have in the step (V8).
 
     In the layout `after-header` there is no such place. A modifier has no meaning there, and is left out where it would
     get one.
     """
-    settled = list(units)
-    for index, unit in enumerate(units):
-        following = units[index + 1].level if index + 1 < len(units) else "STEP"
-        if unit.level != "SUBSTEP" or following != "STEP" or any(piece.kind == "RUNBOOK" for piece in unit.pieces):
+    settled = list(steps)
+    for index, node in enumerate(steps):
+        following = steps[index + 1].level if index + 1 < len(steps) else "STEP"
+        if node.level != "SUBSTEP" or following != "STEP" or any(piece.kind == "RUNBOOK" for piece in node.pieces):
             continue
-        late = list(_late(unit, written, wanted))
-        step = next((number for number in reversed(range(index)) if units[number].level == "STEP"), index)
-        kept = [piece for piece in unit.pieces if piece not in late]
+        late = list(_late(node, written, wanted))
+        step = next((number for number in reversed(range(index)) if steps[number].level == "STEP"), index)
+        kept = [piece for piece in node.pieces if piece not in late]
         if (written, wanted) == ("after-header", "after-body"):
             kept = [_without_modifier(piece) for piece in kept]
-        settled[index] = unit._replace(pieces=tuple(kept))
+        settled[index] = node._replace(pieces=tuple(kept))
         settled[step] = _with_late(settled[step], late)
     return settled
 
@@ -57,7 +57,7 @@ def _with_late(step: Section, late: Sequence[Piece]) -> Section:
     return step._replace(pieces=(*step.pieces[:end], *late, *step.pieces[end:]))
 
 
-def _late(unit: Section, written: Layout | None, wanted: Layout) -> Iterable[Piece]:
+def _late(step: Section, written: Layout | None, wanted: Layout) -> Iterable[Piece]:
     """The transitions of a last substep that are its step's: those with ALL or ANY, in the default layout.
 
     Where both layouts are mixed, what stands below a body was written in the default one.
@@ -66,9 +66,9 @@ def _late(unit: Section, written: Layout | None, wanted: Layout) -> Iterable[Pie
         return []
     begin = 0
     if written is None and wanted == "after-header":
-        bodies = (number for number, piece in enumerate(unit.pieces) if piece.kind in {"TEXT", "CODE"})
-        begin = next(bodies, len(unit.pieces))
-    return [piece for piece in unit.pieces[begin:] if piece.kind == "TRANSITION" and _has_modifier(piece)]
+        bodies = (number for number, piece in enumerate(step.pieces) if piece.kind in {"TEXT", "CODE"})
+        begin = next(bodies, len(step.pieces))
+    return [piece for piece in step.pieces[begin:] if piece.kind == "TRANSITION" and _has_modifier(piece)]
 
 
 def _has_modifier(piece: Piece) -> bool:
@@ -82,14 +82,14 @@ def _without_modifier(piece: Piece) -> Piece:
     return piece._replace(block=piece.block._replace(text=text))
 
 
-def _ordered(unit: Section, layout: Layout) -> Section:
-    """The unit with its parts in order; a comment goes with the part that it stands above."""
+def _ordered(step: Section, layout: Layout) -> Section:
+    """The step with its parts in order; a comment goes with the part that it stands above."""
     groups: list[list[Piece]] = []
     lead: list[Piece] = []
-    for piece in unit.pieces:
+    for piece in step.pieces:
         lead.append(piece)
         if piece.kind != "REST":
             groups.append(lead)
             lead = []
     groups.sort(key=lambda group: ORDER[layout].index(group[-1].kind))
-    return unit._replace(pieces=(*(piece for group in groups for piece in group), *lead))
+    return step._replace(pieces=(*(piece for group in groups for piece in group), *lead))

@@ -1,11 +1,11 @@
-"""References to units in the frontmatter: `rd goto ID` in its scenarios (S1), and keys under `units` (E3)."""
+"""References to steps in the frontmatter: `rd goto ID` in its scenarios (S1), and keys under `steps` (E3)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-from compiler.frontends.rundown.beyond.declarations import UnitSettings
+from compiler.frontends.rundown.beyond.declarations import StepSettings
 from compiler.frontends.rundown.formatting.emit import Line
 from compiler.frontends.rundown.formatting.numbering import Numbering
 from compiler.frontends.rundown.syntax import Runbook
@@ -23,18 +23,18 @@ def find_label(line: str, jump: Goto) -> Span | None:
     """Where the ID stands in its line; None if it is written in a way that cannot be changed in place."""
     if jump.span is None:
         return None
-    pattern = re.compile(rf"\bgoto[ \t]+[\"']?(?P<label>{re.escape(jump.unit)})(?![\w.])")
+    pattern = re.compile(rf"\bgoto[ \t]+[\"']?(?P<label>{re.escape(jump.step)})(?![\w.])")
     match = pattern.search(line, jump.span.column - 1, jump.span.end_column - 1)
     return match and Span(jump.span.line, match.start("label") + 1, jump.span.line, match.end("label") + 1)
 
 
-def find_unit(line: str, said: UnitSettings) -> Span | None:
-    """Where the name of a unit stands under `units`; None if it is written in a way that cannot be changed in place."""
+def find_step(line: str, said: StepSettings) -> Span | None:
+    """Where the name of a step stands under `steps`; None if it is written in a way that cannot be changed in place."""
     span = said.place().span
     if span is None:
         return None
-    match = re.compile(rf"[\"']?(?P<unit>{re.escape(said.unit)})(?=[\"']?[ \t]*:)").match(line, span.column - 1)
-    return match and Span(span.line, match.start("unit") + 1, span.line, match.end("unit") + 1)
+    match = re.compile(rf"[\"']?(?P<step>{re.escape(said.step)})(?=[\"']?[ \t]*:)").match(line, span.column - 1)
+    return match and Span(span.line, match.start("step") + 1, span.line, match.end("step") + 1)
 
 
 def renumber_frontmatter(lines: Sequence[Line], runbook: Runbook, numbering: Numbering) -> list[Line]:
@@ -43,11 +43,11 @@ def renumber_frontmatter(lines: Sequence[Line], runbook: Runbook, numbering: Num
     places: dict[Span, str] = {}
     for jump in jumps(runbook):
         place = find_label(lines[jump.span.line - 1].text, jump) if jump.span else None
-        places |= {place: numbering.label(jump.unit)} if place else {}
-    for said in runbook.declared.units:
+        places |= {place: numbering.label(jump.step)} if place else {}
+    for said in runbook.declared.steps:
         span = said.place().span
-        place = find_unit(lines[span.line - 1].text, said) if span else None
-        places |= {place: numbering.path(said.unit)} if place else {}
+        place = find_step(lines[span.line - 1].text, said) if span else None
+        places |= {place: numbering.path(said.step)} if place else {}
     for place in sorted(places, reverse=True):  # so that the columns of what is still to do stay right
         line = edited[place.line - 1]
         text = line.text[: place.column - 1] + places[place] + line.text[place.end_column - 1 :]

@@ -25,7 +25,7 @@ Label = tuple[Identifier, Identifier | None]
 
 
 class UnclearError(Exception):
-    """A reference that could mean more than one unit, or one that would begin to mean something."""
+    """A reference that could mean more than one step, or one that would begin to mean something."""
 
     def __init__(self, label: str, meant: Iterable[str]) -> None:
         super().__init__(label)
@@ -34,7 +34,7 @@ class UnclearError(Exception):
 
 
 class Numbering:
-    """The new identifiers of a document's units, by their places and by what refers to them."""
+    """The new identifiers of a document's steps, by their places and by what refers to them."""
 
     def __init__(self, runbook: Runbook) -> None:
         self.steps: list[tuple[Identifier, list[Identifier]]] = [
@@ -50,14 +50,14 @@ class Numbering:
         self._labels = {_spelled(label) for new in self._meant.values() for label in new}
 
     def labels(self) -> Iterator[Label]:
-        """The new identifiers of all units, in document order."""
+        """The new identifiers of all steps, in document order."""
         for step, children in self.steps:
             yield step, None
             yield from ((step, child) for child in children)
 
     @property
     def changes(self) -> tuple[tuple[str, str], ...]:
-        """The units that get another number, old and new, in document order."""
+        """The steps that get another number, old and new, in document order."""
         found = ((_spelled(old), _spelled(new)) for old, meant in self._meant.items() for new in meant)
         return tuple((old, new) for old, new in found if old != new)
 
@@ -72,22 +72,22 @@ class Numbering:
         return replace(target, step=step, child=child)
 
     def label(self, label: str) -> str:
-        """What a `rd goto` says afterwards; raises `UnclearError`. One that names no unit stays as it is."""
+        """What a `rd goto` says afterwards; raises `UnclearError`. One that names no step stays as it is."""
         meant = self._by_label.get(label, [])
         if len(meant) > 1 or (not meant and label in self._labels):
             raise UnclearError(label, map(_spelled, meant))
         return _spelled(meant[0]) if meant else label
 
-    def path(self, unit: str) -> str:
-        """What names a unit, or one of a nested runbook, afterwards: `2/lint.runbook.md/1`; raises `UnclearError`."""
-        label, slash, rest = unit.partition("/")
+    def path(self, step: str) -> str:
+        """What names a step, or one of a nested runbook, afterwards: `2/lint.runbook.md/1`; raises `UnclearError`."""
+        label, slash, rest = step.partition("/")
         return self.label(label) + slash + rest
 
     def runbook(self, runbook: Runbook) -> Runbook:
         """The syntax tree as it is afterwards; raises `UnclearError`."""
         steps = tuple(self._step(step, *new) for step, new in zip(runbook.steps, self.steps, strict=True))
-        units = tuple(replace(said, unit=self.path(said.unit)) for said in runbook.declared.units)
-        declared = replace(runbook.declared, units=units)
+        nodes = tuple(replace(said, step=self.path(said.step)) for said in runbook.declared.steps)
+        declared = replace(runbook.declared, steps=nodes)
         scenarios = tuple(map(self._scenario, runbook.scenarios))
         return replace(runbook, steps=steps, scenarios=scenarios, declared=declared)
 
@@ -98,8 +98,8 @@ class Numbering:
         )
         return replace(old, id=step, substeps=substeps, transitions=self._transitions(old))
 
-    def _transitions(self, unit: Step | Substep) -> tuple[Transition, ...]:
-        return tuple(map(self.transition, unit.transitions))
+    def _transitions(self, step: Step | Substep) -> tuple[Transition, ...]:
+        return tuple(map(self.transition, step.transitions))
 
     def transition(self, transition: Transition) -> Transition:
         """What a transition says afterwards; raises `UnclearError`."""
@@ -111,13 +111,13 @@ class Numbering:
 
     def event(self, event: Event) -> Event:
         """What an event of a scenario says afterwards; raises `UnclearError`."""
-        return event._replace(unit=self.label(event.unit)) if isinstance(event, Jump) else event
+        return event._replace(step=self.label(event.step)) if isinstance(event, Jump) else event
 
 
 def has_doubled_names(runbook: Runbook) -> bool:
-    """Whether units share an identifier that is no number, so that renumbering cannot tell them apart (V5)."""
+    """Whether steps share an identifier that is no number, so that renumbering cannot tell them apart (V5)."""
     families: list[Sequence[Step | Substep]] = [runbook.steps, *(step.substeps for step in runbook.steps)]
-    named = [[unit.id for unit in family if not isinstance(unit.id, int)] for family in families]
+    named = [[node.id for node in family if not isinstance(node.id, int)] for family in families]
     return any(len(names) > len(set(names)) for names in named)
 
 

@@ -1,4 +1,4 @@
-"""A document as pieces: runs of whole lines, of which each belongs to one unit and is of one kind."""
+"""A document as pieces: runs of whole lines, of which each belongs to one step and is of one kind."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Piece(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A unit: its header, then its pieces in order. The first section has no header: it is all above the first step."""
+    """A step: its header, then its pieces in order. The first section has no header: it is all above the first step."""
 
     header: Piece | None
     pieces: tuple[Piece, ...]
@@ -47,19 +47,19 @@ class Section(NamedTuple):
 
 
 def read_sections(scanned: Scanned) -> list[Section]:
-    """The sections of a document. A section of prose is REST at the end of the unit that it stands below."""
+    """The sections of a document. A section of prose is REST at the end of the step that it stands below."""
     source, blocks, begin = scanned.source, scanned.outline, scanned.begin
     first_step = next((block.line for block in blocks if block.type in OUTLINE), len(source.lines) + 1)
     pieces = list(_pieces(source, [block for block in blocks if block.line >= first_step], first_step))
     starts = [index for index, piece in enumerate(pieces) if piece.kind in OUTLINE]
     bounds = pairwise([*starts, len(pieces)])
-    units = [Section(pieces[start], tuple(_joined(pieces[start + 1 : end]))) for start, end in bounds]
-    return [Section(None, tuple(_head(source, blocks, begin, first_step))), *units]
+    steps = [Section(pieces[start], tuple(_joined(pieces[start + 1 : end]))) for start, end in bounds]
+    return [Section(None, tuple(_head(source, blocks, begin, first_step))), *steps]
 
 
 def _head(source: Source, blocks: Sequence[Block], begin: int, end: int) -> Iterator[Piece]:
     """The title, if it comes first and is written with `#`, and all else above the line `end` as one piece."""
-    written = [number for number in range(begin, end) if source.lines[number - 1].strip(" \t")]  # CommonMark's blanks
+    written = [number for number in range(begin, end) if source.lines[number - 1].strip(" \t")]  # CommonMark's spaces
     title = next((block for block in blocks if block.type == "TITLE"), None)
     if written and title and title.line == written[0] and title.info == "#":
         yield Piece("TITLE", title.line, title.line, title)
@@ -96,7 +96,7 @@ def _rest(source: Source, begin: int, end: int) -> Iterator[Piece]:
 
 
 def _joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
-    """The pieces of a unit with text that stands together as one piece."""
+    """The pieces of a step with text that stands together as one piece."""
     text: Piece | None = None
     between: list[Piece] = []
     for piece in pieces:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 
 from compiler.diagnostic import Diagnostic
-from compiler.frontends.rundown.beyond.declarations import UnitSettings
+from compiler.frontends.rundown.beyond.declarations import StepSettings
 from compiler.frontends.rundown.formatting.emit import SEPARATOR
 from compiler.frontends.rundown.formatting.pieces import Piece, Section
 from compiler.frontends.rundown.link import Document
@@ -31,20 +31,20 @@ def _meaning(source: Source, runbook: Runbook) -> tuple[object, ...]:
     program = lowered.message if isinstance(lowered, Diagnostic) else lowered.program
     metadata = {key: value for key, value in runbook.metadata.items() if key not in {"scenarios", "rdc"}}
     head = runbook.title, runbook.description, runbook.prose, repr(metadata), repr(_options(runbook))
-    return program, *head, runbook.scenarios, tuple(map(_said, runbook.declared.units))
+    return program, *head, runbook.scenarios, tuple(map(_said, runbook.declared.steps))
 
 
 def _options(runbook: Runbook) -> object:
-    """The options in the frontmatter; those of units are compared by what they are."""
+    """The options in the frontmatter; those of steps are compared by what they are."""
     options = runbook.metadata.get("rdc")
     if not isinstance(options, Mapping):
         return options
-    said = list(options["units"].values()) if isinstance(options.get("units"), Mapping) else None
-    return {key: said if key == "units" else value for key, value in options.items()}
+    said = list(options["steps"].values()) if isinstance(options.get("steps"), Mapping) else None
+    return {key: said if key == "steps" else value for key, value in options.items()}
 
 
-def _said(settings: UnitSettings) -> tuple[object, ...]:
-    return settings.unit, settings.timeout, settings.delay, settings.backoff, tuple(settings.env.items())
+def _said(settings: StepSettings) -> tuple[object, ...]:
+    return settings.step, settings.timeout, settings.delay, settings.backoff, tuple(settings.env.items())
 
 
 def _same(one: object, other: object) -> bool:
@@ -63,7 +63,7 @@ def _same(one: object, other: object) -> bool:
 
 
 def same_content(source: Source, before: Sequence[Section], moved: Source, after: Sequence[Section]) -> bool:
-    """Whether two documents have the same lines, each in the same unit and in a block of the same kind."""
+    """Whether two documents have the same lines, each in the same step and in a block of the same kind."""
     return list(_content(source, before)) == list(_content(moved, after))
 
 

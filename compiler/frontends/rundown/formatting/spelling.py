@@ -54,7 +54,7 @@ class Spelling:
         separator, title = match["separator"], match["title"].strip()
         deep = TOO_DEEP["step" if kind == "STEP" else "substep"].match(text)
         if isinstance(step if child is None else child, str) or deep:
-            separator = re.sub(r"[ \t]+", " ", separator)  # the author's punctuation, or a number that is a mistake
+            separator = re.sub(r"[ \t]+", " ", separator)  # the author's punctuation, or a number that is an error
         else:
             separator = ". " if kind == "STEP" else " "
         return _heading("##" if kind == "STEP" else "###", f"{name}{separator}{title}" if title else name)

@@ -1,0 +1,326 @@
+"""The steps of a workflow for the places of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from backends.github.condition import expression
+from backends.github.filling import is_given
+from backends.github.flow import Report, Values
+from backends.github.jobs import Part
+from backends.github.loop import Loop, environment, functions, script
+from backends.github.parts import Parts
+from backends.github.places import Place, Retry, retry_of
+from backends.github.plan import Plan
+from backends.github.prompts import Prompts
+from backends.github.question import heading
+from backends.github.reasons import transitions_from, transitions_to
+from backends.github.scalar import OPEN, Expression, comment, label
+from backends.github.settings import StepSecrets, variables
+from backends.github.step import PLAIN_SHELL, Step, within
+from backends.github.templating import render
+from backends.remarks import of_placeholders, remarks
+from backends.shell.registers import Registers
+from compiler.ir.program import Group, Node, Register, Settings, map_texts, scope_members, texts_of
+from compiler.ir.tasks import Ask, Branch, End, Gate, Shell
+
+LONGEST_PAUSE = 10**8
+"""Seconds: as good as for ever."""
+
+LOOPS = "Prepare the loops"
+"""The name of the step that writes what loops share."""
+
+LIMITS = "Prepare the time limits"
+"""The name of the step that writes what ends a command when its time is up."""
+
+OUTPUTS = "Prepare the outputs"
+"""The name of the step that writes what hands on the outputs of a command."""
+
+PREPARING = (LIMITS, OUTPUTS, LOOPS)
+_GIVEN = "What makes variables of the outputs of commands; nothing of the document is in the script."
+_ENDED = "What ends a command and all that it has begun; nothing of the document is in it."
+_SHARED = "What the loops below share; nothing of the document is in it."
+
+
+@dataclass(frozen=True)
+class Nodes:
+    """Writes the nodes of a part as steps.
+
+    `secrets` knows what each of them gets, `values` are the names of the outputs that commands may give.
+    """
+
+    parts: Parts
+    part: Part
+    prompts: Prompts
+    secrets: StepSecrets
+    values: Sequence[str]
+
+    @property
+    def plan(self) -> Plan:
+        """The plan that the part belongs to."""
+        return self.parts.plan
+
+    @cached_property
+    def _members(self) -> Mapping[str, tuple[Register, ...]]:
+        return scope_members(self.plan.program.registers)
+
+    def steps(self) -> Iterator[Step]:
+        """The steps in order; branches and ends have none."""
+        found = headings(self.plan.program.groups, self.part.places)
+        if any(node.settings.timeout for place in self.part.places for node in place.nodes):
+            yield Step(LIMITS, comments=(_ENDED,), shell=PLAIN_SHELL, run=render("limited.sh.jinja"), helper="limits")
+        if self.values:
+            env = {"OUTPUTS": " ".join(self.values)}
+            run = render("valued.sh.jinja", flags=self._shows_values(), secrets=self.secrets.needed)
+            yield Step(OUTPUTS, comments=(_GIVEN,), shell=PLAIN_SHELL, env=env, run=run, helper="outputs")
+        if self._loops:
+            run = functions([*self._loops.values()])
+            yield Step(LOOPS, comments=(_SHARED,), shell=PLAIN_SHELL, run=run, helper="loops")
+        for place in self.part.places:
+            if place.kind in {"step", "loop"}:
+                step = self._loop(place) if place.kind == "loop" else self._node(place)
+                heading = [found[node.id] for node in place.nodes if node.id in found]
+                yield replace(step, comments=(*heading, *step.comments))
+
+    def _shows_values(self) -> bool:
+        return any(is_given(str(text)) for node in self.plan.program.nodes for text in texts_of(node))
+
+    def _masked(self, *nodes: Node) -> dict[str, str]:
+        return self.secrets.masked(*nodes) if self.values else {}
+
+    def _before(self, node: Node) -> str:
+        """The words before the command of a node."""
+        return within(node.settings.timeout or 0, valued=bool(self.values))
+
+    def _why(self, place: Place) -> Iterator[str]:
+        """What leads to a place, as it was written, if its step has a condition that says so."""
+        if self.parts.condition(self.part, place):
+            yield from transitions_to(self.plan.program, *place.nodes)
+
+    # --- A node outside of loops --------------------------------------------------------------------------------------
+
+    def _node(self, place: Place) -> Step:
+        node = self._placed(place)
+        step = Step(
+            name=title(node),
+            id=self.plan.ids.nodes[node.id],
+            comments=(*about(node), *self._why(place)),
+            condition=self.parts.condition(self.part, place),
+            tolerated=self.plan.flow.halt(node) is None,
+            env={**self.secrets.of(node), **self._masked(node), **variables(node), **self._instances(place)},
+        )
+        if not isinstance(node.task, Shell):
+            return self.prompts.fitted(step, node)
+        if retry := retry_of(node):
+            env = {**step.env, "RDC_COMMAND": str(node.task.command)}
+            run = self._repetition(step.id, node.task.interpreter, retry, node.settings)
+            return replace(step, shell=self.prompts.own_shell(), env=env, run=run)
+        return self._command(step, node.task, self._before(node))
+
+    def _command(self, step: Step, task: Shell, before: str) -> Step:
+        """The command as it stands, unless it holds what GitHub, its runner or bash, in a file, would change."""
+        command = str(task.command)
+        if not fits_file(command):
+            env = {**step.env, "RDC_COMMAND": command}
+            run = f'{task.interpreter} -c "$RDC_COMMAND"'
+            return replace(step, shell=self.prompts.shell("bash", before), env=env, run=run)
+        return replace(step, shell=self.prompts.shell(task.interpreter, before), run=as_file(command))
+
+    def _repetition(self, step: str, interpreter: str, retry: Retry, settings: Settings) -> str:
+        """A loop that runs a command until its outcome is not to be retried any more (M9)."""
+        most = max(retry.on_pass or 0, retry.on_fail or 0) + 1
+        limit = within(settings.timeout or 0, valued=False)
+        lines = [
+            "export RDC_ATTEMPT",
+            *([f"rdc_pause={settings.delay}"] if settings.delay else ()),
+            f"for ((RDC_ATTEMPT = 1; RDC_ATTEMPT <= {most}; RDC_ATTEMPT++)); do",
+            *_paused(settings, most),
+            f'  echo "::group::Attempt $RDC_ATTEMPT of {most}"',
+            *(["  SECONDS=0"] if self.prompts.summary else ()),
+            f'  {limit}{interpreter} -c "$RDC_COMMAND"',
+            "  rdc_code=$?",
+            """  printf '\\n::endgroup::\\nexit code %s\\n' "$rdc_code\"""",
+        ]
+        if self.prompts.summary:
+            lines.append(f'  echo "{step} $RDC_ATTEMPT $rdc_code $SECONDS" >> "$RUNNER_TEMP/rdc-journal"')
+        if retry.on_pass is None:
+            lines.append('  [ "$rdc_code" -eq 0 ] && break')
+        elif retry.on_fail is None:
+            lines.append('  [ "$rdc_code" -ne 0 ] && break')
+        elif retry.on_pass != retry.on_fail:
+            sooner, test = (retry.on_pass, "-eq") if retry.on_pass < retry.on_fail else (retry.on_fail, "-ne")
+            lines.append(f'  [ "$rdc_code" {test} 0 ] && [ "$RDC_ATTEMPT" -gt {sooner} ] && break')
+        return "\n".join([*lines, "done", 'exit "$rdc_code"']) + "\n"
+
+    def _placed(self, place: Place) -> Node:
+        """The node with its instance numbers in its texts (M5)."""
+        values = self.plan.numbers(place.node)
+        return map_texts(place.node, lambda text: text.known(values)) if values else place.node
+
+    def _instances(self, place: Place) -> dict[str, str]:
+        numbers = self.plan.instances[place.name]
+        return {v.name: str(numbers[v.register]) for v in place.node.variables if v.register in numbers}
+
+    # --- A loop -------------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _loops(self) -> Mapping[str, Loop]:
+        return {place.name: self._loop_of(place) for place in self.part.places if place.kind == "loop"}
+
+    @cached_property
+    def _nodes(self) -> Mapping[str, Node]:
+        return self.plan.program.index()
+
+    def _loop_of(self, place: Place) -> Loop:
+        plan = self.plan
+        counters = tuple(r for r in plan.program.registers if r.name in plan.counters[place.name])
+        return Loop(
+            place=place,
+            ids=plan.ids,
+            counters=counters,
+            registers=Registers(self._members, plan.ids.counters, plan.counters[place.name]),
+            start=self._starts(place)[0],
+            reports=tuple(plan.reports[place.name]),
+            asking=self.prompts.in_loop,
+            last_line=self.prompts.last_line,
+            resumable=self.prompts.waits,
+            own=tuple(self.secrets.of(*place.nodes)),
+            summary=self.prompts.summary,
+            secrets={node.id: tuple(self.secrets.of(node)) for node in place.nodes},
+            valued=bool(self.values),
+        )
+
+    def _loop(self, place: Place) -> Step:
+        loop, (_, env) = self._loops[place.name], self._starts(place)
+        nodes = [node for node in place.nodes if isinstance(node.task, (Shell, Ask))]
+        return Step(
+            name=loop_title(nodes, self.plan.program.groups),
+            id=self.plan.ids.nodes[place.name],
+            comments=(
+                *in_loop(nodes, self._nodes, self.prompts.answerer),
+                *map(comment, of_placeholders(nodes, loop.counters)),
+                *self._why(place),
+            ),
+            condition=self.parts.condition(self.part, place),
+            shell=self.prompts.loop_shell(),
+            env={**self.secrets.of(*place.nodes), **self._masked(*place.nodes), **env, **environment(loop)},
+            run=script(loop),
+        )
+
+    def _starts(self, place: Place) -> tuple[dict[str, str], dict[str, str]]:
+        """What the variables of a loop begin with, and the environment where that depends on earlier steps."""
+        nodes, counters = self.plan.ids.nodes, self.plan.ids.counters
+        entries = self.plan.flow.entries(place)
+        compare = self.parts.compare(self.part)
+        starts, env = {}, {}
+        if len(entries) == 1:
+            starts["rdc_node"] = f"'{nodes[next(iter(entries))]}'"
+        else:
+            starts["rdc_node"] = "$RDC_START"
+            chosen = [(expression(condition, compare), f"'{nodes[name]}'") for name, condition in entries.items()]
+            env["RDC_START"] = choice(chosen)
+        for register, values in self.plan.counters[place.name].items():
+            name = counters[register]
+            if len(values) == 1 and isinstance(values[0][1], int):
+                starts[name] = str(values[0][1])
+            else:
+                starts[name] = f"$RDC_START_{name}"
+                env[f"RDC_START_{name}"] = self._value(values)
+        return starts, env
+
+    def _value(self, values: Values) -> str:
+        def shown(value: int | Report) -> str:
+            if isinstance(value, int):
+                return f"'{value}'"
+            ids = self.plan.ids
+            return self.parts.fact(self.part, ids.nodes[value.place], ids.output(value.register))
+
+        compare = self.parts.compare(self.part)
+        return choice([(expression(condition, compare), shown(value)) for condition, value in values])
+
+
+def _paused(settings: Settings, most: int) -> Iterator[str]:
+    """What waits before each further attempt (I22)."""
+    if not settings.delay:
+        return
+    yield '  if [ "$RDC_ATTEMPT" -gt 1 ]; then'
+    yield '    echo "Waiting $rdc_pause s before this attempt"'
+    yield '    sleep "$rdc_pause"'
+    if settings.backoff > 1 and most > 2:
+        longest = f"rdc_pause < {LONGEST_PAUSE // settings.backoff}"
+        is_bounded = settings.delay * settings.backoff ** min(most - 2, 64) <= LONGEST_PAUSE
+        times = f"rdc_pause * {settings.backoff}"
+        yield f"    rdc_pause=$(({times if is_bounded else f'{longest} ? {times} : {LONGEST_PAUSE}'}))"
+    yield "  fi"
+
+
+def headings(groups: Iterable[Group], places: Iterable[Place]) -> Mapping[str, str]:
+    """What to write above the first node of each group."""
+    titles = {group.id: str(group.title) for group in groups}
+    found: dict[str, str] = {}
+    seen = {""}
+    for node in (node for place in places for node in place.nodes):
+        if node.group not in seen and not isinstance(node.task, (Branch, End)):
+            seen.add(node.group)
+            found[node.id] = comment(f"--- {heading(node.group, titles[node.group])}")
+    return found
+
+
+def fits_file(command: str) -> bool:
+    """Whether a command in a file is what it was: GitHub, its runner and bash change some."""
+    return not (OPEN in command or "\r" in command or command.endswith("\\"))
+
+
+def as_file(command: str) -> str:
+    """A command as the text of a file: one of several lines ends in a line break."""
+    if not command.strip():
+        return ":"
+    return command if "\n" not in command or command.endswith("\n") else command + "\n"
+
+
+def choice(options: list[tuple[str, str]]) -> str:
+    """The value of the first condition that holds, as an expression, or as it is if there is only one.
+
+    Args:
+        options: Conditions and values, both as expressions. The last condition is taken to hold where no other does.
+    """
+    tests = [f"{f'({when})' if '||' in when else when} && {value}" for when, value in options[:-1]]
+    chosen = " || ".join([*tests, options[-1][1]])
+    return chosen.strip("'") if len(options) == 1 and chosen.startswith("'") else Expression(f"${{{{ {chosen} }}}}")
+
+
+def _place(node: Node) -> str:
+    return f"{node.origin.path}:{node.origin.span.line}"
+
+
+def title(node: Node) -> str:
+    """How a node is called: its id and its title."""
+    return label(heading(node.id, str(node.title)))
+
+
+def loop_title(nodes: Sequence[Node], groups: Iterable[Group]) -> str:
+    """How a loop is called: as the step whose nodes it has, or its only node, else by the ids of its nodes."""
+    shared = {node.group for node in nodes}
+    titles = {group.id: heading(group.id, str(group.title)) for group in groups}
+    if len(nodes) == 1:
+        return label(f"Loop: {title(nodes[0])}")
+    called = titles.get(shared.pop(), "") if len(shared) == 1 else ""
+    return label(f"Loop: {called or ', '.join(node.id for node in nodes)}")
+
+
+def in_loop(steps: Iterable[Node], nodes: Mapping[str, Node], answerer: str) -> Iterator[str]:
+    """For each node of a loop where it was written, who is asked, and where the run goes from there."""
+    for node in steps:
+        yield comment(f"{_place(node)} {title(node)}")
+        yield from (f"  {comment(line)}" for line in remarks(node))
+        if isinstance(node.task, (Ask, Gate)):
+            yield f"  asks {answerer}"
+        yield from (f"  {transition}" for transition in transitions_from(node, nodes))
+
+
+def about(node: Node) -> Iterator[str]:
+    """Where a node was written, and what stands above its command."""
+    yield comment(_place(node))
+    yield from map(comment, remarks(node))

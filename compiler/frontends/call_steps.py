@@ -1,0 +1,73 @@
+"""The option `steps`, which formats with calls share: how long a call may take (I21), and what targets know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from compiler.frontends.name_lists import unknown_key
+from compiler.options import Level, Option, Options, Place, Places, Problems, Table, Wrong
+from compiler.source import nearest
+from compiler.times import duration_remedy, read_duration
+
+TIMEOUT = "timeout"
+KEYS = (TIMEOUT, "secrets", "environment")
+"""The last two are for targets, which hold them against their own options."""
+
+
+class TimeLimit(NamedTuple):
+    """What is said of the time of a step, and where."""
+
+    step: str
+    seconds: int
+    place: Place | None
+
+
+class Nodes(NamedTuple):
+    """What is said of steps: their time limits, and what is for targets alone."""
+
+    limits: tuple[TimeLimit, ...]
+    for_targets: Table
+
+
+def _read(content: object, places: Places) -> Nodes | Wrong | Problems:
+    if not isinstance(content, Mapping):
+        return Wrong("`steps` is not a mapping of steps to settings", 'write `steps: {"2": {timeout: 10m}}`')
+    said = {str(node): value for node, value in content.items()}
+    if found := [wrong for node, value in said.items() for wrong in _problems(node, value)]:
+        return Problems(found)
+    limits = tuple(
+        TimeLimit(node, read_duration(value[TIMEOUT]) or 0, nearest(places, (node, TIMEOUT)))
+        for node, value in said.items()
+        if TIMEOUT in value
+    )
+    rest = {node: {key: each for key, each in value.items() if key != TIMEOUT} for node, value in said.items()}
+    kept = {node: value for node, value in rest.items() if value}
+    return Nodes(limits, Table(kept, {path: place for path, place in places.items() if not path or path[0] in kept}))
+
+
+def _problems(node: str, said: object) -> Iterator[Wrong]:
+    if not isinstance(said, Mapping):
+        problem = f"what `steps` says of {node} is not a mapping"
+        yield Wrong(problem, f"write `{node}: {{{TIMEOUT}: 10m}}`, with any of {', '.join(KEYS)}", (node,))
+        return
+    for key in said:
+        if key not in KEYS:
+            yield unknown_key(str(key), KEYS, f"`steps` for {node}", (node, str(key)))
+    if TIMEOUT in said and not read_duration(said[TIMEOUT]):
+        problem = f"`steps` for {node}: `{TIMEOUT}` is not a duration from a second to a year"
+        yield Wrong(problem, duration_remedy(said[TIMEOUT]), (node, TIMEOUT))
+
+
+STEPS: Option[Nodes] = Option(
+    "steps", "How long a call of a step may take, and what targets know of it.", _read, levels=(Level.DOCUMENT,)
+)
+NO_STEPS = Nodes((), Table())
+
+
+def with_nodes(options: Options, nodes: Nodes) -> Options:
+    """The options of a document, with what is said of steps for targets."""
+    if not nodes.for_targets.values:
+        return options
+    return replace(options, targets={**options.targets, STEPS.name: nodes.for_targets})

@@ -1,0 +1,136 @@
+"""What a document says of its steps (E3), and what of that is for the targets alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from compiler.frontends.name_lists import name_problems, unknown_key
+from compiler.frontends.rundown.beyond.declarations import EVERY, StepSettings
+from compiler.frontends.rundown.beyond.texts import text_problem
+from compiler.options import Place, Places, Problems, Table, Wrong
+from compiler.source import KeyPath
+from compiler.times import duration_remedy, read_duration
+
+OF_TARGETS = ("secrets", "environment")
+"""Keys that are for targets, which hold them against their own options."""
+
+KEYS = ("timeout", "retry-delay", "retry-backoff", "env", *OF_TARGETS)
+
+LARGEST_BACKOFF = 1000
+
+
+def read_steps(content: object, places: Places) -> tuple[StepSettings, ...] | Wrong | Problems:
+    """The settings in a plain value whose scalars are as they were written."""
+    if not isinstance(content, Mapping):
+        return Wrong("`steps` is not a mapping of steps to settings", 'write `steps: {"1": {timeout: 10m}}`')
+    said = {str(step): value for step, value in content.items()}
+    if found := [wrong for step, value in said.items() for wrong in _problems(step, value)]:
+        return Problems(found)
+    inside: dict[str, dict[KeyPath, Place]] = {step: {(): places[()]} for step in said}
+    for path, place in places.items():
+        if path:
+            inside[path[0]][path[1:]] = place
+    return tuple(_settings(step, value or {}, inside[step]) for step, value in said.items())
+
+
+def _settings(step: str, said: Mapping[str, Any], places: Places) -> StepSettings:
+    backoff = said.get("retry-backoff")
+    return StepSettings(
+        step,
+        places,
+        read_duration(said.get("timeout")),
+        read_duration(said.get("retry-delay")),
+        None if backoff is None else int(backoff),
+        dict(said.get("env") or {}),
+    )
+
+
+def _problems(step: str, said: object) -> Iterator[Wrong]:
+    if said is None:
+        return
+    name = "all steps" if step == EVERY else step
+    if not isinstance(said, Mapping):
+        remedy = f"write `{step}: {{timeout: 10m}}`, with any of {', '.join(KEYS)}"
+        yield Wrong(f"the settings of {name} under `steps` are not a mapping", remedy, (step,))
+        return
+    for key, value in said.items():
+        yield from _key_problems(f"`steps` for {name}", str(key), value, (step, str(key)))
+
+
+def _key_problems(inside: str, key: str, value: object, path: KeyPath) -> Iterator[Wrong]:
+    if key not in KEYS:
+        yield unknown_key(key, KEYS, inside, path)
+    elif key == "env":
+        yield from _env_problems(inside, value, path)
+    elif key == "retry-backoff":
+        if not (isinstance(value, str) and value.isascii() and value.isdigit() and _number(value) >= 1):
+            problem = f"{inside}: `{key}` is not a whole number from 1 to {LARGEST_BACKOFF}"
+            yield Wrong(problem, "write by what each further delay is multiplied, such as 2", path)
+    elif key not in OF_TARGETS:
+        seconds = read_duration(value)
+        if seconds is None or (key == "timeout" and seconds == 0):
+            yield Wrong(f"{inside}: `{key}` is not a duration up to a year", duration_remedy(value), path)
+
+
+def _number(digits: str) -> int:
+    """The number of some digits; 0 if it is too large."""
+    return int(digits) if len(digits) < 6 and int(digits) <= LARGEST_BACKOFF else 0
+
+
+def _env_problems(inside: str, env: object, path: KeyPath) -> Iterator[Wrong]:
+    if env is not None and not isinstance(env, Mapping):
+        yield Wrong(f"{inside}: `env` is not a mapping of names to texts", "write `env: {NAME: text}`", path)
+        return
+    for key, value in (env or {}).items():
+        name, place = str(key), (*path, str(key))
+        yield from name_problems(name, "an environment variable here", place)
+        if problem := text_problem(value):
+            yield Wrong(f"{inside}: the value of `{name}` cannot be taken as a string: {problem}", "quote it", place)
+
+
+# --- What is for targets ---------------------------------------------------------------------------------------------
+
+
+def table_for_targets(content: object, places: Places) -> Table | None:
+    """What `steps` says for targets, as plain values; None if that is nothing."""
+    steps = content if isinstance(content, Mapping) else {}
+    said = {str(step): _for_targets(value) for step, value in steps.items() if isinstance(value, Mapping)}
+    kept = {step: value for step, value in said.items() if value}
+    return Table(kept, {path: place for path, place in places.items() if _is_kept(path, kept)}) if kept else None
+
+
+def _for_targets(said: Mapping[str, object]) -> dict[str, object]:
+    return {str(key): value for key, value in said.items() if key in OF_TARGETS}
+
+
+def _is_kept(path: KeyPath, kept: Mapping[str, Mapping[str, object]]) -> bool:
+    return not path or (path[0] in kept and (len(path) == 1 or path[1] in kept[path[0]]))
+
+
+def joined_tables(tables: Iterable[tuple[str, Table]]) -> Table:
+    """The tables of a document and of those that it includes, each with the id of its inclusion, the outer ones first.
+
+    Of two environments for one step the outer one counts, of secrets all.
+    """
+    values: dict[str, dict[str, object]] = {}
+    places: dict[KeyPath, Place] = {}
+    for inclusion, table in tables:
+        for step, said in table.values.items():
+            values[full_id(inclusion, step)] = _joined(values.get(full_id(inclusion, step), {}), said)
+        for path, place in table.places.items():
+            places.setdefault((full_id(inclusion, path[0]), *path[1:]) if path else (), place)
+    return Table(values, places)
+
+
+def _joined(outer: Mapping[str, object], inner: Any) -> dict[str, object]:  # noqa: ANN401 (targets know what it may be)
+    mine, other = outer.get("secrets"), inner.get("secrets")
+    both = {"secrets": [*mine, *other]} if isinstance(mine, list) and isinstance(other, list) else {}
+    return {**inner, **outer, **both}
+
+
+def full_id(inclusion: str, step: str) -> str:
+    """The id in the program of a step that a document names; `inclusion` is the id of where it is included."""
+    if not inclusion:
+        return step
+    return inclusion if step == EVERY else f"{inclusion}/{step}"

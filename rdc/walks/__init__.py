@@ -1,1 +1,0 @@
-"""Walks in the words of the command line: outcomes that are given, and the forms in which walks are shown."""

@@ -1,0 +1,169 @@
+"""The generated workflow, run by act: with answers at once, some each time, of an agent, or as approvals.
+
+`engine.py` runs it in the same manner by another engine: `run` of these functions says by which.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+
+from backends.github.inputs import input_names
+from compiler.ir.tasks import Shell
+from tests.equivalence.difference import DifferenceError, same
+from tests.equivalence.execution import Trial, errors
+from tests.equivalence.scenario import FOLDER_VARIABLE
+from tests.workflows import act
+from tests.workflows.ends import end_of
+from tests.workflows.engine import EngineRun
+from tests.workflows.reviews import reviewed, stand_in
+
+REFUSED = "RD520"
+NOTHING: Mapping[str, str] = {}
+
+NEXT_ANSWER = f'sh "${FOLDER_VARIABLE}/next-answer"'
+AGENT = f"cat > /dev/null; {NEXT_ANSWER}"
+
+DECISION = f"{NEXT_ANSWER} | sed 's/pass/approved/; s/fail/rejected/'"
+
+
+Ran = act.ActRun | EngineRun
+"""What an engine says of a run."""
+
+
+class Run(Protocol):
+    """An engine: runs a workflow in the folder of a trial."""
+
+    def __call__(self, trial: Trial, text: str, *, inputs: Mapping[str, str] = NOTHING, run_id: int = 1) -> Ran: ...
+
+
+def by_act(trial: Trial, text: str, *, inputs: Mapping[str, str] = NOTHING, run_id: int = 1, api_url: str = "") -> Ran:
+    """Run a workflow by act."""
+    env = {FOLDER_VARIABLE: str(trial.folder), "ARTIFACTS": str(trial.folder / "artifacts")}
+    try:
+        secrets = {**act.TOKEN, **trial.secrets}
+        return act.run(trial.folder, text, inputs=inputs, env=env, secrets=secrets, run_id=run_id, api_url=api_url)
+    except subprocess.TimeoutExpired as late:
+        raise DifferenceError(f"act after {late.timeout} s", "still running", "an end") from late
+
+
+def compare(trial: Trial, run: Run = by_act) -> bool:
+    """Run a case with all answers at once."""
+    text = workflow(trial)
+    answers = "; ".join(trial.answer_lines)
+    inputs = {"answers": answers} if "      answers:\n" in text else {}
+    return check(trial, text, run(trial, text, inputs={**inputs, **inputs_of(trial)}))
+
+
+def compare_in_pieces(trial: Trial, run: Run = by_act) -> bool:
+    """Run a case without answers, and go on with one or two more each time: one that is not used yet is kept."""
+    text = workflow(trial)
+    ran, given = run(trial, text, inputs=inputs_of(trial)), 0
+    for number, piece in enumerate(_pieces(trial.answer_lines), 2):
+        same("what a run waits for", str(end_of(text, ran)), f"WAITING {trial.asked[given][0]}", ran.log)
+        same("whether a run that waits fails", bool(ran.exit_code), True, ran.log)
+        given += len(piece)
+        ran = run(trial, text, inputs={"answers": "; ".join(piece), "resume": str(number - 1)}, run_id=number)
+    return check(trial, text, ran)
+
+
+def inputs_of(trial: Trial) -> dict[str, str]:
+    """The inputs by the names that they have on GitHub."""
+    names = input_names(trial.program.inputs)
+    return {names[name]: value for name, value in trial.inputs.items()}
+
+
+def _pieces(lines: list[str]) -> Iterator[list[str]]:
+    while lines:
+        yield lines[:1]
+        if lines[1:]:
+            yield lines[1:3]
+        lines = lines[3:]
+
+
+def compare_with_agent(trial: Trial, run: Run = by_act) -> bool:
+    """Run a case whose prompts an agent answers."""
+    text = workflow(trial, {"prompts": "agent", "agent": AGENT})
+    return check(trial, text, run(trial, text, inputs=inputs_of(trial)))
+
+
+def compare_with_approvals(trial: Trial) -> bool:
+    """Run a case whose prompts are approvals."""
+    text = with_approvals(trial)
+    if text is None:
+        return False
+    with stand_in() as reviews:
+        ran = by_act(trial, reviewed(text, DECISION), inputs=inputs_of(trial), api_url=reviews.url)
+    return check(trial, text, ran, rejected=has_rejection(trial))
+
+
+def in_environments(trial: Trial) -> str:
+    """The workflow whose commands have environments of their own, but for those in loops, which cannot."""
+    commands = [node.id for node in trial.documents.program.nodes if isinstance(node.task, Shell)]
+    drawn = {name: zlib.crc32(name.encode()) % 4 for name in commands}
+    steps = {name: {"environment": f"place-{number}"} for name, number in drawn.items() if number < 3}
+    options = {"checkout": False, "prompts": "agent", "agent": AGENT, "summary": _has_summary(trial)}
+    while True:
+        emission = trial.documents.emission("github", {**options, **({"steps": steps} if steps else {})})
+        if emission.text is not None:
+            return emission.text
+        same("why environments are refused", {found.code for found in errors(emission)}, {REFUSED})
+        refused = {name for name in steps for found in errors(emission) if f"step {name} is in a loop" in found.message}
+        same("whether the refusal names a step", bool(refused), True)
+        steps = {name: said for name, said in steps.items() if name not in refused}
+
+
+def workflow(trial: Trial, options: Mapping[str, object] = NOTHING) -> str:
+    """The workflow of a trial, which the target must not refuse."""
+    emission = trial.documents.emission("github", {"checkout": False, "summary": _has_summary(trial), **options})
+    same("why the github target refuses", [found.message for found in errors(emission)], [])
+    assert emission.text
+    return emission.text
+
+
+def with_approvals(trial: Trial) -> str | None:
+    """The workflow of a trial whose prompts are approvals; None where the target refuses that."""
+    emission = trial.documents.emission(
+        "github", {"checkout": False, "prompts": "environment", "summary": _has_summary(trial)}
+    )
+    if emission.text is None:
+        same("why approvals are refused", {found.code for found in errors(emission)}, {REFUSED})
+    return emission.text
+
+
+def has_rejection(trial: Trial) -> bool:
+    """Whether somebody rejects a deployment: such a run counts as failed, whatever the runbook says."""
+    return any(answer == "fail" for _, answer in trial.asked)
+
+
+def _has_summary(trial: Trial) -> bool:
+    """Whether a workflow has a summary: that of every other document, and of those whose messages may show values."""
+    return bool(trial.scenario.variables) or zlib.crc32(trial.documents.main.read_bytes()) % 2 == 0
+
+
+def check(trial: Trial, text: str, run: Ran, *, rejected: bool = False) -> bool:
+    """Compare the log of the commands, the end and its message, the job's result, and the summary if there is one."""
+    trial.check_log(run.log)
+    end = end_of(text, run)
+    if not trial.scenario.variables:  # a message that shows values does not stand in the workflow
+        same("the end", str(end), trial.end if end.is_said else trial.end.split(" ")[0], run.log)
+        same("whether a message is said", end.is_said or " " not in trial.end, True, run.log)
+    same("whether the job fails", bool(run.exit_code), bool(trial.exit_code) or rejected, run.log)
+    trial.check_secrets(run.log, run.summary)
+    if not _has_summary(trial):
+        return True
+    same("the heading", _ended(run.summary), trial.end, run.log)
+    rows = re.findall(r"\| (\d+) \| (PASS|YES|FAIL|NO) \| (?:\d+ s)? \|$", run.summary, re.MULTILINE)
+    visits = trial.scenario.trace.visits
+    shown = [(attempt, word in {"PASS", "YES"}) for attempt, word in rows]
+    same("the summary", shown, [(str(visit.attempt), passed) for visit, passed in visits], run.log)
+    return True
+
+
+def _ended(summary: str) -> str:
+    """How the run ended, by the heading of the summary. (The log of act may lack the last lines of a step.)"""
+    heading = re.search(r"^### (.*)$", summary, re.MULTILINE)
+    return re.sub(r"\\(.)", r"\1", heading[1]) if heading else ""

@@ -1,0 +1,59 @@
+"""A generated program as a process."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from tests.equivalence.difference import DifferenceError, same
+from tests.equivalence.execution import Trial
+
+PATIENCE = 60.0
+
+
+class Done(NamedTuple):
+    """What a process has said, and how it ended."""
+
+    code: int
+    output: str
+    errors: str
+    seconds: float
+
+    @property
+    def said(self) -> str:
+        """All of it."""
+        return self.output + self.errors
+
+
+NOTHING: Mapping[str, str] = {}
+
+
+def run(trial: Trial, words: Sequence[str], extra: Mapping[str, str] = NOTHING) -> Done:
+    """Run a program to its end, without a terminal; that it has none is a difference too."""
+    began = time.monotonic()
+    try:
+        done = subprocess.run(
+            words,
+            cwd=trial.folder,
+            env={**trial.environment, **extra},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as late:
+        raise DifferenceError(f"{words[0]} after {PATIENCE} s", "still running", "an end") from late
+    output, errors = (text.decode(errors="backslashreplace") for text in (done.stdout, done.stderr))
+    return Done(done.returncode, output, errors, time.monotonic() - began)
+
+
+def check_waiting(trial: Trial, done: Done) -> None:
+    """A run that was not cut short has waited for all its timeouts, and between attempts (I21, I22)."""
+    same("whether the run has waited", done.seconds >= trial.scenario.trace.seconds - 0.05, True, done.said)
+
+
+def last_line(text: str) -> str:
+    """The last line of a text."""
+    return (text.splitlines() or [""])[-1]

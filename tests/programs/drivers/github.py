@@ -1,0 +1,192 @@
+"""The generated workflow, run by act and by GitHub's own parser and expression engine.
+
+Answers are given all at once, or each in a continuation. How agents, tools and inputs are given is what
+`design/interface.md` says; gates outside of loops are environments, which the engine knows and act does not.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+from zlib import crc32
+
+from backends.github.inputs import input_names
+from backends.github.places import simplified
+from backends.github.routes import make_routes
+from backends.registry import load
+from compiler.ir.program import Program
+from compiler.ir.serialise import from_json
+from compiler.ir.tasks import Gate
+from tests.equivalence.difference import DifferenceError, same
+from tests.equivalence.drivers.github import Ran
+from tests.programs.trial import Trial, is_plain
+from tests.workflows import act, engine
+
+REFUSALS = {"RD520"}
+"""Codes of what a workflow cannot say at all, whatever the features."""
+
+SAYINGS = {"RD535", "RD536"}
+"""Codes of what is said of a matrix, and refuses nothing."""
+
+Reply = tuple[str, str]
+
+
+class Run(Protocol):
+    """Runs a workflow once, by its number; `decisions` are those of the gates that it comes to, in order."""
+
+    def __call__(
+        self, trial: Trial, text: str, inputs: Mapping[str, str], decisions: Sequence[str], number: int = 1
+    ) -> Ran:
+        """Run it."""
+
+
+class Prepared(NamedTuple):
+    """A workflow, its declared inputs, and which of the replies decide gates that are jobs of their own."""
+
+    text: str
+    inputs: dict[str, str]
+    gates: frozenset[str]
+
+    def decisions(self, asked: Sequence[Reply]) -> list[str]:
+        """The decisions among some replies."""
+        return [reply for step, reply in asked if step in self.gates]
+
+    def answers(self, asked: Sequence[Reply]) -> list[Reply]:
+        """The answers among some replies."""
+        return [(step, reply) for step, reply in asked if step not in self.gates]
+
+
+def compare(trial: Trial) -> bool:
+    """Run a case by act, which has no protected environments: a case whose gates are jobs is the engine's."""
+    prepared = _prepared(trial)
+    return prepared is not None and not prepared.gates and _at_once(trial, prepared, _by_act)
+
+
+def compare_by_engine(trial: Trial) -> bool:
+    """Run a case by the second engine."""
+    prepared = _prepared(trial)
+    return prepared is not None and _at_once(trial, prepared, _by_engine)
+
+
+def compare_in_pieces(trial: Trial) -> bool:
+    """Run a case by the second engine without answers; each begins a continuation of the run that waits for it."""
+    prepared = _prepared(trial)
+    return prepared is not None and _in_pieces(trial, prepared, _by_engine)
+
+
+def _at_once(trial: Trial, prepared: Prepared, run: Run) -> bool:
+    inputs = dict(prepared.inputs)
+    if "      answers:\n" in prepared.text:
+        inputs["answers"] = _written(prepared.answers(trial.asked))
+    decisions = prepared.decisions(trial.asked)
+    return _check(trial, run(trial, prepared.text, inputs, decisions), decisions)
+
+
+def _in_pieces(trial: Trial, prepared: Prepared, run: Run) -> bool:
+    decisions = prepared.decisions(trial.asked)
+    ran = run(trial, prepared.text, prepared.inputs, decisions)
+    number = 1
+    for place, (step, reply) in enumerate(trial.asked):
+        if step in prepared.gates:
+            continue
+        same("what a run waits for", _ended(ran.summary), f"WAITING {step}", ran.log)
+        number += 1
+        inputs = {**prepared.inputs, "resume": str(number - 1), "answers": _written([(step, reply)])}
+        decisions = prepared.decisions(trial.asked[place:])
+        ran = run(trial, prepared.text, inputs, decisions, number)
+    return _check(trial, ran, decisions)
+
+
+def _check(trial: Trial, ran: Ran, decisions: Sequence[str]) -> bool:
+    """The calls, the end as the last heading of the summary says it, and that the run fails where it must.
+
+    `decisions` are those of the gates of the last run: one that was rejected before that run has failed another.
+    """
+    trial.said.extend([ran.log, ran.summary])
+    trial.check_calls(ran.log)
+    for kept in sorted(trial.folder.glob("history/*/artifacts/rdc-state/journal")):
+        trial.check_reports(kept.parent / "reports", ran.log)
+    same("the end", _plain(_ended(ran.summary)), _plain(trial.end), ran.log)
+    # GitHub itself fails a run in which somebody has rejected a job.
+    fails = not trial.end.startswith("COMPLETE") or "rejected" in decisions
+    same("whether the run fails", bool(ran.exit_code), fails, ran.log)
+    return True
+
+
+def _prepared(trial: Trial) -> Prepared | None:
+    """The workflow; None where GitHub could not run one."""
+    agents, program = trial.agents, from_json(trial.case.text)
+    options: dict[str, object] = {
+        "checkout": False,
+        "summary": True,
+        "agents": {name: command for name, command in agents.items() if name},
+        "tools": trial.tools,
+        **({"agent": agents[""]} if "" in agents else {}),
+        "parallel": _parallel(trial),
+    }
+    emission = load("github").emit(program, options)
+    if emission.text is None and {found.code for found in emission.diagnostics} <= REFUSALS:
+        return None
+    refusing = [found.message for found in emission.diagnostics if found.code not in SAYINGS]
+    same("why the github target refuses", refusing, [])
+    assert emission.text is not None
+    names = input_names(program.inputs)
+    inputs = {names[name]: value for name, value in trial.case.inputs.items() if name in names}
+    return Prepared(emission.text, inputs, _gates(program))
+
+
+def _parallel(trial: Trial) -> str:
+    """Where the agents of parallel steps run: by the case, such that one that was found shows the same again."""
+    return ("step", "matrix")[crc32(trial.case.text.encode()) % 2]
+
+
+def _gates(program: Program) -> frozenset[str]:
+    """The gates outside of loops, each of which is a job."""
+    places = make_routes(simplified(program)).places
+    steps = (node for place in places if place.kind == "step" for node in place.nodes)
+    return frozenset(node.id for node in steps if isinstance(node.task, Gate))
+
+
+def _written(asked: Sequence[Reply]) -> str:
+    if all(is_plain(reply) for _, reply in asked):
+        return "; ".join(f"{step} {reply}" for step, reply in asked)
+    steps = dict.fromkeys(step for step, _ in asked)
+    return json.dumps({step: [reply for other, reply in asked if other == step] for step in steps})
+
+
+def _by_act(trial: Trial, text: str, inputs: Mapping[str, str], decisions: Sequence[str], number: int = 1) -> Ran:
+    del decisions  # act runs a job in an environment at once
+    env = {**trial.yardstick, "ARTIFACTS": str(trial.folder / "artifacts")}
+    try:
+        return act.run(trial.folder, text, inputs=inputs, env=env, run_id=number)
+    except subprocess.TimeoutExpired as late:
+        raise DifferenceError(f"act after {late.timeout} s", "still running", "an end") from late
+
+
+def _by_engine(trial: Trial, text: str, inputs: Mapping[str, str], decisions: Sequence[str], number: int = 1) -> Ran:
+    try:
+        return engine.run(
+            trial.folder,
+            text,
+            history=trial.folder / "history",
+            inputs=inputs,
+            env=trial.yardstick,
+            environments={"approval": decisions},
+            run_id=number,
+        )
+    except engine.RefusedError as refused:
+        raise DifferenceError("what the engine says", str(refused), "a path") from refused
+
+
+def _ended(summary: str) -> str:
+    """How the run ended, by the last heading of the summary: each part of a workflow has one."""
+    headings = re.findall(r"^### (.*)$", summary, re.MULTILINE)
+    return re.sub(r"\\(.)", r"\1", headings[-1]) if headings else ""
+
+
+def _plain(text: str) -> str:
+    """A message without spaces, and without what Markdown or a terminal does not show as it is."""
+    return "".join(character for character in text if character.isprintable() and character not in " ?\\#")
