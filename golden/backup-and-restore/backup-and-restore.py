@@ -10,15 +10,15 @@
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
 # the rest. State is kept in .rdc/backup-and-restore in the current folder.
 #
-# First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
+# First the runbook: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
-# `retry(3)` does the unit up to three more times, and only then what stands behind `then`.
+# `retry(3)` does the step up to three more times, and only then what stands behind `then`.
 
 
-def runbook(about, group, unit, go, retry, complete, stop):
+def runbook(about, group, step, go, retry, complete, stop):
     about("Backup and restore", name="backup-and-restore", source="examples/backup-and-restore.runbook.md")
 
-    unit("1", "Collect the files", at=11,
+    step("1", "Collect the files", at=11,
         bash=r"""
 rm -rf vault && mkdir -p vault/data/photos &&
 echo "a letter" > vault/data/letter.txt &&
@@ -28,7 +28,7 @@ echo "a photo" > vault/data/photos/1.jpg
         on_fail=stop("The files cannot be read"),
     )
 
-    unit("2", "Make the backup", at=21,
+    step("2", "Make the backup", at=21,
         bash="(cd vault && tar -cf backup.tar data) && cksum < vault/backup.tar > vault/backup.cksum",
         on_pass=go("3.1"),
         on_fail=retry(1, then=stop("The backup could not be written")),
@@ -39,34 +39,34 @@ echo "a photo" > vault/data/photos/1.jpg
         title="Prove that it is good",
         prompt="The three proofs belong together: when one fails, the others tell nothing.",
     )
-    unit("3.1", "The checksum is right", at=36,
+    step("3.1", "The checksum is right", at=36,
         bash='[ "$(cksum < vault/backup.tar)" = "$(cat vault/backup.cksum)" ]',
         group="3",
         on_pass=go("3.2"),
         on_fail=go("Discard", "3 FAIL: GOTO Discard"),
     )
 
-    unit("3.2", "It can be restored", at=42,
+    step("3.2", "It can be restored", at=42,
         bash="mkdir -p vault/restored && (cd vault/restored && tar -xf ../backup.tar)",
         group="3",
         on_pass=go("3.3"),
         on_fail=go("Discard", "3 FAIL: GOTO Discard"),
     )
 
-    unit("3.3", "What was restored is what was saved", at=48,
+    step("3.3", "What was restored is what was saved", at=48,
         bash='diff -r vault/data vault/restored/data && echo "every file is the same"',
         group="3",
         on_pass=go("4", "3 PASS: CONTINUE"),
         on_fail=go("Discard", "3 FAIL: GOTO Discard"),
     )
 
-    unit("4", "Remove the restored copy", at=54,
+    step("4", "Remove the restored copy", at=54,
         bash="rm -rf vault/restored",
         on_pass=complete("The backup is good"),
         on_fail=complete("The backup is good, vault/restored was left behind"),
     )
 
-    unit("Discard", at=63,
+    step("Discard", at=63,
         prompt="A bad backup is worse than none: people rely on it.",
         bash="rm -f vault/backup.tar vault/backup.cksum",
         on_pass=stop("The backup was bad and is removed"),
@@ -84,32 +84,32 @@ if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "saf
 import collections, errno, fcntl, functools, json, os, re, select, shlex, signal, stat, termios, time, types, zlib
 from contextlib import contextmanager, suppress
 
-# --- golden/shared/py/the-program-table.py
-# --- golden/shared/py/the-operator-s-part-of-a-program.py
-# --- golden/shared/py/the-table-of-a-program.py
-# --- golden/shared/py/the-meaning-of-a-program.py
-# --- golden/shared/py/the-journal.py
-# --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
-# --- golden/shared/py/the-state-of-a-run.py
+# --- golden/shared/py/program.py
+# --- golden/shared/py/late.py
+# --- golden/shared/py/built.py
+# --- golden/shared/py/walk.py
+# --- golden/shared/py/journal.py
+# --- golden/shared/py/leftover.py
+# --- golden/shared/py/state.py
 # --- golden/shared/py/signals.py
-# --- golden/shared/py/what-the-operator-sees.py
-# --- golden/shared/py/a-question-to-the-person-at-the-terminal.py
-# --- golden/shared/py/a-run.py
-# --- golden/shared/py/what-status.py
-# --- golden/shared/py/the-command-line-of-a-program.py
-# --- golden/shared/py/what-operators-can-ask-for-besides.py
-# --- golden/shared/py/what-a-step-with-substeps-says-when-a-run-comes-into-it.py
-# --- golden/shared/py/processes.py
-# --- golden/shared/py/units-that-call-processes.py
-# --- golden/shared/py/commands.py
+# --- golden/shared/py/display.py
+# --- golden/shared/py/dialog.py
+# --- golden/shared/py/session.py
+# --- golden/shared/py/report.py
+# --- golden/shared/py/cli.py
+# --- golden/shared/py/asked.py
+# --- golden/shared/py/groups.py
+# --- golden/shared/py/process.py
+# --- golden/shared/py/interrupted.py
+# --- golden/shared/py/shell.py
 # --- golden/shared/py/the-operator-s-part.py
-# --- golden/shared/py/a-file-of-answers-to-prompts.py
-# --- golden/shared/py/runs-that-wait-for-an-answer.py
-# --- golden/shared/py/prompts.py
-# --- golden/shared/py/runs-in-which-nothing-is-executed.py
-# --- golden/shared/py/who-decided-about-a-run.py
-# --- golden/shared/py/the-operator-s-jump.py
+# --- golden/shared/py/answers.py
+# --- golden/shared/py/waiting.py
+# --- golden/shared/py/ask.py
+# --- golden/shared/py/prompting.py
+# --- golden/shared/py/signing.py
+# --- golden/shared/py/moving.py
 # --- golden/shared/py/logs.py
-# --- golden/shared/py/notices.py
-# --- golden/shared/py/several-runs-of-one-document.py
-# --- golden/shared/py/archived-runs.py
+# --- golden/shared/py/noticing.py
+# --- golden/shared/py/several.py
+# --- golden/shared/py/history.py

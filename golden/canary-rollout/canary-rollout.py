@@ -10,17 +10,17 @@
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
 # the rest. State is kept in .rdc/canary-rollout in the current folder.
 #
-# First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
+# First the runbook: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
-# `retry(3)` does the unit up to three more times, and only then what stands behind `then`.
+# `retry(3)` does the step up to three more times, and only then what stands behind `then`.
 # `{N}` in a text is replaced by the number of the instance.
 
 
-def runbook(about, unit, go, retry, complete, stop, ask):
+def runbook(about, step, go, retry, complete, stop, ask):
     about("Canary rollout", name="canary-rollout", source="examples/canary-rollout.runbook.md", counters={"{N}": 1})
 
     # {N} Stage {N}
-    unit("{N}.1", "Is there a further stage?", at=36,
+    step("{N}.1", "Is there a further stage?", at=36,
         prompt="There are four stages. After the last one there is nothing left to do.",
         bash="[ {N} -le 4 ]",
         variables={"RDC_STEP_INSTANCE": "{N}"},
@@ -29,7 +29,7 @@ def runbook(about, unit, go, retry, complete, stop, ask):
         on_fail=complete("Everybody has the new version"),
     )
 
-    unit("{N}.2", "Move the traffic", at=47,
+    step("{N}.2", "Move the traffic", at=47,
         prompt="The stages are 5, 25, 50 and 100 percent.",
         bash=r"""
 shares=(0 5 25 50 100)
@@ -50,7 +50,7 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
         on_no=go("Back", "GOTO Back"),
     )
 
-    unit("Back", at=66,
+    step("Back", at=66,
         bash='mkdir -p canary && echo 0 > canary/live && echo "everybody has the old version"',
         on_pass=stop("The rollout was taken back"),
         on_fail=retry(3, then=stop("The traffic cannot be moved: call the network team")),
@@ -67,35 +67,35 @@ if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "saf
 import collections, errno, fcntl, functools, json, os, re, select, shlex, signal, stat, termios, time, types, zlib
 from contextlib import contextmanager, suppress
 
-# --- golden/shared/py/the-program-table.py
-# --- golden/shared/py/the-operator-s-part-of-a-program.py
-# --- golden/shared/py/the-table-of-a-program.py
-# --- golden/shared/py/the-meaning-of-a-program.2.py
-# --- golden/shared/py/the-journal.py
-# --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
-# --- golden/shared/py/the-state-of-a-run.py
+# --- golden/shared/py/program.py
+# --- golden/shared/py/late.py
+# --- golden/shared/py/built.py
+# --- golden/shared/py/walk.2.py
+# --- golden/shared/py/journal.py
+# --- golden/shared/py/leftover.py
+# --- golden/shared/py/state.py
 # --- golden/shared/py/signals.2.py
-# --- golden/shared/py/what-the-operator-sees.py
-# --- golden/shared/py/a-question-to-the-person-at-the-terminal.2.py
-# --- golden/shared/py/a-run.2.py
-# --- golden/shared/py/what-status.py
-# --- golden/shared/py/the-command-line-of-a-program.py
-# --- golden/shared/py/what-operators-can-ask-for-besides.py
-# --- golden/shared/py/a-file-of-answers-to-prompts.py
-# --- golden/shared/py/runs-that-wait-for-an-answer.py
-# --- golden/shared/py/processes.2.py
-# --- golden/shared/py/units-that-call-processes.2.py
-# --- golden/shared/py/commands.py
-# --- golden/shared/py/prompts.py
+# --- golden/shared/py/display.py
+# --- golden/shared/py/dialog.2.py
+# --- golden/shared/py/session.2.py
+# --- golden/shared/py/report.py
+# --- golden/shared/py/cli.py
+# --- golden/shared/py/asked.py
+# --- golden/shared/py/answers.py
+# --- golden/shared/py/waiting.py
+# --- golden/shared/py/process.2.py
+# --- golden/shared/py/interrupted.2.py
+# --- golden/shared/py/shell.py
+# --- golden/shared/py/ask.py
 # --- golden/shared/py/the-operator-s-part.2.py
-# --- golden/shared/py/how-an-answer-becomes-a-text.py
-# --- golden/shared/py/exchanges-with-processes.py
-# --- golden/shared/py/texts-that-are-given-to-processes.py
-# --- golden/shared/py/prompts-that-an-agent-answers-because-the-operator-says-so-by-agent.py
-# --- golden/shared/py/runs-in-which-nothing-is-executed.py
-# --- golden/shared/py/who-decided-about-a-run.py
-# --- golden/shared/py/the-operator-s-jump.py
+# --- golden/shared/py/reading.py
+# --- golden/shared/py/exchange.py
+# --- golden/shared/py/conversing.py
+# --- golden/shared/py/prompted.py
+# --- golden/shared/py/prompting.py
+# --- golden/shared/py/signing.py
+# --- golden/shared/py/moving.py
 # --- golden/shared/py/logs.py
-# --- golden/shared/py/notices.py
-# --- golden/shared/py/several-runs-of-one-document.py
-# --- golden/shared/py/archived-runs.py
+# --- golden/shared/py/noticing.py
+# --- golden/shared/py/several.py
+# --- golden/shared/py/history.py

@@ -10,11 +10,11 @@
 
 RDC_PROGRAM := ebd86b353e3a45a515c8484eb47b34f5
 
-# --- The units -----------------------------------------------------------------------------------------------------------
-# `do_X` is the command of unit X, `after_X` where the run goes from there.
+# --- The steps -----------------------------------------------------------------------------------------------------------
+# `do_X` is the command of step X, `after_X` where the run goes from there.
 # Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
-# A text after a unit, or a second one after an end, names the transition that leads there; the first one is a message.
-# `retry 3` does the unit up to three more times, and only then what follows `||`.
+# A text after a step, or a second one after an end, names the transition that leads there; the first one is a message.
+# `retry 3` does the step up to three more times, and only then what follows `||`.
 
 # 1. How many days are left?                                                  examples/certificate-renewal.runbook.md:31
 define do_1
@@ -81,15 +81,15 @@ pass) STOP 'The new certificate did not work, the old one is back' ;;
 fail) STOP 'The server has no certificate: call the security team' ;;
 endef
 
-# Which units there are, and what else is known of them; the run begins with the first.
-define RDC_UNITS
-unit 1 bash 'How many days are left?'
-unit 2 bash 'Is it due?'
-unit 3 bash 'Request a new one'
-unit 4.1 bash 'Keep the old one'
-unit 4.2 bash 'Put the new one in place'
-unit 5 bash 'Does the server accept it?'
-unit Restore bash ''
+# Which steps there are, and what else is known of them; the run begins with the first.
+define RDC_NODES
+node 1 bash 'How many days are left?'
+node 2 bash 'Is it due?'
+node 3 bash 'Request a new one'
+node 4.1 bash 'Keep the old one'
+node 4.2 bash 'Put the new one in place'
+node 5 bash 'Does the server accept it?'
+node Restore bash ''
 endef
 
 # --- The targets ---------------------------------------------------------------------------------------------------------
@@ -99,18 +99,18 @@ SHELL = /bin/sh
 
 RDC_STATE := .rdc/certificate-renewal.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
-RDC_UNITS_ALONE := 1 2 3 4.1 4.2 5 Restore
-RDC_STEPS := $(RDC_UNITS_ALONE:%=step-%)
+RDC_NODES_ALONE := 1 2 3 4.1 4.2 5 Restore
+RDC_STEPS := $(RDC_NODES_ALONE:%=step-%)
 RDC_TARGETS := run resume status clean unlock help $(RDC_STEPS)
 .PHONY: $(RDC_TARGETS)
 
-run: ; $(call RDC_CALL,run,$(RDC_UNITS_ALONE))
-resume: ; $(call RDC_CALL,resume,$(RDC_UNITS_ALONE))
+run: ; $(call RDC_CALL,run,$(RDC_NODES_ALONE))
+resume: ; $(call RDC_CALL,resume,$(RDC_NODES_ALONE))
 status: ; $(call RDC_CALL,status)
 clean: ; $(call RDC_CALL,clean)
 unlock: ; $(call RDC_CALL,unlock)
 help: ; $(call RDC_CALL,help)
-# One unit alone, apart from any run.
+# One step alone, apart from any run.
 $(RDC_STEPS): step-%: ; $(call RDC_CALL,step $*,$*)
 
 # What of the driver each of them needs besides what all have in common.
@@ -126,13 +126,13 @@ RDC_SH := $(SHELL)
 RDC_HASH := \#
 RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
 RDC_DRY = $(findstring n,$(RDC_FLAGS))
-RDC_CALL = $(if $(RDC_DRY),$(foreach unit,$(2),$(RDC_SHOW)),@exec $(RDC_SH) -c 'eval "$$RDC_GIVEN$$RDC"' rdc $(1))
-RDC_SHOW = $(info $(RDC_HASH) step-$(unit))$(info $(value do_$(unit))$(value escaped_do_$(unit))$(value ask_$(unit)))
+RDC_CALL = $(if $(RDC_DRY),$(foreach node,$(2),$(RDC_SHOW)),@exec $(RDC_SH) -c 'eval "$$RDC_GIVEN$$RDC"' rdc $(1))
+RDC_SHOW = $(info $(RDC_HASH) step-$(node))$(info $(value do_$(node))$(value escaped_do_$(node))$(value ask_$(node)))
 
 # What is given as NAME=VALUE is a text, and make expands nothing in it.
 RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
 $(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
-RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN RESULT:RESULT TOOLS:TOOLS UNIT:UNIT
+RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN REPLY:REPLY STEP:STEP TOOLS:TOOLS
 override RDC_QUOTED = '$(subst ','\'',$(1))'
 override RDC_NAMED = $(firstword $(subst :, ,$(take)))
 override RDC_VARIABLE = rdc_given_$(lastword $(subst :, ,$(take)))
@@ -159,13 +159,13 @@ define RDC_LINE
 
 
 endef
-# --- golden/shared/mk/takes-one-unit-after-the-other.mk
-# --- golden/shared/mk/going-on-with-a-run.mk
-# --- golden/shared/mk/what-was-done.mk
-# --- golden/shared/mk/what-there-is.mk
-# --- golden/shared/mk/one-unit-alone.mk
-# --- golden/shared/mk/runs-that-are-no-more.mk
-# --- golden/shared/mk/attempts-at-a-unit.mk
+# --- golden/shared/mk/core.mk
+# --- golden/shared/mk/resume.mk
+# --- golden/shared/mk/status.mk
+# --- golden/shared/mk/help.mk
+# --- golden/shared/mk/alone.mk
+# --- golden/shared/mk/clearing.mk
+# --- golden/shared/mk/retries.mk
 
 # --- What an operator drives a run with: to leave it out, compile with the option `operator: basic` -----------------------
 RDC_DRIVES := goto history answer
@@ -189,13 +189,13 @@ RDC_RUNS := $(RDC_PARTS) RDC_MODULE_ASKS RDC_MODULE_OPERATOR
 RDC_RUNS += $(if $(call RDC_GETS,NOTIFY),RDC_MODULE_NOTICE)
 RDC_PARTS = $(RDC_RUNS)
 
-# Jumps to units that are more than to go there, and to groups: what unit stands in what, and what a jump does.
+# Jumps to steps that are more than to go there, and to groups: what step stands in what, and what a jump does.
 define RDC_JUMPS
 jump 4.1 "4"
 endef
-# --- golden/shared/mk/questions-for-pass-or-fail.mk
-# --- golden/shared/mk/the-operator.mk
-# --- golden/shared/mk/the-operator-s-jump.mk
-# --- golden/shared/mk/what-was-done-and-by-whom-runs-beside-each-other.mk
-# --- golden/shared/mk/notices.mk
-# --- golden/shared/mk/what-an-operator-can-do.mk
+# --- golden/shared/mk/asks.mk
+# --- golden/shared/mk/operator.mk
+# --- golden/shared/mk/goto.mk
+# --- golden/shared/mk/runs.mk
+# --- golden/shared/mk/notice.mk
+# --- golden/shared/mk/manual.mk

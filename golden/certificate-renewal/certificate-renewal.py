@@ -10,15 +10,15 @@
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
 # the rest. State is kept in .rdc/certificate-renewal in the current folder.
 #
-# First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
+# First the runbook: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
-# `retry(3)` does the unit up to three more times, and only then what stands behind `then`.
+# `retry(3)` does the step up to three more times, and only then what stands behind `then`.
 
 
-def runbook(about, unit, go, retry, complete, stop):
+def runbook(about, step, go, retry, complete, stop):
     about("Certificate renewal", name="certificate-renewal", source="examples/certificate-renewal.runbook.md")
 
-    unit("1", "How many days are left?", at=31,
+    step("1", "How many days are left?", at=31,
         bash=r"""
 mkdir -p tls && echo "${DAYS_LEFT:-12}" > tls/days-left &&
 if [ ! -f tls/live.pem ]; then echo "old certificate" > tls/live.pem; fi
@@ -27,13 +27,13 @@ if [ ! -f tls/live.pem ]; then echo "old certificate" > tls/live.pem; fi
         on_fail=stop("The certificate cannot be read"),
     )
 
-    unit("2", "Is it due?", at=40,
+    step("2", "Is it due?", at=40,
         bash='[ "$(cat tls/days-left)" -lt 30 ] && echo "$(cat tls/days-left) days left"',
         on_pass=go("3", "CONTINUE"),
         on_fail=complete("The certificate is good for another while"),
     )
 
-    unit("3", "Request a new one", at=49,
+    step("3", "Request a new one", at=49,
         prompt="The authority allows few requests at a time, so it may say no at first.",
         bash='[ "${RDC_ATTEMPT:-1}" -ge 2 ] && echo "new certificate" > tls/new.pem',
         on_pass=go("4.1"),
@@ -41,25 +41,25 @@ if [ ! -f tls/live.pem ]; then echo "old certificate" > tls/live.pem; fi
     )
 
     # 4 Install it
-    unit("4.1", "Keep the old one", at=63,
+    step("4.1", "Keep the old one", at=63,
         bash="cp tls/live.pem tls/old.pem",
         on_pass=go("4.2"),
         on_fail=stop("Nothing was changed"),
     )
 
-    unit("4.2", "Put the new one in place", at=71,
+    step("4.2", "Put the new one in place", at=71,
         bash="cp tls/new.pem tls/live.pem",
         on_pass=go("5", "4 PASS: CONTINUE"),
         on_fail=go("Restore", "4 FAIL: GOTO Restore"),
     )
 
-    unit("5", "Does the server accept it?", at=77,
+    step("5", "Does the server accept it?", at=77,
         bash='grep -q "new certificate" tls/live.pem && echo "served"',
         on_pass=complete("Renewed"),
         on_fail=go("Restore", "GOTO Restore"),
     )
 
-    unit("Restore", at=86,
+    step("Restore", at=86,
         bash="cp tls/old.pem tls/live.pem",
         on_pass=stop("The new certificate did not work, the old one is back"),
         on_fail=stop("The server has no certificate: call the security team"),
@@ -76,31 +76,31 @@ if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "saf
 import collections, errno, fcntl, functools, json, os, re, select, shlex, signal, stat, termios, time, types, zlib
 from contextlib import contextmanager, suppress
 
-# --- golden/shared/py/the-program-table.py
-# --- golden/shared/py/the-operator-s-part-of-a-program.py
-# --- golden/shared/py/the-table-of-a-program.2.py
-# --- golden/shared/py/the-meaning-of-a-program.py
-# --- golden/shared/py/the-journal.py
-# --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
-# --- golden/shared/py/the-state-of-a-run.py
+# --- golden/shared/py/program.py
+# --- golden/shared/py/late.py
+# --- golden/shared/py/built.2.py
+# --- golden/shared/py/walk.py
+# --- golden/shared/py/journal.py
+# --- golden/shared/py/leftover.py
+# --- golden/shared/py/state.py
 # --- golden/shared/py/signals.py
-# --- golden/shared/py/what-the-operator-sees.py
-# --- golden/shared/py/a-question-to-the-person-at-the-terminal.py
-# --- golden/shared/py/a-run.3.py
-# --- golden/shared/py/what-status.py
-# --- golden/shared/py/the-command-line-of-a-program.py
-# --- golden/shared/py/what-operators-can-ask-for-besides.py
-# --- golden/shared/py/processes.py
-# --- golden/shared/py/units-that-call-processes.py
-# --- golden/shared/py/commands.py
+# --- golden/shared/py/display.py
+# --- golden/shared/py/dialog.py
+# --- golden/shared/py/session.3.py
+# --- golden/shared/py/report.py
+# --- golden/shared/py/cli.py
+# --- golden/shared/py/asked.py
+# --- golden/shared/py/process.py
+# --- golden/shared/py/interrupted.py
+# --- golden/shared/py/shell.py
 # --- golden/shared/py/the-operator-s-part.py
-# --- golden/shared/py/a-file-of-answers-to-prompts.py
-# --- golden/shared/py/runs-that-wait-for-an-answer.py
-# --- golden/shared/py/prompts.py
-# --- golden/shared/py/runs-in-which-nothing-is-executed.py
-# --- golden/shared/py/who-decided-about-a-run.py
-# --- golden/shared/py/the-operator-s-jump.py
+# --- golden/shared/py/answers.py
+# --- golden/shared/py/waiting.py
+# --- golden/shared/py/ask.py
+# --- golden/shared/py/prompting.py
+# --- golden/shared/py/signing.py
+# --- golden/shared/py/moving.py
 # --- golden/shared/py/logs.py
-# --- golden/shared/py/notices.py
-# --- golden/shared/py/several-runs-of-one-document.py
-# --- golden/shared/py/archived-runs.py
+# --- golden/shared/py/noticing.py
+# --- golden/shared/py/several.py
+# --- golden/shared/py/history.py

@@ -10,11 +10,11 @@
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
 # the rest. State is kept in .rdc/choose-region in the current folder.
 #
-# First the program: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
+# First the program: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
 
 
-def program(about, unit, end, branch, go, select):
+def program(about, step, end, branch, go, select):
     about("Deploy to a region that is given or chosen",
         name="choose-region",
         source="examples/programs/choose-region.program.json",
@@ -46,7 +46,7 @@ def program(about, unit, end, branch, go, select):
         otherwise=go("deploy", "to deploy", do=[["region", "keep", ["answer"]]]),
     )
 
-    unit("deploy", "Deploy to {region}", at=32,
+    step("deploy", "Deploy to {region}", at=32,
         bash='echo "$VERSION goes to $REGION"',
         texts={"VERSION": "version", "REGION": "region"},
         placeholders={"{region}": ["region", "", "", ""]},
@@ -70,42 +70,42 @@ import collections, errno, fcntl, functools, json, os, re, select, shlex, signal
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-# --- golden/shared/py/the-program-table.py
-# --- golden/shared/py/the-operator-s-part-of-a-program.py
-# --- golden/shared/py/the-table-of-a-program.11.py
-# --- golden/shared/py/what-goes-for-every-unit-of-a-program-with-inputs-and-values.py
-# --- golden/shared/py/the-meaning-of-a-program.7.py
-# --- golden/shared/py/the-journal.py
-# --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
-# --- golden/shared/py/the-state-of-a-run.py
+# --- golden/shared/py/program.py
+# --- golden/shared/py/late.py
+# --- golden/shared/py/built.11.py
+# --- golden/shared/py/common.2.py
+# --- golden/shared/py/walk.7.py
+# --- golden/shared/py/journal.py
+# --- golden/shared/py/leftover.py
+# --- golden/shared/py/state.py
 # --- golden/shared/py/signals.py
-# --- golden/shared/py/what-the-operator-sees.py
-# --- golden/shared/py/a-question-to-the-person-at-the-terminal.4.py
-# --- golden/shared/py/a-run.7.py
-# --- golden/shared/py/what-status.py
-# --- golden/shared/py/the-command-line-of-a-program.2.py
-# --- golden/shared/py/what-operators-can-ask-for-besides.py
-# --- golden/shared/py/a-file-of-answers-to-prompts.py
-# --- golden/shared/py/runs-that-wait-for-an-answer.3.py
-# --- golden/shared/py/whether-the-value-of-an-input-fits-what-was-declared.py
-# --- golden/shared/py/text-files-that-the-operator-names.py
+# --- golden/shared/py/display.py
+# --- golden/shared/py/dialog.4.py
+# --- golden/shared/py/session.7.py
+# --- golden/shared/py/report.py
+# --- golden/shared/py/cli.2.py
+# --- golden/shared/py/asked.py
+# --- golden/shared/py/answers.py
+# --- golden/shared/py/waiting.3.py
+# --- golden/shared/py/fitting.py
+# --- golden/shared/py/files.py
 # --- golden/shared/py/inputs.py
-# --- golden/shared/py/how-an-answer-becomes-a-text.3.py
-# --- golden/shared/py/texts-that-a-run-keeps.py
-# --- golden/shared/py/what-a-journal-and-a-status-know-of-the-texts-that-a-run-keeps.py
-# --- golden/shared/py/processes.py
-# --- golden/shared/py/units-that-call-processes.3.py
+# --- golden/shared/py/reading.3.py
+# --- golden/shared/py/kept.py
+# --- golden/shared/py/slots.py
+# --- golden/shared/py/process.py
+# --- golden/shared/py/interrupted.3.py
 # --- golden/shared/py/values.2.py
-# --- golden/shared/py/slots-as-environment-variables-of-what-a-unit-calls.py
-# --- golden/shared/py/commands.py
-# --- golden/shared/py/prompts.py
+# --- golden/shared/py/variables.py
+# --- golden/shared/py/shell.py
+# --- golden/shared/py/ask.py
 # --- golden/shared/py/replies.py
-# --- golden/shared/py/questions-that-take-more-than-pass-or-fail.py
+# --- golden/shared/py/questions.py
 # --- golden/shared/py/the-operator-s-part.py
-# --- golden/shared/py/runs-in-which-nothing-is-executed.py
-# --- golden/shared/py/who-decided-about-a-run.py
-# --- golden/shared/py/the-operator-s-jump.py
+# --- golden/shared/py/prompting.py
+# --- golden/shared/py/signing.py
+# --- golden/shared/py/moving.py
 # --- golden/shared/py/logs.py
-# --- golden/shared/py/notices.py
-# --- golden/shared/py/several-runs-of-one-document.py
-# --- golden/shared/py/archived-runs.2.py
+# --- golden/shared/py/noticing.py
+# --- golden/shared/py/several.py
+# --- golden/shared/py/history.2.py

@@ -10,15 +10,15 @@
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
 # the rest. State is kept in .rdc/data-pipeline in the current folder.
 #
-# First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
+# First the runbook: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
-# `retry(3)` does the unit up to three more times, and only then what stands behind `then`.
+# `retry(3)` does the step up to three more times, and only then what stands behind `then`.
 
 
-def runbook(about, unit, end, go, retry, complete, stop):
+def runbook(about, step, end, go, retry, complete, stop):
     about("Data pipeline", name="data-pipeline", source="examples/data-pipeline.runbook.md")
 
-    unit("1", "Extract", at=31,
+    step("1", "Extract", at=31,
         bash=r"""
 mkdir -p sales && printf '%s\n' "tea,120" "coffee,340" "cake,75" > sales/extract.csv
 """,
@@ -26,32 +26,32 @@ mkdir -p sales && printf '%s\n' "tea,120" "coffee,340" "cake,75" > sales/extract
         on_fail=retry(3, then=stop("The shop does not answer")),
     )
 
-    unit("2", "Is there anything new?", at=39,
+    step("2", "Is there anything new?", at=39,
         bash="! cmp -s sales/extract.csv sales/loaded.csv",
         on_pass=go("3.1", "CONTINUE"),
         on_fail=complete("Nothing new to load"),
     )
 
     # 3 Check the data
-    unit("3.1", "No field is empty", at=52,
+    step("3.1", "No field is empty", at=52,
         bash="! grep -n -e ',$' -e '^,' sales/extract.csv",
         on_pass=go("3.2"),
         on_fail=go("3/STOP", "3 FAIL: STOP"),
     )
 
-    unit("3.2", "No amount is negative", at=58,
+    step("3.2", "No amount is negative", at=58,
         bash="! grep -n ',-' sales/extract.csv",
         on_pass=go("4", "3 PASS: CONTINUE"),
         on_fail=go("3/STOP", "3 FAIL: STOP"),
     )
 
-    unit("4", "Sum up", at=64,
+    step("4", "Sum up", at=64,
         bash="awk -F, '{ sum += $2 } END { print sum }' sales/extract.csv > sales/total && cat sales/total",
         on_pass=go("5"),
         on_fail=stop("The amounts could not be added up"),
     )
 
-    unit("5", "Load", at=72,
+    step("5", "Load", at=72,
         bash='cp sales/extract.csv sales/loaded.csv && echo "loaded"',
         on_pass=complete("The sales of the day are loaded"),
         on_fail=stop("The warehouse does not take the data"),
@@ -70,31 +70,31 @@ if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "saf
 import collections, errno, fcntl, functools, json, os, re, select, shlex, signal, stat, termios, time, types, zlib
 from contextlib import contextmanager, suppress
 
-# --- golden/shared/py/the-program-table.py
-# --- golden/shared/py/the-operator-s-part-of-a-program.py
-# --- golden/shared/py/the-table-of-a-program.4.py
-# --- golden/shared/py/the-meaning-of-a-program.py
-# --- golden/shared/py/the-journal.py
-# --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
-# --- golden/shared/py/the-state-of-a-run.py
+# --- golden/shared/py/program.py
+# --- golden/shared/py/late.py
+# --- golden/shared/py/built.4.py
+# --- golden/shared/py/walk.py
+# --- golden/shared/py/journal.py
+# --- golden/shared/py/leftover.py
+# --- golden/shared/py/state.py
 # --- golden/shared/py/signals.py
-# --- golden/shared/py/what-the-operator-sees.py
-# --- golden/shared/py/a-question-to-the-person-at-the-terminal.py
-# --- golden/shared/py/a-run.3.py
-# --- golden/shared/py/what-status.py
-# --- golden/shared/py/the-command-line-of-a-program.py
-# --- golden/shared/py/what-operators-can-ask-for-besides.py
-# --- golden/shared/py/processes.py
-# --- golden/shared/py/units-that-call-processes.py
-# --- golden/shared/py/commands.py
+# --- golden/shared/py/display.py
+# --- golden/shared/py/dialog.py
+# --- golden/shared/py/session.3.py
+# --- golden/shared/py/report.py
+# --- golden/shared/py/cli.py
+# --- golden/shared/py/asked.py
+# --- golden/shared/py/process.py
+# --- golden/shared/py/interrupted.py
+# --- golden/shared/py/shell.py
 # --- golden/shared/py/the-operator-s-part.py
-# --- golden/shared/py/a-file-of-answers-to-prompts.py
-# --- golden/shared/py/runs-that-wait-for-an-answer.py
-# --- golden/shared/py/prompts.py
-# --- golden/shared/py/runs-in-which-nothing-is-executed.py
-# --- golden/shared/py/who-decided-about-a-run.py
-# --- golden/shared/py/the-operator-s-jump.py
+# --- golden/shared/py/answers.py
+# --- golden/shared/py/waiting.py
+# --- golden/shared/py/ask.py
+# --- golden/shared/py/prompting.py
+# --- golden/shared/py/signing.py
+# --- golden/shared/py/moving.py
 # --- golden/shared/py/logs.py
-# --- golden/shared/py/notices.py
-# --- golden/shared/py/several-runs-of-one-document.py
-# --- golden/shared/py/archived-runs.py
+# --- golden/shared/py/noticing.py
+# --- golden/shared/py/several.py
+# --- golden/shared/py/history.py

@@ -10,15 +10,15 @@
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
 # the rest. State is kept in .rdc/deploy-with-rollback in the current folder.
 #
-# First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
+# First the runbook: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
-# `retry(3)` does the unit up to three more times, and only then what stands behind `then`.
+# `retry(3)` does the step up to three more times, and only then what stands behind `then`.
 
 
-def runbook(about, unit, go, retry, complete, stop, ask):
+def runbook(about, step, go, retry, complete, stop, ask):
     about("Deploy with rollback", name="deploy-with-rollback", source="examples/deploy-with-rollback.runbook.md")
 
-    unit("1", "Build the release", at=33,
+    step("1", "Build the release", at=33,
         prompt="The version that is live now is kept beside the new one.",
         bash=r"""
 mkdir -p shop/live shop/previous shop/next &&
@@ -30,25 +30,25 @@ echo "built $(cat shop/next/version)"
         on_fail=stop("The build failed, nothing was deployed"),
     )
 
-    unit("2", "Install it", at=47,
+    step("2", "Install it", at=47,
         bash='cp shop/next/version shop/live/version && echo "live: $(cat shop/live/version)"',
         on_pass=go("3", "CONTINUE"),
         on_fail=go("Rollback", "GOTO Rollback"),
     )
 
-    unit("3", "Smoke test", at=56,
+    step("3", "Smoke test", at=56,
         bash='grep -q "1.5.0" shop/live/version && [ "${SMOKE:-ok}" = ok ]',
         on_pass=go("4", "CONTINUE"),
         on_fail=go("Rollback", "GOTO Rollback"),
     )
 
-    unit("4", "Clean up", at=65,
+    step("4", "Clean up", at=65,
         bash='rm -rf shop/next && echo "done"',
         on_pass=complete("Version 1.5.0 is live"),
         on_fail=complete("Version 1.5.0 is live, shop/next was left behind"),
     )
 
-    unit("Rollback", at=74,
+    step("Rollback", at=74,
         prompt="Put the previous version back. This must work, so it is tried twice more.",
         bash='cp shop/previous/version shop/live/version && echo "live: $(cat shop/live/version)"',
         on_pass=stop("Rolled back to version 1.4.2"),
@@ -73,35 +73,35 @@ if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "saf
 import collections, errno, fcntl, functools, json, os, re, select, shlex, signal, stat, termios, time, types, zlib
 from contextlib import contextmanager, suppress
 
-# --- golden/shared/py/the-program-table.py
-# --- golden/shared/py/the-operator-s-part-of-a-program.py
-# --- golden/shared/py/the-table-of-a-program.2.py
-# --- golden/shared/py/the-meaning-of-a-program.py
-# --- golden/shared/py/the-journal.py
-# --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
-# --- golden/shared/py/the-state-of-a-run.py
+# --- golden/shared/py/program.py
+# --- golden/shared/py/late.py
+# --- golden/shared/py/built.2.py
+# --- golden/shared/py/walk.py
+# --- golden/shared/py/journal.py
+# --- golden/shared/py/leftover.py
+# --- golden/shared/py/state.py
 # --- golden/shared/py/signals.2.py
-# --- golden/shared/py/what-the-operator-sees.py
-# --- golden/shared/py/a-question-to-the-person-at-the-terminal.2.py
-# --- golden/shared/py/a-run.3.py
-# --- golden/shared/py/what-status.py
-# --- golden/shared/py/the-command-line-of-a-program.py
-# --- golden/shared/py/what-operators-can-ask-for-besides.py
-# --- golden/shared/py/a-file-of-answers-to-prompts.py
-# --- golden/shared/py/runs-that-wait-for-an-answer.py
-# --- golden/shared/py/processes.2.py
-# --- golden/shared/py/units-that-call-processes.py
-# --- golden/shared/py/commands.py
-# --- golden/shared/py/prompts.py
+# --- golden/shared/py/display.py
+# --- golden/shared/py/dialog.2.py
+# --- golden/shared/py/session.3.py
+# --- golden/shared/py/report.py
+# --- golden/shared/py/cli.py
+# --- golden/shared/py/asked.py
+# --- golden/shared/py/answers.py
+# --- golden/shared/py/waiting.py
+# --- golden/shared/py/process.2.py
+# --- golden/shared/py/interrupted.py
+# --- golden/shared/py/shell.py
+# --- golden/shared/py/ask.py
 # --- golden/shared/py/the-operator-s-part.2.py
-# --- golden/shared/py/how-an-answer-becomes-a-text.py
-# --- golden/shared/py/exchanges-with-processes.py
-# --- golden/shared/py/texts-that-are-given-to-processes.py
-# --- golden/shared/py/prompts-that-an-agent-answers-because-the-operator-says-so-by-agent.py
-# --- golden/shared/py/runs-in-which-nothing-is-executed.py
-# --- golden/shared/py/who-decided-about-a-run.py
-# --- golden/shared/py/the-operator-s-jump.py
+# --- golden/shared/py/reading.py
+# --- golden/shared/py/exchange.py
+# --- golden/shared/py/conversing.py
+# --- golden/shared/py/prompted.py
+# --- golden/shared/py/prompting.py
+# --- golden/shared/py/signing.py
+# --- golden/shared/py/moving.py
 # --- golden/shared/py/logs.py
-# --- golden/shared/py/notices.py
-# --- golden/shared/py/several-runs-of-one-document.py
-# --- golden/shared/py/archived-runs.py
+# --- golden/shared/py/noticing.py
+# --- golden/shared/py/several.py
+# --- golden/shared/py/history.py

@@ -10,22 +10,22 @@
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
 # the rest. State is kept in .rdc/flaky-test in the current folder.
 #
-# First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
+# First the runbook: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
-# `retry(3)` does the unit up to three more times, and only then what stands behind `then`.
+# `retry(3)` does the step up to three more times, and only then what stands behind `then`.
 
 
-def runbook(about, unit, end, go, retry, complete, stop):
+def runbook(about, step, end, go, retry, complete, stop):
     about("Flaky test", name="flaky-test", source="examples/flaky-test.runbook.md")
 
-    unit("1", "Unit tests", at=31,
+    step("1", "Unit tests", at=31,
         prompt="These are quick and reliable: one failure is a real one.",
         bash='echo "42 unit tests passed"',
         on_pass=go("2", "CONTINUE"),
         on_fail=stop("Fix the unit tests first"),
     )
 
-    unit("2", "Browser tests", at=42,
+    step("2", "Browser tests", at=42,
         prompt="The browser is slow to start, so the first attempt often times out. `RDC_ATTEMPT` counts the attempts.",
         bash=r"""
 echo "attempt ${RDC_ATTEMPT:-1}"
@@ -39,13 +39,13 @@ echo "7 browser tests passed"
         on_fail=retry(2, then=go("Quarantine", "GOTO Quarantine")),
     )
 
-    unit("3", "Write the report", at=58,
+    step("3", "Write the report", at=58,
         bash='echo "all tests passed" > test-report.txt && cat test-report.txt',
         on_pass=complete("All tests passed"),
         on_fail=go("STOP"),
     )
 
-    unit("Quarantine", at=66,
+    step("Quarantine", at=66,
         prompt="Take the browser tests out of the build, so that they do not hold up everybody else.",
         bash='echo "browser tests" > quarantine.txt && echo "set aside, see quarantine.txt"',
         on_pass=stop("The browser tests failed three times and were set aside"),
@@ -65,31 +65,31 @@ if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "saf
 import collections, errno, fcntl, functools, json, os, re, select, shlex, signal, stat, termios, time, types, zlib
 from contextlib import contextmanager, suppress
 
-# --- golden/shared/py/the-program-table.py
-# --- golden/shared/py/the-operator-s-part-of-a-program.py
-# --- golden/shared/py/the-table-of-a-program.4.py
-# --- golden/shared/py/the-meaning-of-a-program.py
-# --- golden/shared/py/the-journal.py
-# --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
-# --- golden/shared/py/the-state-of-a-run.py
+# --- golden/shared/py/program.py
+# --- golden/shared/py/late.py
+# --- golden/shared/py/built.4.py
+# --- golden/shared/py/walk.py
+# --- golden/shared/py/journal.py
+# --- golden/shared/py/leftover.py
+# --- golden/shared/py/state.py
 # --- golden/shared/py/signals.py
-# --- golden/shared/py/what-the-operator-sees.py
-# --- golden/shared/py/a-question-to-the-person-at-the-terminal.py
-# --- golden/shared/py/a-run.3.py
-# --- golden/shared/py/what-status.py
-# --- golden/shared/py/the-command-line-of-a-program.py
-# --- golden/shared/py/what-operators-can-ask-for-besides.py
-# --- golden/shared/py/processes.py
-# --- golden/shared/py/units-that-call-processes.py
-# --- golden/shared/py/commands.py
+# --- golden/shared/py/display.py
+# --- golden/shared/py/dialog.py
+# --- golden/shared/py/session.3.py
+# --- golden/shared/py/report.py
+# --- golden/shared/py/cli.py
+# --- golden/shared/py/asked.py
+# --- golden/shared/py/process.py
+# --- golden/shared/py/interrupted.py
+# --- golden/shared/py/shell.py
 # --- golden/shared/py/the-operator-s-part.py
-# --- golden/shared/py/a-file-of-answers-to-prompts.py
-# --- golden/shared/py/runs-that-wait-for-an-answer.py
-# --- golden/shared/py/prompts.py
-# --- golden/shared/py/runs-in-which-nothing-is-executed.py
-# --- golden/shared/py/who-decided-about-a-run.py
-# --- golden/shared/py/the-operator-s-jump.py
+# --- golden/shared/py/answers.py
+# --- golden/shared/py/waiting.py
+# --- golden/shared/py/ask.py
+# --- golden/shared/py/prompting.py
+# --- golden/shared/py/signing.py
+# --- golden/shared/py/moving.py
 # --- golden/shared/py/logs.py
-# --- golden/shared/py/notices.py
-# --- golden/shared/py/several-runs-of-one-document.py
-# --- golden/shared/py/archived-runs.py
+# --- golden/shared/py/noticing.py
+# --- golden/shared/py/several.py
+# --- golden/shared/py/history.py

@@ -10,12 +10,12 @@
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
 # the rest. State is kept in .rdc/import-pages in the current folder.
 #
-# First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
+# First the runbook: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
 # `{n}` in a text is replaced by the number of the instance.
 
 
-def runbook(about, unit, end, go, complete, stop):
+def runbook(about, step, end, go, complete, stop):
     about("Import pages",
         name="import-pages",
         source="examples/import-pages.runbook.md",
@@ -28,7 +28,7 @@ def runbook(about, unit, end, go, complete, stop):
         },
     )
 
-    unit("1", "Prepare the stand-in for the remote catalogue", at=7,
+    step("1", "Prepare the stand-in for the remote catalogue", at=7,
         bash=r"""
 mkdir -p catalogue/remote catalogue/local &&
 rm -f catalogue/local/* &&
@@ -41,7 +41,7 @@ echo "plum, 8" > catalogue/remote/page3.csv
     )
 
     # 2 Fetch all pages
-    unit("2.{n}", "Fetch page {n}", at=19,
+    step("2.{n}", "Fetch page {n}", at=19,
         prompt="The server answers with an error when it is asked for a page after the last one.",
         bash=r"""
 cp "catalogue/remote/page$RDC_SUBSTEP_INSTANCE.csv" catalogue/local/ 2> /dev/null &&
@@ -53,7 +53,7 @@ echo "page {n} is here"
         on_fail=go("3", "GOTO 3"),
     )
 
-    unit("3", "Join the pages", at=31,
+    step("3", "Join the pages", at=31,
         bash="cat catalogue/local/page*.csv > catalogue/all.csv && wc -l < catalogue/all.csv",
         on_pass=complete("The catalogue is imported"),
         on_fail=stop("There was no page at all"),
@@ -72,31 +72,31 @@ if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "saf
 import collections, errno, fcntl, functools, json, os, re, select, shlex, signal, stat, termios, time, types, zlib
 from contextlib import contextmanager, suppress
 
-# --- golden/shared/py/the-program-table.py
-# --- golden/shared/py/the-operator-s-part-of-a-program.py
-# --- golden/shared/py/the-table-of-a-program.7.py
-# --- golden/shared/py/the-meaning-of-a-program.2.py
-# --- golden/shared/py/the-journal.py
-# --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
-# --- golden/shared/py/the-state-of-a-run.py
+# --- golden/shared/py/program.py
+# --- golden/shared/py/late.py
+# --- golden/shared/py/built.7.py
+# --- golden/shared/py/walk.2.py
+# --- golden/shared/py/journal.py
+# --- golden/shared/py/leftover.py
+# --- golden/shared/py/state.py
 # --- golden/shared/py/signals.py
-# --- golden/shared/py/what-the-operator-sees.py
-# --- golden/shared/py/a-question-to-the-person-at-the-terminal.py
-# --- golden/shared/py/a-run.2.py
-# --- golden/shared/py/what-status.py
-# --- golden/shared/py/the-command-line-of-a-program.py
-# --- golden/shared/py/what-operators-can-ask-for-besides.py
-# --- golden/shared/py/processes.py
-# --- golden/shared/py/units-that-call-processes.2.py
-# --- golden/shared/py/commands.py
+# --- golden/shared/py/display.py
+# --- golden/shared/py/dialog.py
+# --- golden/shared/py/session.2.py
+# --- golden/shared/py/report.py
+# --- golden/shared/py/cli.py
+# --- golden/shared/py/asked.py
+# --- golden/shared/py/process.py
+# --- golden/shared/py/interrupted.2.py
+# --- golden/shared/py/shell.py
 # --- golden/shared/py/the-operator-s-part.py
-# --- golden/shared/py/a-file-of-answers-to-prompts.py
-# --- golden/shared/py/runs-that-wait-for-an-answer.py
-# --- golden/shared/py/prompts.py
-# --- golden/shared/py/runs-in-which-nothing-is-executed.py
-# --- golden/shared/py/who-decided-about-a-run.py
-# --- golden/shared/py/the-operator-s-jump.py
+# --- golden/shared/py/answers.py
+# --- golden/shared/py/waiting.py
+# --- golden/shared/py/ask.py
+# --- golden/shared/py/prompting.py
+# --- golden/shared/py/signing.py
+# --- golden/shared/py/moving.py
 # --- golden/shared/py/logs.py
-# --- golden/shared/py/notices.py
-# --- golden/shared/py/several-runs-of-one-document.py
-# --- golden/shared/py/archived-runs.py
+# --- golden/shared/py/noticing.py
+# --- golden/shared/py/several.py
+# --- golden/shared/py/history.py

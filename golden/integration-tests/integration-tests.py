@@ -10,11 +10,11 @@
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
 # the rest. State is kept in .rdc/integration-tests in the current folder.
 #
-# First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
+# First the runbook: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
 
 
-def runbook(about, group, unit, end, branch, go, complete, stop):
+def runbook(about, group, step, end, branch, go, complete, stop):
     about("Integration tests",
         name="integration-tests",
         source="examples/integration-tests.runbook.md",
@@ -22,7 +22,7 @@ def runbook(about, group, unit, end, branch, go, complete, stop):
         jumps={"enter": {"2": [["2 retries", "=", 0]]}},
     )
 
-    unit("1", "Remove what an earlier run left", at=25,
+    step("1", "Remove what an earlier run left", at=25,
         bash="rm -rf testenv && mkdir testenv",
         on_pass=go("2.1", do=[["2 retries", "=", 0]]),
         on_fail=stop("The folder testenv is in use"),
@@ -36,7 +36,7 @@ A half-started environment is of no use, so RETRY stands at the step: it starts 
 the one that failed.
 """,
     )
-    unit("2.1", "Start the database", at=41,
+    step("2.1", "Start the database", at=41,
         prompt="It is slow after a cold start.",
         bash=r"""
 if [ -f testenv/crashed ]; then echo warm; else echo cold; fi > testenv/database
@@ -47,7 +47,7 @@ echo "the database is $(cat testenv/database)"
         on_fail=go("2/FAIL", "2 FAIL"),
     )
 
-    unit("2.2", "Load the test data", at=50,
+    step("2.2", "Load the test data", at=50,
         bash=r"""
 printf '%s\n' "Ada" "Grace" > testenv/data && echo "2 records"
 """,
@@ -56,7 +56,7 @@ printf '%s\n' "Ada" "Grace" > testenv/data && echo "2 records"
         on_fail=go("2/FAIL", "2 FAIL"),
     )
 
-    unit("2.3", "Run the tests", at=56,
+    step("2.3", "Run the tests", at=56,
         bash=r"""
 if [ "$(cat testenv/database)" = cold ]; then
   echo "the database did not answer in time" >&2
@@ -77,13 +77,13 @@ echo "31 tests passed"
         ],
     )
 
-    unit("3", "Stop the environment", at=67,
+    step("3", "Stop the environment", at=67,
         bash='rm -rf testenv && echo "stopped"',
         on_pass=complete("All integration tests passed"),
         on_fail=go("STOP"),
     )
 
-    unit("Collect_logs", at=75,
+    step("Collect_logs", at=75,
         prompt="Keep what is needed to find the cause.",
         bash="cp testenv/database testenv.log && cat testenv.log",
         on_pass=stop("The tests failed three times, see testenv.log"),
@@ -103,32 +103,32 @@ if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "saf
 import collections, errno, fcntl, functools, json, os, re, select, shlex, signal, stat, termios, time, types, zlib
 from contextlib import contextmanager, suppress
 
-# --- golden/shared/py/the-program-table.py
-# --- golden/shared/py/the-operator-s-part-of-a-program.py
-# --- golden/shared/py/the-table-of-a-program.7.py
-# --- golden/shared/py/the-meaning-of-a-program.4.py
-# --- golden/shared/py/the-journal.py
-# --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
-# --- golden/shared/py/the-state-of-a-run.py
+# --- golden/shared/py/program.py
+# --- golden/shared/py/late.py
+# --- golden/shared/py/built.7.py
+# --- golden/shared/py/walk.4.py
+# --- golden/shared/py/journal.py
+# --- golden/shared/py/leftover.py
+# --- golden/shared/py/state.py
 # --- golden/shared/py/signals.py
-# --- golden/shared/py/what-the-operator-sees.py
-# --- golden/shared/py/a-question-to-the-person-at-the-terminal.py
-# --- golden/shared/py/a-run.py
-# --- golden/shared/py/what-status.py
-# --- golden/shared/py/the-command-line-of-a-program.py
-# --- golden/shared/py/what-operators-can-ask-for-besides.py
-# --- golden/shared/py/what-a-step-with-substeps-says-when-a-run-comes-into-it.py
-# --- golden/shared/py/processes.py
-# --- golden/shared/py/units-that-call-processes.py
-# --- golden/shared/py/commands.py
+# --- golden/shared/py/display.py
+# --- golden/shared/py/dialog.py
+# --- golden/shared/py/session.py
+# --- golden/shared/py/report.py
+# --- golden/shared/py/cli.py
+# --- golden/shared/py/asked.py
+# --- golden/shared/py/groups.py
+# --- golden/shared/py/process.py
+# --- golden/shared/py/interrupted.py
+# --- golden/shared/py/shell.py
 # --- golden/shared/py/the-operator-s-part.py
-# --- golden/shared/py/a-file-of-answers-to-prompts.py
-# --- golden/shared/py/runs-that-wait-for-an-answer.py
-# --- golden/shared/py/prompts.py
-# --- golden/shared/py/runs-in-which-nothing-is-executed.py
-# --- golden/shared/py/who-decided-about-a-run.py
-# --- golden/shared/py/the-operator-s-jump.py
+# --- golden/shared/py/answers.py
+# --- golden/shared/py/waiting.py
+# --- golden/shared/py/ask.py
+# --- golden/shared/py/prompting.py
+# --- golden/shared/py/signing.py
+# --- golden/shared/py/moving.py
 # --- golden/shared/py/logs.py
-# --- golden/shared/py/notices.py
-# --- golden/shared/py/several-runs-of-one-document.py
-# --- golden/shared/py/archived-runs.py
+# --- golden/shared/py/noticing.py
+# --- golden/shared/py/several.py
+# --- golden/shared/py/history.py

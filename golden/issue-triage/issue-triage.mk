@@ -10,10 +10,10 @@
 
 RDC_PROGRAM := 2af92d972bd9cf623a0c6837277c42ee
 
-# --- The units -----------------------------------------------------------------------------------------------------------
-# `do_X` is the command of unit X, `ask_X` what it asks or says, `after_X` where the run goes from there.
+# --- The steps -----------------------------------------------------------------------------------------------------------
+# `do_X` is the command of step X, `ask_X` what it asks or says, `after_X` where the run goes from there.
 # Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
-# A text after a unit, or a second one after an end, names the transition that leads there; the first one is a message.
+# A text after a step, or a second one after an end, names the transition that leads there; the first one is a message.
 # The outputs of earlier steps stand above a prompt as its context says: see `context` in RDC_VALUES.
 
 # 1. Classify                                                             examples/playbooks/issue-triage.playbook.md:29
@@ -91,32 +91,32 @@ pass) keep_field labels 'labels'; keep_answer last-output; finish ;;
 fail) stop ;;
 endef
 
-# Which units there are, and what else is known of them; the run begins with the first.
-define RDC_UNITS
-unit 1 agents 'Classify'
+# Which steps there are, and what else is known of them; the run begins with the first.
+define RDC_NODES
+node 1 agents 'Classify'
   mark '{{project}}' project '' '' '{{project}}'
   mark '{{issue}}' issue '' '' '{{issue}}'
   may_say pass fail
   no_answer fail
   entries -
   below -
-unit 2 choice 'Work on it'
-unit 2a agents 'Analyse the bug'
+node 2 choice 'Work on it'
+node 2a agents 'Analyse the bug'
   may_say pass fail
   no_answer fail
   entries -
   below up-to-1
-unit 2b agents 'Specify the feature'
+node 2b agents 'Specify the feature'
   may_say pass fail
   no_answer fail
   entries -
   below up-to-1
-unit 2-else agents 'Work on it' '2/else'
+node 2-else agents 'Work on it' '2/else'
   may_say pass fail
   no_answer fail
   entries -
   below up-to-1
-unit 3 agents 'Suggest labels'
+node 3 agents 'Suggest labels'
   may_say pass fail
   no_answer fail
   entries -
@@ -166,19 +166,19 @@ SHELL = /bin/sh
 
 RDC_STATE := .rdc/issue-triage.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
-RDC_UNITS_ALONE := 1 2a 2b 2-else 3
-RDC_STEPS := $(RDC_UNITS_ALONE:%=step-%)
+RDC_NODES_ALONE := 1 2a 2b 2-else 3
+RDC_STEPS := $(RDC_NODES_ALONE:%=step-%)
 RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS)
 .PHONY: $(RDC_TARGETS)
 
-run: ; $(call RDC_CALL,run,$(RDC_UNITS_ALONE))
-resume: ; $(call RDC_CALL,resume,$(RDC_UNITS_ALONE))
+run: ; $(call RDC_CALL,run,$(RDC_NODES_ALONE))
+resume: ; $(call RDC_CALL,resume,$(RDC_NODES_ALONE))
 status: ; $(call RDC_CALL,status)
 answer: ; $(call RDC_CALL,answer)
 clean: ; $(call RDC_CALL,clean)
 unlock: ; $(call RDC_CALL,unlock)
 help: ; $(call RDC_CALL,help)
-# One unit alone, apart from any run.
+# One step alone, apart from any run.
 $(RDC_STEPS): step-%: ; $(call RDC_CALL,step $*,$*)
 
 # What of the driver each of them needs besides what all have in common.
@@ -194,13 +194,13 @@ RDC_SH := $(SHELL)
 RDC_HASH := \#
 RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
 RDC_DRY = $(findstring n,$(RDC_FLAGS))
-RDC_CALL = $(if $(RDC_DRY),$(foreach unit,$(2),$(RDC_SHOW)),@exec $(RDC_SH) -c 'eval "$$RDC_GIVEN$$RDC"' rdc $(1))
-RDC_SHOW = $(info $(RDC_HASH) step-$(unit))$(info $(value do_$(unit))$(value escaped_do_$(unit))$(value ask_$(unit)))
+RDC_CALL = $(if $(RDC_DRY),$(foreach node,$(2),$(RDC_SHOW)),@exec $(RDC_SH) -c 'eval "$$RDC_GIVEN$$RDC"' rdc $(1))
+RDC_SHOW = $(info $(RDC_HASH) step-$(node))$(info $(value do_$(node))$(value escaped_do_$(node))$(value ask_$(node)))
 
 # What is given as NAME=VALUE is a text, and make expands nothing in it.
 RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
 $(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
-RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN RESULT:RESULT TOOLS:TOOLS UNIT:UNIT AGENTS:AGENTS AGENT_CALLS:AGENT_CALLS AGENT_MODEL:AGENT_MODEL AGENT_RETRIES:AGENT_RETRIES AGENT_TIMEOUT:AGENT_TIMEOUT BREAK:BREAK EXECUTOR:EXECUTOR EXPIRE:EXPIRE FILE:FILE MOCK:MOCK OUT:OUT issue:input_1 project:input_2
+RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN REPLY:REPLY STEP:STEP TOOLS:TOOLS AGENTS:AGENTS AGENT_CALLS:AGENT_CALLS AGENT_MODEL:AGENT_MODEL AGENT_RETRIES:AGENT_RETRIES AGENT_TIMEOUT:AGENT_TIMEOUT BREAK:BREAK EXECUTOR:EXECUTOR EXPIRE:EXPIRE FILE:FILE MOCK:MOCK OUT:OUT issue:input_1 project:input_2
 override RDC_QUOTED = '$(subst ','\'',$(1))'
 override RDC_NAMED = $(firstword $(subst :, ,$(take)))
 override RDC_VARIABLE = rdc_given_$(lastword $(subst :, ,$(take)))
@@ -227,30 +227,30 @@ define RDC_LINE
 
 
 endef
-# --- golden/shared/mk/takes-one-unit-after-the-other.mk
-# --- golden/shared/mk/going-on-with-a-run.mk
-# --- golden/shared/mk/what-was-done.mk
-# --- golden/shared/mk/what-there-is.mk
-# --- golden/shared/mk/one-unit-alone.mk
-# --- golden/shared/mk/runs-that-are-no-more.mk
-# --- golden/shared/mk/what-is-decided-by-itself.mk
+# --- golden/shared/mk/core.mk
+# --- golden/shared/mk/resume.mk
+# --- golden/shared/mk/status.mk
+# --- golden/shared/mk/help.mk
+# --- golden/shared/mk/alone.mk
+# --- golden/shared/mk/clearing.mk
+# --- golden/shared/mk/choices.mk
 # --- golden/shared/mk/counters.mk
 # --- golden/shared/mk/texts.mk
-# --- golden/shared/mk/files-of-a-run.mk
-# --- golden/shared/mk/questions-for-pass-or-fail.mk
-# --- golden/shared/mk/words-of-outcomes.mk
+# --- golden/shared/mk/files.mk
+# --- golden/shared/mk/asks.mk
+# --- golden/shared/mk/words.mk
 # --- golden/shared/mk/values.mk
-# --- golden/shared/mk/tests-of-what-slots-hold.mk
+# --- golden/shared/mk/comparing.mk
 # --- golden/shared/mk/inputs.mk
-# --- golden/shared/mk/questions-for-texts-and-options.mk
-# --- golden/shared/mk/a-program-for-python3.mk
-# --- golden/shared/mk/time-limits.mk
-# --- golden/shared/mk/agents-and-tools.mk
-# --- golden/shared/mk/what-stands-above-prompts.mk
-# --- golden/shared/mk/how-many-agents-a-run-may-call.mk
-# --- golden/shared/mk/breakpoints.mk
-# --- golden/shared/mk/answers-of-people-in-place-of-agents-and-tools.mk
-# --- golden/shared/mk/the-file-that-a-run-leaves-when-it-is-complete.mk
+# --- golden/shared/mk/questions.mk
+# --- golden/shared/mk/helper.mk
+# --- golden/shared/mk/limits.mk
+# --- golden/shared/mk/calls.mk
+# --- golden/shared/mk/contexts.mk
+# --- golden/shared/mk/budget.mk
+# --- golden/shared/mk/breaks.mk
+# --- golden/shared/mk/by_hand.mk
+# --- golden/shared/mk/artifact.mk
 
 # --- What an operator drives a run with: to leave it out, compile with the option `operator: basic` -----------------------
 RDC_DRIVES := goto history
@@ -271,8 +271,8 @@ $(foreach take,$(filter AGENT:% AGENTS:% AGENT_MODEL:% AGENT_RETRIES:% AGENT_TIM
 RDC_RUNS := $(RDC_PARTS) RDC_MODULE_OPERATOR
 RDC_RUNS += $(if $(call RDC_GETS,NOTIFY),RDC_MODULE_NOTICE)
 RDC_PARTS = $(RDC_RUNS)
-# --- golden/shared/mk/the-operator.mk
-# --- golden/shared/mk/the-operator-s-jump.mk
-# --- golden/shared/mk/what-was-done-and-by-whom-runs-beside-each-other.mk
-# --- golden/shared/mk/notices.mk
-# --- golden/shared/mk/what-an-operator-can-do.mk
+# --- golden/shared/mk/operator.mk
+# --- golden/shared/mk/goto.mk
+# --- golden/shared/mk/runs.mk
+# --- golden/shared/mk/notice.mk
+# --- golden/shared/mk/manual.mk

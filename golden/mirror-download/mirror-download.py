@@ -10,11 +10,11 @@
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
 # the rest. State is kept in .rdc/mirror-download in the current folder.
 #
-# First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
+# First the runbook: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
 
 
-def runbook(about, group, unit, end, go, complete, stop):
+def runbook(about, group, step, end, go, complete, stop):
     about("Mirror download", name="mirror-download", source="examples/mirror-download.runbook.md")
 
     # 1 Download
@@ -22,7 +22,7 @@ def runbook(about, group, unit, end, go, complete, stop):
         title="Download",
         prompt="It is enough that one mirror works. As soon as one does, the others are not asked.",
     )
-    unit("1.1", "Mirror in Oslo", at=35,
+    step("1.1", "Mirror in Oslo", at=35,
         bash=r"""
 rm -rf download && mkdir -p download mirrors/oslo mirrors/lima mirrors/kyoto &&
 echo "archive" > mirrors/lima/tools.tar && echo "archive" > mirrors/kyoto/tools.tar &&
@@ -33,21 +33,21 @@ cp mirrors/oslo/tools.tar download/
         on_fail=go("1.2"),
     )
 
-    unit("1.2", "Mirror in Lima", at=43,
+    step("1.2", "Mirror in Lima", at=43,
         bash='cp mirrors/lima/tools.tar download/ && echo "downloaded from Lima"',
         group="1",
         on_pass=go("2", "1 PASS: CONTINUE"),
         on_fail=go("1.3"),
     )
 
-    unit("1.3", "Mirror in Kyoto", at=49,
+    step("1.3", "Mirror in Kyoto", at=49,
         bash='cp mirrors/kyoto/tools.tar download/ && echo "downloaded from Kyoto"',
         group="1",
         on_pass=go("2", "1 PASS: CONTINUE"),
         on_fail=go("1/STOP", "1 FAIL: STOP"),
     )
 
-    unit("2", "Compare the checksum", at=55,
+    step("2", "Compare the checksum", at=55,
         bash='[ "$(cksum < download/tools.tar)" = "$(echo archive | cksum)" ] && echo "the checksum is right"',
         on_pass=complete("The archive is in download/tools.tar"),
         on_fail=stop("The archive is damaged, do not open it"),
@@ -66,32 +66,32 @@ if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "saf
 import collections, errno, fcntl, functools, json, os, re, select, shlex, signal, stat, termios, time, types, zlib
 from contextlib import contextmanager, suppress
 
-# --- golden/shared/py/the-program-table.py
-# --- golden/shared/py/the-operator-s-part-of-a-program.py
-# --- golden/shared/py/the-table-of-a-program.7.py
-# --- golden/shared/py/the-meaning-of-a-program.py
-# --- golden/shared/py/the-journal.py
-# --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
-# --- golden/shared/py/the-state-of-a-run.py
+# --- golden/shared/py/program.py
+# --- golden/shared/py/late.py
+# --- golden/shared/py/built.7.py
+# --- golden/shared/py/walk.py
+# --- golden/shared/py/journal.py
+# --- golden/shared/py/leftover.py
+# --- golden/shared/py/state.py
 # --- golden/shared/py/signals.py
-# --- golden/shared/py/what-the-operator-sees.py
-# --- golden/shared/py/a-question-to-the-person-at-the-terminal.py
-# --- golden/shared/py/a-run.py
-# --- golden/shared/py/what-status.py
-# --- golden/shared/py/the-command-line-of-a-program.py
-# --- golden/shared/py/what-operators-can-ask-for-besides.py
-# --- golden/shared/py/what-a-step-with-substeps-says-when-a-run-comes-into-it.py
-# --- golden/shared/py/processes.py
-# --- golden/shared/py/units-that-call-processes.py
-# --- golden/shared/py/commands.py
+# --- golden/shared/py/display.py
+# --- golden/shared/py/dialog.py
+# --- golden/shared/py/session.py
+# --- golden/shared/py/report.py
+# --- golden/shared/py/cli.py
+# --- golden/shared/py/asked.py
+# --- golden/shared/py/groups.py
+# --- golden/shared/py/process.py
+# --- golden/shared/py/interrupted.py
+# --- golden/shared/py/shell.py
 # --- golden/shared/py/the-operator-s-part.py
-# --- golden/shared/py/a-file-of-answers-to-prompts.py
-# --- golden/shared/py/runs-that-wait-for-an-answer.py
-# --- golden/shared/py/prompts.py
-# --- golden/shared/py/runs-in-which-nothing-is-executed.py
-# --- golden/shared/py/who-decided-about-a-run.py
-# --- golden/shared/py/the-operator-s-jump.py
+# --- golden/shared/py/answers.py
+# --- golden/shared/py/waiting.py
+# --- golden/shared/py/ask.py
+# --- golden/shared/py/prompting.py
+# --- golden/shared/py/signing.py
+# --- golden/shared/py/moving.py
 # --- golden/shared/py/logs.py
-# --- golden/shared/py/notices.py
-# --- golden/shared/py/several-runs-of-one-document.py
-# --- golden/shared/py/archived-runs.py
+# --- golden/shared/py/noticing.py
+# --- golden/shared/py/several.py
+# --- golden/shared/py/history.py

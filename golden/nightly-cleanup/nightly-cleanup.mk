@@ -10,10 +10,10 @@
 
 RDC_PROGRAM := 8ac4fdb7b290983a72a6ef34744ed0c8
 
-# --- The units -----------------------------------------------------------------------------------------------------------
-# `do_X` is the command of unit X, `after_X` where the run goes from there.
+# --- The steps -----------------------------------------------------------------------------------------------------------
+# `do_X` is the command of step X, `after_X` where the run goes from there.
 # Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
-# A text after a unit, or a second one after an end, names the transition that leads there; the first one is a message.
+# A text after a step, or a second one after an end, names the transition that leads there; the first one is a message.
 
 # 1.1. Remove temporary files                                                     examples/nightly-cleanup.runbook.md:10
 define do_1.1
@@ -62,13 +62,13 @@ pass) COMPLETE 'Good night' ;;
 fail) stop ;;
 endef
 
-# Which units there are, and what else is known of them; the run begins with the first.
-define RDC_UNITS
-unit 1.1 bash 'Remove temporary files'
-unit 1.2 bash 'Pack yesterday'\''s log'
-unit 1.3 bash 'Send the log to the archive'
-unit 1.4 bash 'Check the free space'
-unit 2 bash 'Write the diary'
+# Which steps there are, and what else is known of them; the run begins with the first.
+define RDC_NODES
+node 1.1 bash 'Remove temporary files'
+node 1.2 bash 'Pack yesterday'\''s log'
+node 1.3 bash 'Send the log to the archive'
+node 1.4 bash 'Check the free space'
+node 2 bash 'Write the diary'
 endef
 
 # --- The targets ---------------------------------------------------------------------------------------------------------
@@ -78,18 +78,18 @@ SHELL = /bin/sh
 
 RDC_STATE := .rdc/nightly-cleanup.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
-RDC_UNITS_ALONE := 1.1 1.2 1.3 1.4 2
-RDC_STEPS := $(RDC_UNITS_ALONE:%=step-%)
+RDC_NODES_ALONE := 1.1 1.2 1.3 1.4 2
+RDC_STEPS := $(RDC_NODES_ALONE:%=step-%)
 RDC_TARGETS := run resume status clean unlock help $(RDC_STEPS)
 .PHONY: $(RDC_TARGETS)
 
-run: ; $(call RDC_CALL,run,$(RDC_UNITS_ALONE))
-resume: ; $(call RDC_CALL,resume,$(RDC_UNITS_ALONE))
+run: ; $(call RDC_CALL,run,$(RDC_NODES_ALONE))
+resume: ; $(call RDC_CALL,resume,$(RDC_NODES_ALONE))
 status: ; $(call RDC_CALL,status)
 clean: ; $(call RDC_CALL,clean)
 unlock: ; $(call RDC_CALL,unlock)
 help: ; $(call RDC_CALL,help)
-# One unit alone, apart from any run.
+# One step alone, apart from any run.
 $(RDC_STEPS): step-%: ; $(call RDC_CALL,step $*,$*)
 
 # What of the driver each of them needs besides what all have in common.
@@ -105,13 +105,13 @@ RDC_SH := $(SHELL)
 RDC_HASH := \#
 RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
 RDC_DRY = $(findstring n,$(RDC_FLAGS))
-RDC_CALL = $(if $(RDC_DRY),$(foreach unit,$(2),$(RDC_SHOW)),@exec $(RDC_SH) -c 'eval "$$RDC_GIVEN$$RDC"' rdc $(1))
-RDC_SHOW = $(info $(RDC_HASH) step-$(unit))$(info $(value do_$(unit))$(value escaped_do_$(unit))$(value ask_$(unit)))
+RDC_CALL = $(if $(RDC_DRY),$(foreach node,$(2),$(RDC_SHOW)),@exec $(RDC_SH) -c 'eval "$$RDC_GIVEN$$RDC"' rdc $(1))
+RDC_SHOW = $(info $(RDC_HASH) step-$(node))$(info $(value do_$(node))$(value escaped_do_$(node))$(value ask_$(node)))
 
 # What is given as NAME=VALUE is a text, and make expands nothing in it.
 RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
 $(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
-RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN RESULT:RESULT TOOLS:TOOLS UNIT:UNIT
+RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN REPLY:REPLY STEP:STEP TOOLS:TOOLS
 override RDC_QUOTED = '$(subst ','\'',$(1))'
 override RDC_NAMED = $(firstword $(subst :, ,$(take)))
 override RDC_VARIABLE = rdc_given_$(lastword $(subst :, ,$(take)))
@@ -138,12 +138,12 @@ define RDC_LINE
 
 
 endef
-# --- golden/shared/mk/takes-one-unit-after-the-other.mk
-# --- golden/shared/mk/going-on-with-a-run.mk
-# --- golden/shared/mk/what-was-done.mk
-# --- golden/shared/mk/what-there-is.mk
-# --- golden/shared/mk/one-unit-alone.mk
-# --- golden/shared/mk/runs-that-are-no-more.mk
+# --- golden/shared/mk/core.mk
+# --- golden/shared/mk/resume.mk
+# --- golden/shared/mk/status.mk
+# --- golden/shared/mk/help.mk
+# --- golden/shared/mk/alone.mk
+# --- golden/shared/mk/clearing.mk
 
 # --- What an operator drives a run with: to leave it out, compile with the option `operator: basic` -----------------------
 RDC_DRIVES := goto history answer
@@ -167,13 +167,13 @@ RDC_RUNS := $(RDC_PARTS) RDC_MODULE_ASKS RDC_MODULE_OPERATOR
 RDC_RUNS += $(if $(call RDC_GETS,NOTIFY),RDC_MODULE_NOTICE)
 RDC_PARTS = $(RDC_RUNS)
 
-# Jumps to units that are more than to go there, and to groups: what unit stands in what, and what a jump does.
+# Jumps to steps that are more than to go there, and to groups: what step stands in what, and what a jump does.
 define RDC_JUMPS
 jump 1.1 "1"
 endef
-# --- golden/shared/mk/questions-for-pass-or-fail.mk
-# --- golden/shared/mk/the-operator.mk
-# --- golden/shared/mk/the-operator-s-jump.mk
-# --- golden/shared/mk/what-was-done-and-by-whom-runs-beside-each-other.mk
-# --- golden/shared/mk/notices.mk
-# --- golden/shared/mk/what-an-operator-can-do.mk
+# --- golden/shared/mk/asks.mk
+# --- golden/shared/mk/operator.mk
+# --- golden/shared/mk/goto.mk
+# --- golden/shared/mk/runs.mk
+# --- golden/shared/mk/notice.mk
+# --- golden/shared/mk/manual.mk

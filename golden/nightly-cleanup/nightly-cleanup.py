@@ -10,11 +10,11 @@
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
 # the rest. State is kept in .rdc/nightly-cleanup in the current folder.
 #
-# First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
+# First the runbook: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
 
 
-def runbook(about, group, unit, end, go, complete, stop):
+def runbook(about, group, step, end, go, complete, stop):
     about("Nightly cleanup", name="nightly-cleanup", source="examples/nightly-cleanup.runbook.md")
 
     # 1 Tidy up
@@ -25,7 +25,7 @@ This step has no transitions of its own, so the explicit `FAIL: CONTINUE` of a s
 not fail the step. `rdc check` says so in a note.
 """,
     )
-    unit("1.1", "Remove temporary files", at=10,
+    step("1.1", "Remove temporary files", at=10,
         bash=r"""
 mkdir -p server/tmp server/logs && touch server/tmp/a server/tmp/b &&
 rm -f server/tmp/* && echo "tmp is empty"
@@ -35,14 +35,14 @@ rm -f server/tmp/* && echo "tmp is empty"
         on_fail=go("STOP", "1 FAIL: STOP"),
     )
 
-    unit("1.2", "Pack yesterday's log", at=17,
+    step("1.2", "Pack yesterday's log", at=17,
         bash='echo "GET /index.html 200" > server/logs/access && cp server/logs/access server/logs/access.1',
         group="1",
         on_pass=go("1.3"),
         on_fail=go("STOP", "1 FAIL: STOP"),
     )
 
-    unit("1.3", "Send the log to the archive", at=23,
+    step("1.3", "Send the log to the archive", at=23,
         prompt="The archive is often switched off at night. The log is kept here then and sent on another day.",
         bash="[ -d server/archive ] && cp server/logs/access.1 server/archive/",
         group="1",
@@ -50,14 +50,14 @@ rm -f server/tmp/* && echo "tmp is empty"
         on_fail=go("1.4", "CONTINUE"),
     )
 
-    unit("1.4", "Check the free space", at=33,
+    step("1.4", "Check the free space", at=33,
         bash='[ "$(find server/tmp -type f | wc -l)" -eq 0 ] && echo "enough space"',
         group="1",
         on_pass=go("2", "1 PASS: CONTINUE"),
         on_fail=stop("The disk is full"),
     )
 
-    unit("2", "Write the diary", at=41,
+    step("2", "Write the diary", at=41,
         bash='echo "cleaned" > server/diary && cat server/diary',
         on_pass=complete("Good night"),
         on_fail=go("STOP"),
@@ -76,32 +76,32 @@ if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "saf
 import collections, errno, fcntl, functools, json, os, re, select, shlex, signal, stat, termios, time, types, zlib
 from contextlib import contextmanager, suppress
 
-# --- golden/shared/py/the-program-table.py
-# --- golden/shared/py/the-operator-s-part-of-a-program.py
-# --- golden/shared/py/the-table-of-a-program.7.py
-# --- golden/shared/py/the-meaning-of-a-program.py
-# --- golden/shared/py/the-journal.py
-# --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
-# --- golden/shared/py/the-state-of-a-run.py
+# --- golden/shared/py/program.py
+# --- golden/shared/py/late.py
+# --- golden/shared/py/built.7.py
+# --- golden/shared/py/walk.py
+# --- golden/shared/py/journal.py
+# --- golden/shared/py/leftover.py
+# --- golden/shared/py/state.py
 # --- golden/shared/py/signals.py
-# --- golden/shared/py/what-the-operator-sees.py
-# --- golden/shared/py/a-question-to-the-person-at-the-terminal.py
-# --- golden/shared/py/a-run.py
-# --- golden/shared/py/what-status.py
-# --- golden/shared/py/the-command-line-of-a-program.py
-# --- golden/shared/py/what-operators-can-ask-for-besides.py
-# --- golden/shared/py/what-a-step-with-substeps-says-when-a-run-comes-into-it.py
-# --- golden/shared/py/processes.py
-# --- golden/shared/py/units-that-call-processes.py
-# --- golden/shared/py/commands.py
+# --- golden/shared/py/display.py
+# --- golden/shared/py/dialog.py
+# --- golden/shared/py/session.py
+# --- golden/shared/py/report.py
+# --- golden/shared/py/cli.py
+# --- golden/shared/py/asked.py
+# --- golden/shared/py/groups.py
+# --- golden/shared/py/process.py
+# --- golden/shared/py/interrupted.py
+# --- golden/shared/py/shell.py
 # --- golden/shared/py/the-operator-s-part.py
-# --- golden/shared/py/a-file-of-answers-to-prompts.py
-# --- golden/shared/py/runs-that-wait-for-an-answer.py
-# --- golden/shared/py/prompts.py
-# --- golden/shared/py/runs-in-which-nothing-is-executed.py
-# --- golden/shared/py/who-decided-about-a-run.py
-# --- golden/shared/py/the-operator-s-jump.py
+# --- golden/shared/py/answers.py
+# --- golden/shared/py/waiting.py
+# --- golden/shared/py/ask.py
+# --- golden/shared/py/prompting.py
+# --- golden/shared/py/signing.py
+# --- golden/shared/py/moving.py
 # --- golden/shared/py/logs.py
-# --- golden/shared/py/notices.py
-# --- golden/shared/py/several-runs-of-one-document.py
-# --- golden/shared/py/archived-runs.py
+# --- golden/shared/py/noticing.py
+# --- golden/shared/py/several.py
+# --- golden/shared/py/history.py

@@ -10,9 +10,9 @@
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
 # the rest. State is kept in .rdc/onboarding-checklist in the current folder.
 #
-# First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
+# First the runbook: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
-# `retry(3)` does the unit up to three more times, and only then what stands behind `then`.
+# `retry(3)` does the step up to three more times, and only then what stands behind `then`.
 
 
 def runbook(about, end, go, retry, complete, ask):
@@ -100,33 +100,33 @@ if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "saf
 import collections, errno, fcntl, functools, json, os, re, select, shlex, signal, stat, termios, time, types, zlib
 from contextlib import contextmanager, suppress
 
-# --- golden/shared/py/the-program-table.py
-# --- golden/shared/py/the-operator-s-part-of-a-program.py
-# --- golden/shared/py/the-table-of-a-program.9.py
-# --- golden/shared/py/the-meaning-of-a-program.py
-# --- golden/shared/py/the-journal.py
-# --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
-# --- golden/shared/py/the-state-of-a-run.py
+# --- golden/shared/py/program.py
+# --- golden/shared/py/late.py
+# --- golden/shared/py/built.9.py
+# --- golden/shared/py/walk.py
+# --- golden/shared/py/journal.py
+# --- golden/shared/py/leftover.py
+# --- golden/shared/py/state.py
 # --- golden/shared/py/signals.2.py
-# --- golden/shared/py/what-the-operator-sees.py
-# --- golden/shared/py/a-question-to-the-person-at-the-terminal.2.py
-# --- golden/shared/py/a-run.3.py
-# --- golden/shared/py/what-status.2.py
-# --- golden/shared/py/the-command-line-of-a-program.py
-# --- golden/shared/py/what-operators-can-ask-for-besides.py
-# --- golden/shared/py/a-file-of-answers-to-prompts.py
-# --- golden/shared/py/runs-that-wait-for-an-answer.py
-# --- golden/shared/py/prompts.py
+# --- golden/shared/py/display.py
+# --- golden/shared/py/dialog.2.py
+# --- golden/shared/py/session.3.py
+# --- golden/shared/py/report.2.py
+# --- golden/shared/py/cli.py
+# --- golden/shared/py/asked.py
+# --- golden/shared/py/answers.py
+# --- golden/shared/py/waiting.py
+# --- golden/shared/py/ask.py
 # --- golden/shared/py/the-operator-s-part.2.py
-# --- golden/shared/py/how-an-answer-becomes-a-text.py
-# --- golden/shared/py/processes.2.py
-# --- golden/shared/py/units-that-call-processes.py
-# --- golden/shared/py/exchanges-with-processes.py
-# --- golden/shared/py/texts-that-are-given-to-processes.py
-# --- golden/shared/py/prompts-that-an-agent-answers-because-the-operator-says-so-by-agent.py
-# --- golden/shared/py/runs-in-which-nothing-is-executed.py
-# --- golden/shared/py/who-decided-about-a-run.py
-# --- golden/shared/py/the-operator-s-jump.py
-# --- golden/shared/py/notices.py
-# --- golden/shared/py/several-runs-of-one-document.py
-# --- golden/shared/py/archived-runs.py
+# --- golden/shared/py/reading.py
+# --- golden/shared/py/process.2.py
+# --- golden/shared/py/interrupted.py
+# --- golden/shared/py/exchange.py
+# --- golden/shared/py/conversing.py
+# --- golden/shared/py/prompted.py
+# --- golden/shared/py/prompting.py
+# --- golden/shared/py/signing.py
+# --- golden/shared/py/moving.py
+# --- golden/shared/py/noticing.py
+# --- golden/shared/py/several.py
+# --- golden/shared/py/history.py

@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/plan-product.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))plan-product.py
-RDC_SHA256 := f27e93a235ae48f7b01a8b45eb63d8654514bb820de82f46bde42b339254d03e
+RDC_SHA256 := b2dad283e703b5e6f2952ca1c2ad4877ff7764cb222f2b95a4347afa894fbd41
 RDC_STATE := .rdc/plan-product.make
 
 SHELL = /bin/sh
@@ -69,16 +69,16 @@ bmm/plan-product: 4 steps
   make                                       begin a run and do all steps, up to the first gate that waits
   make resume                                go on with a run that waits, has failed or was interrupted
   make approve GATE=ID BY=WHO NOTE=TEXT      let the run through a gate
-  make answer UNIT=ID RESULT=pass            say how a step went that a person does
+  make answer STEP=ID REPLY=pass             say how a step went that a person does
   make status                                say where the run stands
   make timeline                              tell what happened, and when
-  make steps                                 list the units
+  make steps                                 list the steps
   make reset                                 archive the run, to begin anew
   NAME=VALUE such as output_folder           Placeholder {output_folder}; plan if it is not given
   INPUTS=FILE                                values from a file: lines NAME: value, or JSON
   EXECUTOR=COMMAND                           who does the work of the steps
   TOOLS=FILE                                 lines NAME=COMMAND: who answers to the calls of a tool
-  MOCK=FILE                                  a rehearsal: what executors and tools answer stands in the file
+  MOCK=FILE                                  a mock run: what executors and tools answer stands in the file
   ANSWERS=FILE                               answers of people, and decisions about gates
   HUMAN=1                                    let the run through the first gate that it comes to
   RERUN=1 or ASSUME=WORD                     what becomes of a command that was interrupted
@@ -89,7 +89,7 @@ endef
 
 # What is given as NAME=VALUE is a text: make expands nothing in it, and gives it to this call alone, in quotes.
 RDC_INPUTS := output_folder
-RDC_TAKES := ADOPT ANSWERS ASSUME BY EXECUTOR GATE HUMAN INPUTS MOCK NOTE RERUN RESULT TOOLS UNIT $(RDC_INPUTS)
+RDC_TAKES := ADOPT ANSWERS ASSUME BY EXECUTOR GATE HUMAN INPUTS MOCK NOTE RERUN REPLY STEP TOOLS $(RDC_INPUTS)
 override RDC_IS_GIVEN = $(filter command override,$(firstword $(origin $(RDC_NAME))))
 override RDC_TEXT = $(if $(filter command,$(firstword $(origin $(RDC_NAME)))),$(eval override $(RDC_NAME) := $$(value $(RDC_NAME)))$(eval unexport $(RDC_NAME)))
 override RDC_QUOTED = '$(subst ','\'',$(1))'
@@ -166,9 +166,9 @@ case $verb in
     ;;
   approve) needs GATE=ID "$given_GATE"; set -- "$@" --gate="$given_GATE" ;;
   answer)
-    needs UNIT=ID "$given_UNIT"
-    needs RESULT=WORD "$given_RESULT"
-    set -- "$@" "$given_UNIT" "$given_RESULT"
+    needs STEP=ID "$given_STEP"
+    needs REPLY=WORD "$given_REPLY"
+    set -- "$@" "$given_STEP" "$given_REPLY"
     ;;
 esac
 case $verb in

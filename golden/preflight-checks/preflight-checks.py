@@ -10,11 +10,11 @@
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
 # the rest. State is kept in .rdc/preflight-checks in the current folder.
 #
-# First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
+# First the runbook: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
 
 
-def runbook(about, unit, end, branch, go, complete, stop):
+def runbook(about, step, end, branch, go, complete, stop):
     about("Preflight checks",
         name="preflight-checks",
         source="examples/preflight-checks.runbook.md",
@@ -27,7 +27,7 @@ def runbook(about, unit, end, branch, go, complete, stop):
         },
     )
 
-    unit("1", "Write the configuration", at=35,
+    step("1", "Write the configuration", at=35,
         bash=r"""
 mkdir -p preflight && rm -f preflight/findings &&
 printf '%s\n' "name=shop" "port=${PORT:-http}" "user=shop" > preflight/config
@@ -37,13 +37,13 @@ printf '%s\n' "name=shop" "port=${PORT:-http}" "user=shop" > preflight/config
     )
 
     # 2 Check it
-    unit("2.1", "The name is set", at=49,
+    step("2.1", "The name is set", at=49,
         bash="grep -q '^name=.' preflight/config",
         on_pass=go("2.2", do=[["2.1 failed", "=", 0]]),
         on_fail=go("2.2", "CONTINUE", do=[["2.1 failed", "=", 1]]),
     )
 
-    unit("2.2", "The port is a number", at=57,
+    step("2.2", "The port is a number", at=57,
         bash=r"""
 grep -q '^port=[0-9][0-9]*$' preflight/config || { echo "the port is not a number" >&2; exit 1; }
 """,
@@ -51,13 +51,13 @@ grep -q '^port=[0-9][0-9]*$' preflight/config || { echo "the port is not a numbe
         on_fail=go("2.3", "CONTINUE", do=[["2.2 failed", "=", 1]]),
     )
 
-    unit("2.3", "The user is not root", at=65,
+    step("2.3", "The user is not root", at=65,
         bash="! grep -q '^user=root$' preflight/config",
         on_pass=go("2.4", do=[["2.3 failed", "=", 0]]),
         on_fail=go("2.4", "CONTINUE", do=[["2.3 failed", "=", 1]]),
     )
 
-    unit("2.4", "Logs are kept", at=73,
+    step("2.4", "Logs are kept", at=73,
         bash='[ "${LOGS:-no}" = yes ] || { echo "logs are not kept" >&2; exit 1; }',
         on_pass=go("2", do=[["2.4 failed", "=", 0]]),
         on_fail=go("2", "CONTINUE", do=[["2.4 failed", "=", 1]]),
@@ -73,7 +73,7 @@ grep -q '^port=[0-9][0-9]*$' preflight/config || { echo "the port is not a numbe
         ],
     )
 
-    unit("Report", at=81,
+    step("Report", at=81,
         bash='echo "the findings are above, the configuration is:" && cat preflight/config',
         on_pass=stop("Repair the findings and run this again"),
         on_fail=go("STOP"),
@@ -92,31 +92,31 @@ if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "saf
 import collections, errno, fcntl, functools, json, os, re, select, shlex, signal, stat, termios, time, types, zlib
 from contextlib import contextmanager, suppress
 
-# --- golden/shared/py/the-program-table.py
-# --- golden/shared/py/the-operator-s-part-of-a-program.py
-# --- golden/shared/py/the-table-of-a-program.6.py
-# --- golden/shared/py/the-meaning-of-a-program.5.py
-# --- golden/shared/py/the-journal.py
-# --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
-# --- golden/shared/py/the-state-of-a-run.py
+# --- golden/shared/py/program.py
+# --- golden/shared/py/late.py
+# --- golden/shared/py/built.6.py
+# --- golden/shared/py/walk.5.py
+# --- golden/shared/py/journal.py
+# --- golden/shared/py/leftover.py
+# --- golden/shared/py/state.py
 # --- golden/shared/py/signals.py
-# --- golden/shared/py/what-the-operator-sees.py
-# --- golden/shared/py/a-question-to-the-person-at-the-terminal.py
-# --- golden/shared/py/a-run.3.py
-# --- golden/shared/py/what-status.py
-# --- golden/shared/py/the-command-line-of-a-program.py
-# --- golden/shared/py/what-operators-can-ask-for-besides.py
-# --- golden/shared/py/processes.py
-# --- golden/shared/py/units-that-call-processes.py
-# --- golden/shared/py/commands.py
+# --- golden/shared/py/display.py
+# --- golden/shared/py/dialog.py
+# --- golden/shared/py/session.3.py
+# --- golden/shared/py/report.py
+# --- golden/shared/py/cli.py
+# --- golden/shared/py/asked.py
+# --- golden/shared/py/process.py
+# --- golden/shared/py/interrupted.py
+# --- golden/shared/py/shell.py
 # --- golden/shared/py/the-operator-s-part.py
-# --- golden/shared/py/a-file-of-answers-to-prompts.py
-# --- golden/shared/py/runs-that-wait-for-an-answer.py
-# --- golden/shared/py/prompts.py
-# --- golden/shared/py/runs-in-which-nothing-is-executed.py
-# --- golden/shared/py/who-decided-about-a-run.py
-# --- golden/shared/py/the-operator-s-jump.py
+# --- golden/shared/py/answers.py
+# --- golden/shared/py/waiting.py
+# --- golden/shared/py/ask.py
+# --- golden/shared/py/prompting.py
+# --- golden/shared/py/signing.py
+# --- golden/shared/py/moving.py
 # --- golden/shared/py/logs.py
-# --- golden/shared/py/notices.py
-# --- golden/shared/py/several-runs-of-one-document.py
-# --- golden/shared/py/archived-runs.py
+# --- golden/shared/py/noticing.py
+# --- golden/shared/py/several.py
+# --- golden/shared/py/history.py

@@ -10,16 +10,16 @@
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
 # the rest. State is kept in .rdc/process-inbox in the current folder.
 #
-# First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
+# First the runbook: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
 # `{N}` in a text is replaced by the number of the instance.
 
 
-def runbook(about, unit, go, complete, stop):
+def runbook(about, step, go, complete, stop):
     about("Process the inbox", name="process-inbox", source="examples/process-inbox.runbook.md", counters={"{N}": 1})
 
     # {N} Order {N}
-    unit("{N}.1", "Take the next order", at=37,
+    step("{N}.1", "Take the next order", at=37,
         prompt="The inbox is a plain list; line {N} of it is the order of this round.",
         bash=r"""
 mkdir -p orders/filed orders/rejected &&
@@ -34,21 +34,21 @@ echo "order {N}: $(cat orders/current)"
         on_fail=complete("The inbox is empty"),
     )
 
-    unit("{N}.2", "Check that it says how many", at=52,
+    step("{N}.2", "Check that it says how many", at=52,
         bash="grep -q '^[0-9]' orders/current",
         variables={"RDC_STEP_INSTANCE": "{N}"},
         on_pass=go("{N}.3", "CONTINUE"),
         on_fail=go("{N}.Reject", "GOTO {N}.Reject"),
     )
 
-    unit("{N}.3", "File it", at=61,
+    step("{N}.3", "File it", at=61,
         bash='cp orders/current "orders/filed/$RDC_STEP_INSTANCE"',
         variables={"RDC_STEP_INSTANCE": "{N}"},
         on_pass=go("{N}.1", "GOTO NEXT", do=[["{N}", "+", 1]]),
         on_fail=stop("Order {N} could not be filed", placeholders={"{N}": "{N}"}),
     )
 
-    unit("{N}.Reject", "Send it back", at=70,
+    step("{N}.Reject", "Send it back", at=70,
         bash='cp orders/current orders/rejected/{N} && echo "order {N} was sent back"',
         variables={"RDC_STEP_INSTANCE": "{N}"},
         placeholders={"{N}": "{N}"},
@@ -67,31 +67,31 @@ if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "saf
 import collections, errno, fcntl, functools, json, os, re, select, shlex, signal, stat, termios, time, types, zlib
 from contextlib import contextmanager, suppress
 
-# --- golden/shared/py/the-program-table.py
-# --- golden/shared/py/the-operator-s-part-of-a-program.py
-# --- golden/shared/py/the-table-of-a-program.8.py
-# --- golden/shared/py/the-meaning-of-a-program.2.py
-# --- golden/shared/py/the-journal.py
-# --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
-# --- golden/shared/py/the-state-of-a-run.py
+# --- golden/shared/py/program.py
+# --- golden/shared/py/late.py
+# --- golden/shared/py/built.8.py
+# --- golden/shared/py/walk.2.py
+# --- golden/shared/py/journal.py
+# --- golden/shared/py/leftover.py
+# --- golden/shared/py/state.py
 # --- golden/shared/py/signals.py
-# --- golden/shared/py/what-the-operator-sees.py
-# --- golden/shared/py/a-question-to-the-person-at-the-terminal.py
-# --- golden/shared/py/a-run.2.py
-# --- golden/shared/py/what-status.py
-# --- golden/shared/py/the-command-line-of-a-program.py
-# --- golden/shared/py/what-operators-can-ask-for-besides.py
-# --- golden/shared/py/processes.py
-# --- golden/shared/py/units-that-call-processes.2.py
-# --- golden/shared/py/commands.py
+# --- golden/shared/py/display.py
+# --- golden/shared/py/dialog.py
+# --- golden/shared/py/session.2.py
+# --- golden/shared/py/report.py
+# --- golden/shared/py/cli.py
+# --- golden/shared/py/asked.py
+# --- golden/shared/py/process.py
+# --- golden/shared/py/interrupted.2.py
+# --- golden/shared/py/shell.py
 # --- golden/shared/py/the-operator-s-part.py
-# --- golden/shared/py/a-file-of-answers-to-prompts.py
-# --- golden/shared/py/runs-that-wait-for-an-answer.py
-# --- golden/shared/py/prompts.py
-# --- golden/shared/py/runs-in-which-nothing-is-executed.py
-# --- golden/shared/py/who-decided-about-a-run.py
-# --- golden/shared/py/the-operator-s-jump.py
+# --- golden/shared/py/answers.py
+# --- golden/shared/py/waiting.py
+# --- golden/shared/py/ask.py
+# --- golden/shared/py/prompting.py
+# --- golden/shared/py/signing.py
+# --- golden/shared/py/moving.py
 # --- golden/shared/py/logs.py
-# --- golden/shared/py/notices.py
-# --- golden/shared/py/several-runs-of-one-document.py
-# --- golden/shared/py/archived-runs.py
+# --- golden/shared/py/noticing.py
+# --- golden/shared/py/several.py
+# --- golden/shared/py/history.py

@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/publish-notes.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))publish-notes.py
-RDC_SHA256 := 5d5dcfc06736462c1496cdc7528d6693dde6a11a6586d0cac82a953e6bce1723
+RDC_SHA256 := 879c4b78d2ed3ffa1f36e6bae2d8953c9c3ba1a62336f3873c147655f4205bf7
 RDC_STATE := .rdc/publish-notes.make
 
 SHELL = /bin/sh
@@ -61,16 +61,16 @@ notes/publish-notes: 3 steps
   make                                       begin a run and do all steps, up to the first gate that waits
   make resume                                go on with a run that waits, has failed or was interrupted
   make approve GATE=ID BY=WHO NOTE=TEXT      let the run through a gate
-  make answer UNIT=ID RESULT=pass            say how a step went that a person does
+  make answer STEP=ID REPLY=pass             say how a step went that a person does
   make status                                say where the run stands
   make timeline                              tell what happened, and when
-  make steps                                 list the units
+  make steps                                 list the steps
   make reset                                 archive the run, to begin anew
   NAME=VALUE such as output_folder           Placeholder {output_folder}; public if it is not given
   INPUTS=FILE                                values from a file: lines NAME: value, or JSON
   EXECUTOR=COMMAND                           who does the work of the steps
   TOOLS=FILE                                 lines NAME=COMMAND: who answers to the calls of a tool
-  MOCK=FILE                                  a rehearsal: what executors and tools answer stands in the file
+  MOCK=FILE                                  a mock run: what executors and tools answer stands in the file
   ANSWERS=FILE                               answers of people, and decisions about gates
   HUMAN=1                                    let the run through the first gate that it comes to
   RERUN=1 or ASSUME=WORD                     what becomes of a command that was interrupted
@@ -81,7 +81,7 @@ endef
 
 # What is given as NAME=VALUE is a text: make expands nothing in it, and gives it to this call alone, in quotes.
 RDC_INPUTS := output_folder
-RDC_TAKES := ADOPT ANSWERS ASSUME BY EXECUTOR GATE HUMAN INPUTS MOCK NOTE RERUN RESULT TOOLS UNIT $(RDC_INPUTS)
+RDC_TAKES := ADOPT ANSWERS ASSUME BY EXECUTOR GATE HUMAN INPUTS MOCK NOTE RERUN REPLY STEP TOOLS $(RDC_INPUTS)
 override RDC_IS_GIVEN = $(filter command override,$(firstword $(origin $(RDC_NAME))))
 override RDC_TEXT = $(if $(filter command,$(firstword $(origin $(RDC_NAME)))),$(eval override $(RDC_NAME) := $$(value $(RDC_NAME)))$(eval unexport $(RDC_NAME)))
 override RDC_QUOTED = '$(subst ','\'',$(1))'
@@ -158,9 +158,9 @@ case $verb in
     ;;
   approve) needs GATE=ID "$given_GATE"; set -- "$@" --gate="$given_GATE" ;;
   answer)
-    needs UNIT=ID "$given_UNIT"
-    needs RESULT=WORD "$given_RESULT"
-    set -- "$@" "$given_UNIT" "$given_RESULT"
+    needs STEP=ID "$given_STEP"
+    needs REPLY=WORD "$given_REPLY"
+    set -- "$@" "$given_STEP" "$given_REPLY"
     ;;
 esac
 case $verb in

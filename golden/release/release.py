@@ -18,12 +18,12 @@
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
 # the rest. State is kept in .rdc/release in the current folder.
 #
-# First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
+# First the runbook: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
-# `retry(3)` does the unit up to three more times, and only then what stands behind `then`.
+# `retry(3)` does the step up to three more times, and only then what stands behind `then`.
 
 
-def runbook(about, unit, end, go, retry, complete, stop):
+def runbook(about, step, end, go, retry, complete, stop):
     about("Release",
         name="release",
         source="examples/release.runbook.md",
@@ -54,7 +54,7 @@ def runbook(about, unit, end, go, retry, complete, stop):
     )
 
     # 1/release/lint.runbook.md Lint
-    unit("1/release/lint.runbook.md/1", "Check the style", at="examples/release/lint.runbook.md:5",
+    step("1/release/lint.runbook.md/1", "Check the style", at="examples/release/lint.runbook.md:5",
         bash=r"""
 mkdir -p src && echo "def parcel(): return 2" > src/parcel.txt &&
 ! grep -n "$(printf '\t')" src/parcel.txt
@@ -70,7 +70,7 @@ mkdir -p src && echo "def parcel(): return 2" > src/parcel.txt &&
     end("1/release/lint.runbook.md/1/STOP", "stop", "Replace the tabs by spaces", then=go("1/STOP", "1 FAIL: STOP"))
 
     # 1/release/unit-tests.runbook.md Unit tests
-    unit("1/release/unit-tests.runbook.md/1", "Run the tests", at="examples/release/unit-tests.runbook.md:5",
+    step("1/release/unit-tests.runbook.md/1", "Run the tests", at="examples/release/unit-tests.runbook.md:5",
         bash='[ "${RDC_ATTEMPT:-1}" -ge 2 ] && echo "18 tests passed"',
         on_pass=go("1/release/unit-tests.runbook.md/1/COMPLETE", "COMPLETE"),
         on_fail=retry(1, then=go("1/release/unit-tests.runbook.md/1/STOP", "STOP")),
@@ -83,7 +83,7 @@ mkdir -p src && echo "def parcel(): return 2" > src/parcel.txt &&
     end("1/release/unit-tests.runbook.md/1/STOP", "stop", "The tests failed twice", then=go("1/STOP", "1 FAIL: STOP"))
 
     # 1/release/licenses.runbook.md Licences
-    unit("1/release/licenses.runbook.md/1", "List the dependencies", at="examples/release/licenses.runbook.md:5",
+    step("1/release/licenses.runbook.md/1", "List the dependencies", at="examples/release/licenses.runbook.md:5",
         bash=r"""
 mkdir -p dist && printf '%s\n' "libpack MIT" "libbox BSD-3-Clause" > dist/dependencies.txt
 """,
@@ -91,7 +91,7 @@ mkdir -p dist && printf '%s\n' "libpack MIT" "libbox BSD-3-Clause" > dist/depend
         on_fail=go("1/release/licenses.runbook.md/1/STOP", "STOP"),
     )
 
-    unit("1/release/licenses.runbook.md/2", "Look for unknown licences", at="examples/release/licenses.runbook.md:13",
+    step("1/release/licenses.runbook.md/2", "Look for unknown licences", at="examples/release/licenses.runbook.md:13",
         bash="! grep -v -e MIT -e BSD-3-Clause dist/dependencies.txt",
         on_pass=go("1/release/licenses.runbook.md/2/COMPLETE", "COMPLETE"),
         on_fail=go("1/release/licenses.runbook.md/2/STOP", "STOP"),
@@ -109,20 +109,20 @@ mkdir -p dist && printf '%s\n' "libpack MIT" "libbox BSD-3-Clause" > dist/depend
         then=go("1/STOP", "1 FAIL: STOP"),
     )
 
-    unit("2", "Make the package", at=23,
+    step("2", "Make the package", at=23,
         bash='mkdir -p dist && echo "parcel 2.0.0" > dist/parcel-2.0.0.txt && ls dist',
         on_pass=go("3.1/release/upload.runbook.md/1", "CONTINUE", do=[["reset", "3.1/release/upload.runbook.md"]]),
         on_fail=stop("The package could not be made"),
     )
 
     # 3.1/release/upload.runbook.md Upload
-    unit("3.1/release/upload.runbook.md/1", "Upload", at="examples/release/upload.runbook.md:5",
+    step("3.1/release/upload.runbook.md/1", "Upload", at="examples/release/upload.runbook.md:5",
         bash="mkdir -p dist/public && cp dist/parcel-2.0.0.txt dist/public/",
         on_pass=go("3.1/release/upload.runbook.md/2"),
         on_fail=retry(3, then=go("3.1/release/upload.runbook.md/1/STOP", "STOP")),
     )
 
-    unit("3.1/release/upload.runbook.md/2", "Compare", at="examples/release/upload.runbook.md:13",
+    step("3.1/release/upload.runbook.md/2", "Compare", at="examples/release/upload.runbook.md:13",
         bash='cmp dist/parcel-2.0.0.txt dist/public/parcel-2.0.0.txt && echo "both are the same"',
         on_pass=go("3.1/release/upload.runbook.md/2/COMPLETE", "COMPLETE"),
         on_fail=go("3.1/release/upload.runbook.md/1", "GOTO 1"),
@@ -137,19 +137,19 @@ mkdir -p dist && printf '%s\n' "libpack MIT" "libbox BSD-3-Clause" > dist/depend
     )
 
     # 3 Publish
-    unit("3.2", "Announce it", at=41,
+    step("3.2", "Announce it", at=41,
         bash='echo "parcel 2.0.0 is out" > dist/announcement.txt && cat dist/announcement.txt',
         on_pass=go("4", "3 PASS: CONTINUE"),
         on_fail=go("Withdraw", "3 FAIL: GOTO Withdraw"),
     )
 
-    unit("4", "Close the milestone", at=47,
+    step("4", "Close the milestone", at=47,
         bash='echo "milestone 2.0.0 is closed"',
         on_pass=complete("Version 2.0.0 is released"),
         on_fail=go("STOP"),
     )
 
-    unit("Withdraw", at=55,
+    step("Withdraw", at=55,
         prompt="Take back what was published already.",
         bash='rm -rf dist && echo "version 2.0.0 was withdrawn"',
         on_pass=stop("The release was withdrawn"),
@@ -171,32 +171,32 @@ if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "saf
 import collections, errno, fcntl, functools, json, os, re, select, shlex, signal, stat, termios, time, types, zlib
 from contextlib import contextmanager, suppress
 
-# --- golden/shared/py/the-program-table.py
-# --- golden/shared/py/the-operator-s-part-of-a-program.py
-# --- golden/shared/py/the-table-of-a-program.4.py
-# --- golden/shared/py/the-meaning-of-a-program.6.py
-# --- golden/shared/py/the-journal.py
-# --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
-# --- golden/shared/py/the-state-of-a-run.py
+# --- golden/shared/py/program.py
+# --- golden/shared/py/late.py
+# --- golden/shared/py/built.4.py
+# --- golden/shared/py/walk.6.py
+# --- golden/shared/py/journal.py
+# --- golden/shared/py/leftover.py
+# --- golden/shared/py/state.py
 # --- golden/shared/py/signals.py
-# --- golden/shared/py/what-the-operator-sees.py
-# --- golden/shared/py/a-question-to-the-person-at-the-terminal.py
-# --- golden/shared/py/a-run.6.py
-# --- golden/shared/py/what-status.py
-# --- golden/shared/py/the-command-line-of-a-program.py
-# --- golden/shared/py/what-operators-can-ask-for-besides.py
-# --- golden/shared/py/ends-of-nested-runbooks.py
-# --- golden/shared/py/processes.py
-# --- golden/shared/py/units-that-call-processes.py
-# --- golden/shared/py/commands.py
+# --- golden/shared/py/display.py
+# --- golden/shared/py/dialog.py
+# --- golden/shared/py/session.6.py
+# --- golden/shared/py/report.py
+# --- golden/shared/py/cli.py
+# --- golden/shared/py/asked.py
+# --- golden/shared/py/nested.py
+# --- golden/shared/py/process.py
+# --- golden/shared/py/interrupted.py
+# --- golden/shared/py/shell.py
 # --- golden/shared/py/the-operator-s-part.py
-# --- golden/shared/py/a-file-of-answers-to-prompts.py
-# --- golden/shared/py/runs-that-wait-for-an-answer.py
-# --- golden/shared/py/prompts.py
-# --- golden/shared/py/runs-in-which-nothing-is-executed.py
-# --- golden/shared/py/who-decided-about-a-run.py
-# --- golden/shared/py/the-operator-s-jump.py
+# --- golden/shared/py/answers.py
+# --- golden/shared/py/waiting.py
+# --- golden/shared/py/ask.py
+# --- golden/shared/py/prompting.py
+# --- golden/shared/py/signing.py
+# --- golden/shared/py/moving.py
 # --- golden/shared/py/logs.py
-# --- golden/shared/py/notices.py
-# --- golden/shared/py/several-runs-of-one-document.py
-# --- golden/shared/py/archived-runs.py
+# --- golden/shared/py/noticing.py
+# --- golden/shared/py/several.py
+# --- golden/shared/py/history.py

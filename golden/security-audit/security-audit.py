@@ -10,7 +10,7 @@
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
 # the rest. State is kept in .rdc/security-audit in the current folder.
 #
-# First the workflow: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
+# First the workflow: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
 
 
@@ -254,63 +254,62 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote
 
-# --- golden/shared/py/the-program-table.py
-# --- golden/shared/py/the-operator-s-part-of-a-program.py
-# --- golden/shared/py/the-table-of-a-program.15.py
-# --- golden/shared/py/what-goes-for-every-unit-of-a-workflow-with-inputs-and-values.py
-# --- golden/shared/py/the-meaning-of-a-program.3.py
-# --- golden/shared/py/the-journal.py
-# --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
-# --- golden/shared/py/the-state-of-a-run.2.py
+# --- golden/shared/py/program.py
+# --- golden/shared/py/late.py
+# --- golden/shared/py/built.15.py
+# --- golden/shared/py/common.4.py
+# --- golden/shared/py/walk.3.py
+# --- golden/shared/py/journal.py
+# --- golden/shared/py/leftover.py
+# --- golden/shared/py/state.2.py
 # --- golden/shared/py/signals.2.py
-# --- golden/shared/py/what-the-operator-sees.py
-# --- golden/shared/py/a-question-to-the-person-at-the-terminal.py
-# --- golden/shared/py/a-run.12.py
-# --- golden/shared/py/what-status.3.py
-# --- golden/shared/py/the-command-line-of-a-program.2.py
-# --- golden/shared/py/what-operators-can-ask-for-besides.2.py
-# --- golden/shared/py/a-file-of-answers-to-prompts.py
-# --- golden/shared/py/runs-that-wait-for-an-answer.4.py
-# --- golden/shared/py/whether-the-value-of-an-input-fits-what-was-declared.py
-# --- golden/shared/py/text-files-that-the-operator-names.py
+# --- golden/shared/py/display.py
+# --- golden/shared/py/dialog.py
+# --- golden/shared/py/session.12.py
+# --- golden/shared/py/report.3.py
+# --- golden/shared/py/cli.2.py
+# --- golden/shared/py/asked.2.py
+# --- golden/shared/py/answers.py
+# --- golden/shared/py/waiting.4.py
+# --- golden/shared/py/fitting.py
+# --- golden/shared/py/files.py
 # --- golden/shared/py/inputs.2.py
-# --- golden/shared/py/the-task-of-a-run.py
-# --- golden/shared/py/how-an-answer-becomes-a-text.6.py
-# --- golden/shared/py/texts-that-a-run-keeps.py
-# --- golden/shared/py/what-a-journal-and-a-status-know-of-the-texts-that-a-run-keeps.py
-# --- golden/shared/py/the-limit-of-how-many-times-tasks-may-be-done-in-a-run.py
-# --- golden/shared/py/processes.4.py
-# --- golden/shared/py/units-that-call-processes.py
-# --- golden/shared/py/prompts.py
+# --- golden/shared/py/tasked.py
+# --- golden/shared/py/reading.6.py
+# --- golden/shared/py/kept.py
+# --- golden/shared/py/slots.py
+# --- golden/shared/py/limit.py
+# --- golden/shared/py/process.4.py
+# --- golden/shared/py/interrupted.py
+# --- golden/shared/py/ask.py
 # --- golden/shared/py/replies.py
-# --- golden/shared/py/exchanges-with-processes.2.py
-# --- golden/shared/py/the-search-for-a-validation-pattern.py
-# --- golden/shared/py/texts-that-are-given-to-processes.3.py
-# --- golden/shared/py/times-that-the-operator-gives.py
-# --- golden/shared/py/what-an-operator-says-once-for-a-whole-run.py
-# --- golden/shared/py/which-options-a-run-was-given.py
-# --- golden/shared/py/how-often-agents-and-tools-are-called-in-a-run.py
-# --- golden/shared/py/calls-that-are-counted.py
-# --- golden/shared/py/units-that-give-a-text-to-a-process-and-take-its-answer.py
-# --- golden/shared/py/commands-by-name.py
-# --- golden/shared/py/the-agents-that-people-have.py
+# --- golden/shared/py/exchange.2.py
+# --- golden/shared/py/search.py
+# --- golden/shared/py/conversing.3.py
+# --- golden/shared/py/durations.py
+# --- golden/shared/py/agreed.py
+# --- golden/shared/py/repeating.py
+# --- golden/shared/py/tally.py
+# --- golden/shared/py/trying.py
+# --- golden/shared/py/speaking.py
+# --- golden/shared/py/pairs.py
+# --- golden/shared/py/recipes.py
 # --- golden/shared/py/agents.py
-# --- golden/shared/py/units-that-an-agent-answers.py
-# --- golden/shared/py/units-that-call-several-agents-at-the-same-time.py
-# --- golden/shared/py/the-format-of-journals-that-hold-the-answers-of-entries-as-they-come.py
-# --- golden/shared/py/reports-as-files.py
+# --- golden/shared/py/agent.py
+# --- golden/shared/py/parallel.py
+# --- golden/shared/py/report_files.py
 # --- golden/shared/py/reports.py
-# --- golden/shared/py/how-many-steps-a-run-may-do.py
-# --- golden/shared/py/what-a-run-has-put-out-so-far.py
-# --- golden/shared/py/breakpoints.py
-# --- golden/shared/py/runs-that-wait-no-longer-than-the-operator-allows.py
+# --- golden/shared/py/most_steps.py
+# --- golden/shared/py/produced.py
+# --- golden/shared/py/breaks.py
+# --- golden/shared/py/expiring.py
 # --- golden/shared/py/the-operator-s-part.4.py
-# --- golden/shared/py/the-part-of-yaml-that-files-of-mocks-are-written-in.py
-# --- golden/shared/py/files-of-mocks.py
-# --- golden/shared/py/rehearsals.py
-# --- golden/shared/py/runs-in-which-nothing-is-executed.3.py
-# --- golden/shared/py/who-decided-about-a-run.py
-# --- golden/shared/py/the-operator-s-jump.py
-# --- golden/shared/py/notices.py
-# --- golden/shared/py/several-runs-of-one-document.2.py
-# --- golden/shared/py/archived-runs.6.py
+# --- golden/shared/py/plain_yaml.py
+# --- golden/shared/py/mocks.py
+# --- golden/shared/py/mocked.py
+# --- golden/shared/py/prompting.3.py
+# --- golden/shared/py/signing.py
+# --- golden/shared/py/moving.py
+# --- golden/shared/py/noticing.py
+# --- golden/shared/py/several.2.py
+# --- golden/shared/py/history.6.py

@@ -10,11 +10,11 @@
 
 RDC_PROGRAM := baff4dea97d407d002f35e8d1a4815bc
 
-# --- The units -----------------------------------------------------------------------------------------------------------
-# `do_X` is the command of unit X, `ask_X` what it asks or says, `after_X` where the run goes from there.
+# --- The steps -----------------------------------------------------------------------------------------------------------
+# `do_X` is the command of step X, `ask_X` what it asks or says, `after_X` where the run goes from there.
 # Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
-# A text after a unit, or a second one after an end, names the transition that leads there; the first one is a message.
-# `retry 3` does the unit up to three more times, and only then what follows `||`.
+# A text after a step, or a second one after an end, names the transition that leads there; the first one is a message.
+# `retry 3` does the step up to three more times, and only then what follows `||`.
 
 # 1. Is {{VERSION}} a new version?                                                 examples/tagged-release.runbook.md:42
 define do_1
@@ -53,17 +53,17 @@ pass) COMPLETE 'Version {{VERSION}} is in {{CHANNEL}}' ;;
 fail) retry 2 || STOP 'Version {{VERSION}} is approved but not published' ;;
 endef
 
-# Which units there are, and what else is known of them; the run begins with the first.
-# A line `all` holds for each command, a mark for each unit; what a command `keeps`, it keeps after each outcome.
-define RDC_UNITS
+# Which steps there are, and what else is known of them; the run begins with the first.
+# A line `all` holds for each command, a mark for each step; what a command `keeps`, it keeps after each outcome.
+define RDC_NODES
 all variable VERSION VERSION
 all variable CHANNEL CHANNEL
 all mark '{{VERSION}}' VERSION '' '' '{{VERSION}}'
 all mark '{{CHANNEL}}' CHANNEL '' '' '{{CHANNEL}}'
-unit 1 bash 'Is {{VERSION}} a new version?'
-unit 2 bash 'Build {{VERSION}}'
-unit 3 yes_no 'Release {{VERSION}} to {{CHANNEL}}?'
-unit 4 bash 'Publish {{VERSION}}'
+node 1 bash 'Is {{VERSION}} a new version?'
+node 2 bash 'Build {{VERSION}}'
+node 3 yes_no 'Release {{VERSION}} to {{CHANNEL}}?'
+node 4 bash 'Publish {{VERSION}}'
 endef
 
 define RDC_VALUES
@@ -92,19 +92,19 @@ SHELL = /bin/sh
 
 RDC_STATE := .rdc/tagged-release.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
-RDC_UNITS_ALONE := 1 2 3 4
-RDC_STEPS := $(RDC_UNITS_ALONE:%=step-%)
+RDC_NODES_ALONE := 1 2 3 4
+RDC_STEPS := $(RDC_NODES_ALONE:%=step-%)
 RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS)
 .PHONY: $(RDC_TARGETS)
 
-run: ; $(call RDC_CALL,run,$(RDC_UNITS_ALONE))
-resume: ; $(call RDC_CALL,resume,$(RDC_UNITS_ALONE))
+run: ; $(call RDC_CALL,run,$(RDC_NODES_ALONE))
+resume: ; $(call RDC_CALL,resume,$(RDC_NODES_ALONE))
 status: ; $(call RDC_CALL,status)
 answer: ; $(call RDC_CALL,answer)
 clean: ; $(call RDC_CALL,clean)
 unlock: ; $(call RDC_CALL,unlock)
 help: ; $(call RDC_CALL,help)
-# One unit alone, apart from any run.
+# One step alone, apart from any run.
 $(RDC_STEPS): step-%: ; $(call RDC_CALL,step $*,$*)
 
 # What of the driver each of them needs besides what all have in common.
@@ -120,13 +120,13 @@ RDC_SH := $(SHELL)
 RDC_HASH := \#
 RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
 RDC_DRY = $(findstring n,$(RDC_FLAGS))
-RDC_CALL = $(if $(RDC_DRY),$(foreach unit,$(2),$(RDC_SHOW)),@exec $(RDC_SH) -c 'eval "$$RDC_GIVEN$$RDC"' rdc $(1))
-RDC_SHOW = $(info $(RDC_HASH) step-$(unit))$(info $(value do_$(unit))$(value escaped_do_$(unit))$(value ask_$(unit)))
+RDC_CALL = $(if $(RDC_DRY),$(foreach node,$(2),$(RDC_SHOW)),@exec $(RDC_SH) -c 'eval "$$RDC_GIVEN$$RDC"' rdc $(1))
+RDC_SHOW = $(info $(RDC_HASH) step-$(node))$(info $(value do_$(node))$(value escaped_do_$(node))$(value ask_$(node)))
 
 # What is given as NAME=VALUE is a text, and make expands nothing in it.
 RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
 $(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
-RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN RESULT:RESULT TOOLS:TOOLS UNIT:UNIT VERSION:input_1 CHANNEL:input_2
+RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN REPLY:REPLY STEP:STEP TOOLS:TOOLS VERSION:input_1 CHANNEL:input_2
 override RDC_QUOTED = '$(subst ','\'',$(1))'
 override RDC_NAMED = $(firstword $(subst :, ,$(take)))
 override RDC_VARIABLE = rdc_given_$(lastword $(subst :, ,$(take)))
@@ -153,23 +153,23 @@ define RDC_LINE
 
 
 endef
-# --- golden/shared/mk/takes-one-unit-after-the-other.mk
-# --- golden/shared/mk/going-on-with-a-run.mk
-# --- golden/shared/mk/what-was-done.mk
-# --- golden/shared/mk/what-there-is.mk
-# --- golden/shared/mk/one-unit-alone.mk
-# --- golden/shared/mk/runs-that-are-no-more.mk
+# --- golden/shared/mk/core.mk
+# --- golden/shared/mk/resume.mk
+# --- golden/shared/mk/status.mk
+# --- golden/shared/mk/help.mk
+# --- golden/shared/mk/alone.mk
+# --- golden/shared/mk/clearing.mk
 # --- golden/shared/mk/counters.mk
-# --- golden/shared/mk/attempts-at-a-unit.mk
-# --- golden/shared/mk/what-units-have-in-common.mk
+# --- golden/shared/mk/retries.mk
+# --- golden/shared/mk/shared.mk
 # --- golden/shared/mk/texts.mk
-# --- golden/shared/mk/files-of-a-run.mk
-# --- golden/shared/mk/questions-for-pass-or-fail.mk
-# --- golden/shared/mk/words-of-outcomes.mk
+# --- golden/shared/mk/files.mk
+# --- golden/shared/mk/asks.mk
+# --- golden/shared/mk/words.mk
 # --- golden/shared/mk/values.mk
 # --- golden/shared/mk/inputs.mk
-# --- golden/shared/mk/questions-for-texts-and-options.mk
-# --- golden/shared/mk/a-program-for-python3.mk
+# --- golden/shared/mk/questions.mk
+# --- golden/shared/mk/helper.mk
 
 # --- What an operator drives a run with: to leave it out, compile with the option `operator: basic` -----------------------
 RDC_DRIVES := goto history
@@ -191,9 +191,9 @@ RDC_RUNS := $(RDC_PARTS) RDC_MODULE_OPERATOR
 RDC_RUNS += $(if $(call RDC_GETS,NOTIFY),RDC_MODULE_NOTICE)
 RDC_RUNS += $(if $(call RDC_GETS,AGENT),RDC_MODULE_DELEGATE)
 RDC_PARTS = $(RDC_RUNS)
-# --- golden/shared/mk/the-operator.mk
-# --- golden/shared/mk/the-operator-s-jump.mk
-# --- golden/shared/mk/what-was-done-and-by-whom-runs-beside-each-other.mk
-# --- golden/shared/mk/notices.mk
-# --- golden/shared/mk/what-an-operator-can-do.mk
-# --- golden/shared/mk/an-agent-that-answers-prompts.mk
+# --- golden/shared/mk/operator.mk
+# --- golden/shared/mk/goto.mk
+# --- golden/shared/mk/runs.mk
+# --- golden/shared/mk/notice.mk
+# --- golden/shared/mk/manual.mk
+# --- golden/shared/mk/delegate.mk

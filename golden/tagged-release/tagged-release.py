@@ -10,13 +10,13 @@
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
 # the rest. State is kept in .rdc/tagged-release in the current folder.
 #
-# First the runbook: a call for each unit, the line of the document on which it stands (`at`), what it does, and where the
+# First the runbook: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
-# `retry(3)` does the unit up to three more times, and only then what stands behind `then`.
+# `retry(3)` does the step up to three more times, and only then what stands behind `then`.
 # `inputs` are variables of each command, and stand in texts as `{{NAME}}`.
 
 
-def runbook(about, unit, go, retry, complete, stop, ask):
+def runbook(about, step, go, retry, complete, stop, ask):
     about("Tagged release",
         name="tagged-release",
         source="examples/tagged-release.runbook.md",
@@ -39,13 +39,13 @@ def runbook(about, unit, go, retry, complete, stop, ask):
         ],
     )
 
-    unit("1", "Is {{VERSION}} a new version?", at=42,
+    step("1", "Is {{VERSION}} a new version?", at=42,
         bash='mkdir -p releases && [ ! -e "releases/$VERSION" ]',
         on_pass=go("2"),
         on_fail=stop("Version {{VERSION}} has been released before"),
     )
 
-    unit("2", "Build {{VERSION}}", at=50,
+    step("2", "Build {{VERSION}}", at=50,
         bash='echo "shop $VERSION" > package.txt && echo "built: $(cat package.txt)"',
         on_pass=go("3"),
         on_fail=stop("The build of {{VERSION}} failed"),
@@ -58,7 +58,7 @@ def runbook(about, unit, go, retry, complete, stop, ask):
         on_no=stop("Version {{VERSION}} was not approved, nothing was published"),
     )
 
-    unit("4", "Publish {{VERSION}}", at=65,
+    step("4", "Publish {{VERSION}}", at=65,
         bash=r"""
 mkdir -p "releases/$VERSION" && cp package.txt "releases/$VERSION/package.txt" &&
 echo "$VERSION" > "releases/$CHANNEL.txt" && echo "$CHANNEL is at $(cat "releases/$CHANNEL.txt")"
@@ -79,43 +79,43 @@ import collections, errno, fcntl, functools, json, os, re, select, shlex, signal
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-# --- golden/shared/py/the-program-table.py
-# --- golden/shared/py/the-operator-s-part-of-a-program.py
-# --- golden/shared/py/the-table-of-a-program.10.py
-# --- golden/shared/py/what-goes-for-every-unit-of-a-runbook-with-inputs-and-values.py
-# --- golden/shared/py/the-meaning-of-a-program.3.py
-# --- golden/shared/py/the-journal.py
-# --- golden/shared/py/commands-that-outlive-a-runner-that-was-killed.py
-# --- golden/shared/py/the-state-of-a-run.py
+# --- golden/shared/py/program.py
+# --- golden/shared/py/late.py
+# --- golden/shared/py/built.10.py
+# --- golden/shared/py/common.py
+# --- golden/shared/py/walk.3.py
+# --- golden/shared/py/journal.py
+# --- golden/shared/py/leftover.py
+# --- golden/shared/py/state.py
 # --- golden/shared/py/signals.2.py
-# --- golden/shared/py/what-the-operator-sees.py
-# --- golden/shared/py/a-question-to-the-person-at-the-terminal.3.py
-# --- golden/shared/py/a-run.7.py
-# --- golden/shared/py/what-status.py
-# --- golden/shared/py/the-command-line-of-a-program.2.py
-# --- golden/shared/py/what-operators-can-ask-for-besides.py
-# --- golden/shared/py/a-file-of-answers-to-prompts.py
-# --- golden/shared/py/runs-that-wait-for-an-answer.py
-# --- golden/shared/py/whether-the-value-of-an-input-fits-what-was-declared.py
-# --- golden/shared/py/text-files-that-the-operator-names.py
+# --- golden/shared/py/display.py
+# --- golden/shared/py/dialog.3.py
+# --- golden/shared/py/session.7.py
+# --- golden/shared/py/report.py
+# --- golden/shared/py/cli.2.py
+# --- golden/shared/py/asked.py
+# --- golden/shared/py/answers.py
+# --- golden/shared/py/waiting.py
+# --- golden/shared/py/fitting.py
+# --- golden/shared/py/files.py
 # --- golden/shared/py/inputs.py
-# --- golden/shared/py/how-an-answer-becomes-a-text.2.py
-# --- golden/shared/py/texts-that-a-run-keeps.py
-# --- golden/shared/py/what-a-journal-and-a-status-know-of-the-texts-that-a-run-keeps.py
-# --- golden/shared/py/processes.2.py
-# --- golden/shared/py/units-that-call-processes.3.py
+# --- golden/shared/py/reading.2.py
+# --- golden/shared/py/kept.py
+# --- golden/shared/py/slots.py
+# --- golden/shared/py/process.2.py
+# --- golden/shared/py/interrupted.3.py
 # --- golden/shared/py/values.2.py
-# --- golden/shared/py/slots-as-environment-variables-of-what-a-unit-calls.py
-# --- golden/shared/py/commands.py
-# --- golden/shared/py/prompts.py
+# --- golden/shared/py/variables.py
+# --- golden/shared/py/shell.py
+# --- golden/shared/py/ask.py
 # --- golden/shared/py/the-operator-s-part.3.py
-# --- golden/shared/py/exchanges-with-processes.py
-# --- golden/shared/py/texts-that-are-given-to-processes.py
-# --- golden/shared/py/prompts-that-an-agent-answers-because-the-operator-says-so-by-agent.py
-# --- golden/shared/py/runs-in-which-nothing-is-executed.py
-# --- golden/shared/py/who-decided-about-a-run.py
-# --- golden/shared/py/the-operator-s-jump.py
+# --- golden/shared/py/exchange.py
+# --- golden/shared/py/conversing.py
+# --- golden/shared/py/prompted.py
+# --- golden/shared/py/prompting.py
+# --- golden/shared/py/signing.py
+# --- golden/shared/py/moving.py
 # --- golden/shared/py/logs.py
-# --- golden/shared/py/notices.py
-# --- golden/shared/py/several-runs-of-one-document.py
-# --- golden/shared/py/archived-runs.py
+# --- golden/shared/py/noticing.py
+# --- golden/shared/py/several.py
+# --- golden/shared/py/history.py

@@ -6,12 +6,18 @@ a part of a runtime or driver, the script of a step that rdc knows by its name, 
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import count
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
+from compiler.ir.program import Noun
+from tests.conftest import ROOT
+
+SHIM, DRIVER = ROOT / "runtime_shim", ROOT / "backends/make/driver"
 SHARED = "shared"
 """The folder in `golden` with what is in several files."""
 
@@ -22,7 +28,7 @@ class Form:
 
     What begins without a title, as the operator's targets in a Makefile, is the file's own.
 
-    Lines of a piece stand behind `indent` blanks, or are empty.
+    Lines of a piece stand behind `indent` spaces, or are empty.
     """
 
     begins: re.Pattern[str]
@@ -129,9 +135,23 @@ class Shared:
 
 
 def _names(suffix: str, title: str) -> Iterator[str]:
-    stem = "-".join(re.findall(r"[a-z0-9]+", re.split(r"[:,.(]", title.lower())[0]))
+    stem = _modules().get(title) or "-".join(re.findall(r"[a-z0-9]+", re.split(r"[:,.(]", title.lower())[0]))
     yield f"{SHARED}/{suffix}/{stem}.{suffix}"
     yield from (f"{SHARED}/{suffix}/{stem}.{number}.{suffix}" for number in count(2))
+
+
+@cache
+def _modules() -> Mapping[str, str]:
+    """The names of modules by what generated files say above their text, which names the kind of the document."""
+    shim = {
+        path.stem: ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "" for path in SHIM.glob("*.py")
+    }
+    said = {doc.partition("\n")[0]: name for name, doc in shim.items()}
+    found = {re.sub(r"\brunbook(?=s?\b)", kind, doc): name for doc, name in said.items() for kind in get_args(Noun)}
+    for path in DRIVER.glob("*.sh"):
+        if match := FORMS["mk"].begins.match("\n" + path.read_text(encoding="utf-8")):
+            found[match["title"]] = path.stem
+    return found
 
 
 def whole(suffix: str, own: str, files: Mapping[str, str]) -> str:

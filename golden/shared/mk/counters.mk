@@ -1,5 +1,5 @@
 
-# --- Module: counters: their changes are noted in the journal where the next unit begins ------------------------------
+# --- Module: counters: their changes are noted in the journal where the next step begins ------------------------------
 define RDC_MODULE_COUNTERS
 counter() {
   key "$1"; eval "rdc_r_$rdc_key=\$2"
@@ -26,7 +26,7 @@ below() { value "$1"; [ "$rdc_value" -lt "$2" ]; }
 at_least() { value "$1"; [ "$rdc_value" -ge "$2" ]; }
 equals() { value "$1"; [ "$rdc_value" -eq "$2" ]; }
 
-# Takes what the journal says of registers, and of how many times units have been done.
+# Takes what the journal says of registers, and of how many times steps have been done.
 restored() {
   rdc_facts=$(LC_ALL=C awk -v count="$rdc_count" '
     NR > count { exit }

@@ -39,11 +39,11 @@ def unfit(value, kind, options=(), pattern=None):
 
 
 MOST_OBJECTS = 10_000  # places where a JSON object may begin: more are not tried, so that no answer takes for ever
-BLANKS = " \t\n\r\v\f"
+SPACES = " \t\n\r\v\f"
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
-def cleaned(text):  # Return a text without what no target could keep, and without blanks at both ends.
-    return NO_TEXT.sub("\ufffd", text).strip(BLANKS)
+def cleaned(text):  # Return a text without what no target could keep, and without spaces at both ends.
+    return NO_TEXT.sub("\ufffd", text).strip(SPACES)
 
 def extracted(answer, field):
     """Return the field of the last JSON object in an answer that has it, else the whole answer (I19)."""

@@ -126,7 +126,6 @@ class Display:  # Lines on a stream, in colour where it is a terminal that wants
 
 
 GRACE = 5.0  # seconds from SIGTERM to SIGKILL
-TOLERANCE = 5  # ticks: journals of older programs say when a process was recorded, which is a little later
 
 def started_at(pid):  # Return when a process began, in ticks of the machine; None if it is gone, or without /proc.
     with suppress(OSError), open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
@@ -137,7 +136,7 @@ def started_at(pid):  # Return when a process began, in ticks of the machine; No
 def is_alive(process):  # Tell whether a recorded process still lives; another one may have its number by now.
     pid, since = process["pid"], process["since"]
     began = started_at(pid) if (type(pid), type(since)) == (int, int) and pid > 1 else None  # no command is 0 or 1
-    return began is not None and abs(began - since) <= TOLERANCE
+    return began is not None and began == since
 
 def signal_groups(groups, *numbers):  # Send signals to process groups that may be gone.
     for group in groups:
@@ -418,7 +417,7 @@ class Source:  # The lines of a file, and how far they were read.
             line = self.lines[self.at]
             said = line.lstrip(" ")
             if said.startswith("\t"):
-                raise self.wrong("a tab indents this line: use blanks")
+                raise self.wrong("a tab indents this line: use spaces")
             if said and not said.startswith("#") and not (said.rstrip() in ("---", "...") and said == line):
                 return len(line) - len(said), said.rstrip()
             self.at += 1
@@ -502,7 +501,7 @@ def _plain(lines, said):  # Read a plain or quoted text of one line.
     elif not re.match(r"[&*!%@`|>\[\]{},]|[?:-](\s|$)", said) and not re.search(r":\s|:$", COMMENT.sub("", said)):
         return COMMENT.sub("", said).rstrip()
     lines.at -= 1
-    raise lines.wrong("expected a text: put quotes around it, or write it as a block after `|`")
+    raise lines.wrong("expected a string: put quotes around it, or write it as a block after `|`")
 
 def _block(lines, ends, indent):  # Read the lines of a text that are indented further.
     found = []
@@ -614,7 +613,7 @@ def _reply(place, found):
         return Reply(found)
     if isinstance(found, (bool, int, float)):
         return Reply(json.dumps(found))
-    raise RefusedError(f"{place}: expected a text, or {{fail: why}}")
+    raise RefusedError(f"{place}: expected a string, or {{fail: why}}")
 
 def reply_to(mocks, kind, name, number):  # Return the answer to a call, by its number from 0; None where there is none.
     replies = mocks[kind].get(name, [])
@@ -634,7 +633,7 @@ def read_commands(place, path):  # Return the commands of a file, which may be n
 
 class Orders:  # What the operator wants to be called, and how often and how long.
     @cached_property
-    def mocks(self):  # The answers of a rehearsal, in which nothing is called.
+    def mocks(self):  # The answers of a mock run, in which nothing is called.
         path = given("MOCK")
         try:
             return mocks_in(path, read_text(path)) if path else None
@@ -671,7 +670,7 @@ class Orders:  # What the operator wants to be called, and how often and how lon
         if self.mocks is None:
             return self._tools.get(connection, "")
         return "" if is_optional and f"{connection}/{tool}" not in self.mocks["tools"] else "mock"
-    def mocked(self, key, number):  # Return the answer of a rehearsal to a call, by its number from 0.
+    def mocked(self, key, number):  # Return the answer of a mock run to a call, by its number from 0.
         kind, _, name = key.partition(" ")
         return reply_to(self.mocks, KIND_OF[kind], name, number) if self.mocks is not None else None
     def missing(self, kinds):
@@ -694,15 +693,15 @@ class Orders:  # What the operator wants to be called, and how often and how lon
 
 LARGEST_ANSWER = 1 << 20  # bytes
 MOST_OBJECTS = 10_000  # places where a JSON object may begin: more are not tried, so that no answer takes for ever
-BLANKS = " \t\n\r\v\f"
+SPACES = " \t\n\r\v\f"
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 COLOURS = re.compile("\x1b\\[[0-?]*[ -/]*[@-~]")  # what tells a terminal how to show the words beside it
 
-def decoded(answer):  # Return the text of an answer: what is not UTF-8, and NUL, is U+FFFD; no blanks around (I11).
+def decoded(answer):  # Return the text of an answer: what is not UTF-8, and NUL, is U+FFFD; no spaces around (I11).
     return cleaned(answer.decode("utf-8", errors="replace"))
 
-def cleaned(text):  # Return a text without what no target could keep, and without blanks at both ends.
-    return NO_TEXT.sub("\ufffd", text).strip(BLANKS)
+def cleaned(text):  # Return a text without what no target could keep, and without spaces at both ends.
+    return NO_TEXT.sub("\ufffd", text).strip(SPACES)
 
 def keywords_in(answer, keywords):  # Return the keywords of the line that decides; several are ambiguous (I12).
     ordered = sorted(keywords, key=len, reverse=True)
@@ -951,7 +950,7 @@ FIRST_PAUSE = 2  # seconds until an agent is called again; each further pause is
 AT_REST = "rest"  # as the last line, that nothing is called at present
 AGENT, TOOL = "agent ", "tool "  # begin what is counted
 
-class Account:  # The calls of a run, in `calls/tally` of its state folder: a line for each, before it is made.
+class Account:  # The calls of a run, in `calls/tally` of its state directory: a line for each, before it is made.
     def __init__(self, folder):
         self._folder = Path(folder)
     def made(self):  # Return the calls so far; a line that was not written to its end is of a call that was not made.
@@ -968,18 +967,18 @@ class Account:  # The calls of a run, in `calls/tally` of its state folder: a li
     def _write(self, lines):
         with (self._folder / "calls" / "tally").open("a", encoding="utf-8") as file:
             file.write("".join(f"\n{line}" for line in lines) + "\n")
-    def again(self, unit, tries, seconds):
-        """Note when the calls of a unit, which have failed so many times, are made again."""
-        note = {"unit": unit, "calls": sum(self.made().values()), "tries": tries, "until": time.time() + seconds}
+    def again(self, node, tries, seconds):
+        """Note when the calls of a step, which have failed so many times, are made again."""
+        note = {"node": node, "calls": sum(self.made().values()), "tries": tries, "until": time.time() + seconds}
         keep(str(self._folder / "calls" / "again"), json.dumps(note) + "\n")
-    def tried(self, unit):
-        """Return how many times the calls of a unit have failed, and how many seconds are left until the next ones.
+    def tried(self, node):
+        """Return how many times the calls of a step have failed, and how many seconds are left until the next ones.
 
-        If anything was called since that was noted, the unit is another one, or done anew.
+        If anything was called since that was noted, the step is another one, or done anew.
         """
         with suppress(OSError, ValueError, TypeError, KeyError):
             note = json.loads((self._folder / "calls" / "again").read_bytes())
-            if (note["unit"], note["calls"]) == (unit, sum(self.made().values())):
+            if (note["node"], note["calls"]) == (node, sum(self.made().values())):
                 left = max(float(note["until"]) - time.time(), 0.0)
                 return int(note["tries"]), min(left, FIRST_PAUSE * 2.0 ** (int(note["tries"]) - 1))
         return 0, 0.0
@@ -987,7 +986,7 @@ class Account:  # The calls of a run, in `calls/tally` of its state folder: a li
         path = self._folder / "calls" / "budget"
         made = sum(count for key, count in self.made().items() if key.startswith(AGENT))
         return not path.exists() or made + number <= int(path.read_text())
-    def keep(self, folder, name, text, number=0):  # Keep a text, as UNIT.K for the K-th call, and return K.
+    def keep(self, folder, name, text, number=0):  # Keep a text, as STEP.K for the K-th call, and return K.
         stem = self._folder / folder / quote(name, safe="{} ")[:LONGEST_NAME]
         while not number or (folder == PROMPTS and Path(f"{stem}.{number}").exists()):
             number += 1
@@ -1004,7 +1003,7 @@ def masked(text):
     return re.sub("|".join(map(re.escape, hidden)), "***", text) if hidden else text
 
 
-ENTRIES = "entries"  # the folder of what the entries of the unit at work have answered
+ENTRIES = "entries"  # the folder of what the entries of the step at work have answered
 BY_HAND = "-"  # in place of a word: there is no command, and a person is to answer
 
 # A call: who is called, as what it is counted, its command, what it is given and its own variables.
@@ -1016,19 +1015,19 @@ def check(kinds):  # Say what is wrong with what make was given, before anything
     except RefusedError as error:
         return str(error)
 
-class Caller:  # Calls what a unit wants.
+class Caller:  # Calls what a step wants.
     def __init__(self, driver, left, folder):
         self.orders, self.account = Orders(), Account(folder)
-        self._unit = os.environ.get("RDC_UNIT", "")
+        self._step = os.environ.get("RDC_STEP", "")
         self._driver, self._left = driver, left
         self._display = Display(sys.stderr)
-        self._entries = None  # where the answers of entries are kept, for a unit that has some
+        self._entries = None  # where the answers of entries are kept, for a step that has some
     def converse(self, seconds, calls, retries=0):
         """Return the answers of commands that run at the same time, None for one that gave none (I11)."""
         found = self.earlier(calls)
         due = [index for index in range(len(calls)) if index not in found]
         with running(self._driver, self._left, self._display) as processes:
-            before, left = self.account.tried(self._unit)
+            before, left = self.account.tried(self._step)
             if left:
                 self._sleep(processes, left)
             for tries in range(min(before, retries), retries + 1):
@@ -1098,7 +1097,7 @@ class Caller:  # Calls what a unit wants.
         """Wait before another attempt, in which a run that is ended can go on without a decision."""
         seconds = FIRST_PAUSE * 2**tries
         self._display.line(f"    {one_line(trouble)}; trying again in {duration(seconds)}")
-        self.account.again(self._unit, tries + 1, seconds)
+        self.account.again(self._step, tries + 1, seconds)
         self.account.rest()
         self._sleep(processes, seconds)
     @staticmethod
@@ -1115,12 +1114,12 @@ class Caller:  # Calls what a unit wants.
         if trouble:
             self._show(trouble)
         return word
-    def agents(self, call, prompts, folder):  # Call the agents of a unit, and return its word and its text.
+    def agents(self, call, prompts, folder):  # Call the agents of a step, and return its word and its text.
         entries, is_parallel = call["entries"], "check" in call
         calls = []
         for index, entry in enumerate(entries):
-            name = entry["name"] if is_parallel else os.environ.get("RDC_UNIT", "")
-            own = {"RDC_ENTRY": str(index), "RDC_UNIT": name} if is_parallel else {}
+            name = entry["name"] if is_parallel else os.environ.get("RDC_STEP", "")
+            own = {"RDC_ENTRY": str(index), "RDC_STEP": name} if is_parallel else {}
             command = self.orders.agent(entry["agent"])
             if not command:
                 return BY_HAND, ""
@@ -1132,7 +1131,7 @@ class Caller:  # Calls what a unit wants.
         if not is_parallel:
             return words[0], found[0] or ""
         return joined_word(words, call["check"], call["failing"], call["unanimous"]), joined_answer(found)
-    def tool(self, call, values):  # Call the tool of a unit, and return its word and its result (I13).
+    def tool(self, call, values):  # Call the tool of a step, and return its word and its result (I13).
         connection, tool, is_optional = call["connection"], call["tool"], bool(call.get("optional"))
         command = self.orders.tool(connection, tool, is_optional)
         if not command and is_optional:
@@ -1140,7 +1139,7 @@ class Caller:  # Calls what a unit wants.
             return "fail", ""
         if not command:
             return BY_HAND, ""
-        one = One(os.environ.get("RDC_UNIT", ""), f"{TOOL}{connection}/{tool}", command, request(call, values), {})
+        one = One(os.environ.get("RDC_STEP", ""), f"{TOOL}{connection}/{tool}", command, request(call, values), {})
         (result,) = self.converse(call["timeout"], [one])
         return ("fail", "") if result is None else ("pass", result)
 
@@ -1201,7 +1200,7 @@ def replied(driver, left, folder, answer, asked, reply):  # Take the answer that
     call, caller = json.loads(Path(folder, "call").read_bytes()), Caller(driver, left, folder)
     text = cleaned(text_in(reply))
     word = "pass" if "tool" in call else caller.word(call["entries"][0], text or None)
-    name = os.environ.get("RDC_UNIT", "")
+    name = os.environ.get("RDC_STEP", "")
     caller.account.keep(ANSWERS, name, text, caller.account.keep(PROMPTS, name, text_in(asked)))
     caller.account.rest()
     keep(answer, masked(text))

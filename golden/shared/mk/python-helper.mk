@@ -99,7 +99,6 @@ class Display:  # Lines on a stream, in colour where it is a terminal that wants
 
 
 GRACE = 5.0  # seconds from SIGTERM to SIGKILL
-TOLERANCE = 5  # ticks: journals of older programs say when a process was recorded, which is a little later
 
 def started_at(pid):  # Return when a process began, in ticks of the machine; None if it is gone, or without /proc.
     with suppress(OSError), open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
@@ -110,7 +109,7 @@ def started_at(pid):  # Return when a process began, in ticks of the machine; No
 def is_alive(process):  # Tell whether a recorded process still lives; another one may have its number by now.
     pid, since = process["pid"], process["since"]
     began = started_at(pid) if (type(pid), type(since)) == (int, int) and pid > 1 else None  # no command is 0 or 1
-    return began is not None and abs(began - since) <= TOLERANCE
+    return began is not None and began == since
 
 def signal_groups(groups, *numbers):  # Send signals to process groups that may be gone.
     for group in groups:

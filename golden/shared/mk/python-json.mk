@@ -27,7 +27,7 @@ def _as_text(name: str, value: Any) -> str:  # noqa: ANN401 (any JSON value)
         return value
     if isinstance(value, (bool, int, float)):
         return json.dumps(value)
-    raise ValueError(f"{name!r} is neither a text, a number, true nor false")
+    raise ValueError(f"{name!r} is neither a string, a number, true nor false")
 
 
 def convert(path: str, target: str, kind: str, names: str) -> None:

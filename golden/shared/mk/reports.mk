@@ -18,7 +18,7 @@ keep_all() {
   for rdc_pair in ${rdc_keeps_U-}; do keep_value "${rdc_pair#*=}" "${rdc_pair%%=*}"; done
   [ "$rdc_kind_U" = agents ] || return 0
   said; keep "$rdc_call_U" call
-  rdc_says=$(informed helper report "$rdc_files" "$rdc_files/$rdc_said" "$rdc_run $rdc_unit.$rdc_call") && return
+  rdc_says=$(informed helper report "$rdc_files" "$rdc_files/$rdc_said" "$rdc_run $rdc_node.$rdc_call") && return
   say "rdc: once it can be written: ${rdc_again}resume"
   fail "$rdc_says"
 }

@@ -54,7 +54,7 @@ mask() {
     { masked < "$rdc_word" > "$rdc_word.masked" && mv "$rdc_word.masked" "$rdc_word"; } 2> /dev/null || unkept
   done
 }
-mask_outputs() { for rdc_name in ${rdc_gives_U-}; do mask "$rdc_files/outputs/$rdc_unit.$rdc_call.$rdc_name"; done; }
+mask_outputs() { for rdc_name in ${rdc_gives_U-}; do mask "$rdc_files/outputs/$rdc_node.$rdc_call.$rdc_name"; done; }
 
 # What is kept of texts and replies; other files are read again within the same step.
 keep() {

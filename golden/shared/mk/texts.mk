@@ -9,7 +9,7 @@ mark() {
   eval "${rdc_mark}_before=\${3-} ${rdc_mark}_after=\${4-} ${rdc_mark}_missing=\${5-}"
 }
 
-# Whether the text $1 has marks of the unit in it; lets rdc_present be their numbers. Those of others may come first.
+# Whether the text $1 has marks of the step in it; lets rdc_present be their numbers. Those of others may come first.
 refers() {
   rdc_present='' rdc_i=${rdc_others_U-0} rdc_marks=${rdc_marks_U-}
   while [ "$rdc_i" -lt "${#rdc_marks}" ]; do
@@ -19,7 +19,7 @@ refers() {
   [ -n "$rdc_present" ]
 }
 
-# Writes the text $1 with the values of the registers that the unit's texts refer to, in one pass.
+# Writes the text $1 with the values of the registers that the step's texts refer to, in one pass.
 fill() {
   if ! refers "$1"; then printf '%s' "$1"; return; fi
   (

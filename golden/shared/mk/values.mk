@@ -39,19 +39,19 @@ holds() {
 }
 keep_answer() {
   key "$1"
-  copy "answers/$rdc_unit.$rdc_call" "values/rdc_s_$rdc_key.$rdc_count"; set_to "$1" "$rdc_count"
+  copy "answers/$rdc_node.$rdc_call" "values/rdc_s_$rdc_key.$rdc_count"; set_to "$1" "$rdc_count"
 }
 
 # Keeps the value $2 that the command has given in the slot $1, if it has given one.
 keep_value() {
   key "$1"
-  [ -e "$rdc_files/outputs/$rdc_unit.$rdc_call.$2" ] || return 0
-  copy "outputs/$rdc_unit.$rdc_call.$2" "values/rdc_s_$rdc_key.$rdc_count"; set_to "$1" "$rdc_count"
+  [ -e "$rdc_files/outputs/$rdc_node.$rdc_call.$2" ] || return 0
+  copy "outputs/$rdc_node.$rdc_call.$2" "values/rdc_s_$rdc_key.$rdc_count"; set_to "$1" "$rdc_count"
 }
 keep_field() {
   key "$1"; rdc_field_of=$rdc_key
   keep "$2" field
-  helper extract "$rdc_files/answers/$rdc_unit.$rdc_call" "$rdc_files/field" "$rdc_files/new" || unkept
+  helper extract "$rdc_files/answers/$rdc_node.$rdc_call" "$rdc_files/field" "$rdc_files/new" || unkept
   rdc_key=$rdc_field_of
   mv "$rdc_files/new" "$rdc_files/values/rdc_s_$rdc_key.$rdc_count" || unkept
   mask "$rdc_files/values/rdc_s_$rdc_key.$rdc_count"
@@ -61,12 +61,12 @@ clear() { set_to "$1" 0; }
 
 # --- What a called process gets ---------------------------------------------------------------------------------------
 tell() {
-  RDC_UNIT=$rdc_id RDC_RUN_ID=$rdc_run RDC_ATTEMPT=$rdc_attempt RDC_TITLE=$rdc_title
+  RDC_STEP=$rdc_id RDC_RUN_ID=$rdc_run RDC_ATTEMPT=$rdc_attempt RDC_TITLE=$rdc_title
   # A title travels in the environment, which is not for long texts; no letter is cut in half.
   [ "${#rdc_title}" -le 1000 ] || RDC_TITLE=$(printf '%s\n' "$rdc_title" | LC_ALL=C awk '
     NR == 1 { $0 = substr($0, 1, 1000); sub(/[\300-\377][\200-\277]*$/, ""); print $0 "…" }
   ')
-  export RDC_UNIT RDC_RUN_ID RDC_ATTEMPT RDC_TITLE
+  export RDC_STEP RDC_RUN_ID RDC_ATTEMPT RDC_TITLE
   unset RDC_OUTPUT RDC_AGENT_TYPE RDC_ENTRY
   fits || return 1
   rdc_names=${rdc_gives_U-}
@@ -76,7 +76,7 @@ tell() {
   { rm -rf "$rdc_files/output" && true > "$rdc_files/output"; } 2> /dev/null || unkept
 }
 
-# Whether the value of each variable of the unit fits into an environment.
+# Whether the value of each variable of the step fits into an environment.
 fits() {
   for rdc_pair in $rdc_variables; do
     key "${rdc_pair#*=}"; held
@@ -109,9 +109,9 @@ surround() {
   enter env "$@"
 }
 
-# Takes the values that the command has written; a line that is none makes the unit fail, and then no value counts.
+# Takes the values that the command has written; a line that is none makes the step fail, and then no value counts.
 after_command() {
-  true > "$rdc_files/answers/$rdc_unit.$rdc_call" || unkept
+  true > "$rdc_files/answers/$rdc_node.$rdc_call" || unkept
   [ -n "$rdc_names" ] && [ -e "$rdc_files/output" ] || return 0
   read_values && return
   no_values
@@ -120,15 +120,15 @@ after_command() {
   rdc_outcome=fail
 }
 read_values() {
-  rdc_word=$rdc_files/outputs/$rdc_unit.$rdc_call.
+  rdc_word=$rdc_files/outputs/$rdc_node.$rdc_call.
   rdc_says=$(assignments "$rdc_files/output" "$rdc_word" "${rdc_gives_U-}" 65536) || return
   rm -f "$rdc_files/output" # it may hold a secret
   mask_outputs
 }
 mask_outputs() { :; }
 no_values() {
-  true > "$rdc_files/answers/$rdc_unit.$rdc_call" || unkept
-  for rdc_word in ${rdc_gives_U-}; do rm -f "$rdc_files/outputs/$rdc_unit.$rdc_call.$rdc_word"; done
+  true > "$rdc_files/answers/$rdc_node.$rdc_call" || unkept
+  for rdc_word in ${rdc_gives_U-}; do rm -f "$rdc_files/outputs/$rdc_node.$rdc_call.$rdc_word"; done
 }
 
 # Reads lines `NAME=value` and `NAME<<WORD` … `WORD` of the file $1, and keeps the values of the names $3, which

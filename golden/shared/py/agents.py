@@ -28,8 +28,8 @@ class Commanded(Speaking):  # Calls agents.
     def command_of(self, kind):  # Return the command of a type of agent.
         found = self._given.get(kind) or self._listed.get(kind) or self._common
         return found and named(self.session.options, found)
-    def call(self, unit, calls):  # Call agents, with the time limit of the operator if there is one.
-        return super().call({**unit, "timeout": self._seconds} if self._seconds else unit, calls)
+    def call(self, node, calls):  # Call agents, with the time limit of the operator if there is one.
+        return super().call({**node, "timeout": self._seconds} if self._seconds else node, calls)
     def key(self, name, _what):  # Return what a call of an agent is counted as.
         return f"{AGENT}{name}"
     def variables(self, name, what):  # Add the type of the agent.

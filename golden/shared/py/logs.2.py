@@ -11,10 +11,10 @@ def limit_of(given):  # Return how many bytes of an output are kept.
         raise RefusedError(f"--log-limit {given!a}: give a number of bytes, such as 65536, 512k or 1M")
     return int(size[1]) * SIZES[size[2]]
 
-def log_of(folder, number, unit):
-    """Return the file for the unit that ends as the N-th; no character of its name means anything in a path."""
+def log_of(folder, number, node):
+    """Return the file for the step that ends as the N-th; no character of its name means anything in a path."""
     import urllib.parse
-    return os.path.join(folder, LOGS, f"{number:03}-{urllib.parse.quote(unit, safe='{} ')[:150]}.log")
+    return os.path.join(folder, LOGS, f"{number:03}-{urllib.parse.quote(node, safe='{} ')[:150]}.log")
 
 class Log(threading.Thread):  # Shows what a command prints, and keeps the end of it in a file.
     def __init__(self, path, limit):
@@ -105,11 +105,11 @@ def log_commands(session):  # Have commands logged, if the operator wants that.
             performer.processes = LoggedProcesses(session, performer._began, limit)  # the same note
 
 def last_lines(session, facts, record):
-    """Return the last lines of what the unit that ended last has said, if it failed."""
+    """Return the last lines of what the step that ended last has said, if it failed."""
     done = facts["finished"]
     if record is None or record is not done[-1] or record["outcome"] != "fail":
         return []
-    path = log_of(session.store.directory, len(done), record["unit"])
+    path = log_of(session.store.directory, len(done), record["step"])
     try:
         with open(path, "rb") as file:
             file.seek(max(os.path.getsize(path) - SHOWN_BYTES, 0))

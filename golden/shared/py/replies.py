@@ -3,7 +3,7 @@ LARGEST_REPLY = 1 << 20  # bytes
 PASSED = ("pass", "fail", "yes", "no")
 WORDS = {"ask": PASSED, "stage": PASSED, "confirm": ("yes", "no"), "gate": ("approved", "rejected")}
 ANSWERED = (*WORDS, "input", "select", "agent", "tool", "parallel")
-OBJECT = re.compile(r'\s*\{\s*["}]')  # how JSON begins; the name of a unit may begin with a brace too
+OBJECT = re.compile(r'\s*\{\s*["}]')  # how JSON begins; the name of a step may begin with a brace too
 AROUND = " \t\n\r\v\f"  # what does not count at the ends of a reply that is any text (I10)
 FREE = ("input", "select")  # what asks for a text: then no line is a comment
 
@@ -43,14 +43,14 @@ def typed(display, signals, prompt, is_long=False):  # Return what a person type
         lines.append(line)
 
 class Script:  # Reads a file of answers: lines, texts of several lines, or JSON.
-    def __init__(self, units):
-        self._units = units
+    def __init__(self, nodes):
+        self._nodes = nodes
         self._owners = {}
-        for name, unit in units.items():
-            if unit["task"] in ANSWERED and unit.get("stage", "execute") == "execute":
-                self._owners.update(dict.fromkeys(PERFORMERS[unit["task"]].names(name, unit), unit))
+        for name, node in nodes.items():
+            if node["task"] in ANSWERED and node.get("stage", "execute") == "execute":
+                self._owners.update(dict.fromkeys(PERFORMERS[node["task"]].names(name, node), node))
         self._names = sorted(self._owners, key=len, reverse=True)
-        self._is_free = any(unit["task"] in FREE for unit in units.values())
+        self._is_free = any(node["task"] in FREE for node in nodes.values())
     def read(self, text):  # Return the answers in order, and what is wrong with some.
         found = self._json(text) if OBJECT.match(text) else self._lines(text)
         for item in found:
@@ -69,7 +69,7 @@ class Script:  # Reads a file of answers: lines, texts of several lines, or JSON
             for reply in replies if isinstance(replies, list) else [replies]:
                 number += 1
                 if name not in self._owners:
-                    yield number, f"{one_line(name)} is not a unit that asks"
+                    yield number, f"{one_line(name)} is not a step that asks"
                 elif not isinstance(reply, str):
                     yield number, f"{one_line(name)}: expected a string, or a list of strings"
                 else:
@@ -83,8 +83,8 @@ class Script:  # Reads a file of answers: lines, texts of several lines, or JSON
             name = next((name for name in self._names if line.startswith((f"{name} ", f"{name}\t", f"{name}<<"))), None)
             if name is None:
                 first = line.split(None, 1)[0]
-                known = first in self._units and len(line.split()) > 1
-                yield (number, f"{first} is not a unit that asks") if known else Answer(number, None, self._bare(line))
+                known = first in self._nodes and len(line.split()) > 1
+                yield (number, f"{first} is not a step that asks") if known else Answer(number, None, self._bare(line))
             elif line[len(name)] != "<":
                 reply = line[len(name) + 1 :]
                 has_words = self._owners[name]["task"] in WORDS
@@ -96,7 +96,7 @@ class Script:  # Reads a file of answers: lines, texts of several lines, or JSON
                     if inner is None
                     else Answer(number, name, inner)
                 )
-    def _bare(self, reply):  # Take blanks and a comment away from a reply that is a word.
+    def _bare(self, reply):  # Take spaces and a comment away from a reply that is a word.
         return reply if self._is_free else re.sub(r"(^|\s)#.*", "", reply).strip()
     @staticmethod
     def _until(word, lines):
@@ -111,21 +111,21 @@ class Script:  # Reads a file of answers: lines, texts of several lines, or JSON
             check_reply(answer.reply)
         except RefusedError as error:
             return str(error)
-        if answer.unit is None:
+        if answer.step is None:
             known = {word for words in WORDS.values() for word in words}
             return "" if self._is_free or answer.reply.lower() in known else f"expected {', '.join(WORDS['ask'])}"
-        unit = self._owners[answer.unit]
-        words = WORDS.get(unit["task"], ())
+        node = self._owners[answer.step]
+        words = WORDS.get(node["task"], ())
         if words and answer.reply.strip().lower() not in words:
-            return f"expected {' or '.join(words)} for {answer.unit}"
-        if unit["task"] in ("agent", "parallel") and not answer.reply.strip(AROUND):
-            return f"the answer of {answer.unit} is empty"
-        if unit["task"] == "select" and "placeholders" not in unit and answer.reply not in unit["words"]:
-            return f"expected one of {', '.join(unit['words'])} for {answer.unit}"
+            return f"expected {' or '.join(words)} for {answer.step}"
+        if node["task"] in ("agent", "parallel") and not answer.reply.strip(AROUND):
+            return f"the answer of {answer.step} is empty"
+        if node["task"] == "select" and "placeholders" not in node and answer.reply not in node["words"]:
+            return f"expected one of {', '.join(node['words'])} for {answer.step}"
         return ""
 
-def read_script(text, units):  # Read a file of answers for a program that takes texts.
-    return Script(units).read(text)
+def read_script(text, nodes):  # Read a file of answers for a program that takes texts.
+    return Script(nodes).read(text)
 
 READERS.append(read_script)
 REPLIES.append(taken_from)

@@ -10,24 +10,24 @@ def remember_answer(done, text):  # Keep the text of an outcome until that is re
     return done
 
 def texts_of_reports(session, name):
-    """Return what is added to which report after a unit: of a parallel step, to those of its entries too."""
-    unit, text = session.program["units"].get(name, {}), "".join(SAID)
+    """Return what is added to which report after a step: of a parallel step, to those of its entries too."""
+    node, text = session.program["nodes"].get(name, {}), "".join(SAID)
     SAID.clear()
-    if "report" not in unit:
+    if "report" not in node:
         return {}
     notes = [note for note in session.state.notes if note["kind"] == "entry"]
     found = {f"{name}_{note['entry']}": note["answer"] or "" for note in sorted(notes, key=lambda note: note["entry"])}
-    return {**found, unit["report"]: text}
+    return {**found, node["report"]: text}
 
 def with_reports(session, record):
-    """Write into the record of a unit what is added where, so that it is added once, whatever happens then."""
+    """Write into the record of a step what is added where, so that it is added once, whatever happens then."""
     if record.get("kind") != "done":
         return record
-    texts = {report: masked(text) for report, text in texts_of_reports(session, record["unit"]).items()}
+    texts = {report: masked(text) for report, text in texts_of_reports(session, record["node"]).items()}
     added = report_blocks(reports_folder(session), texts)
     return {**record, "reports": added} if added else record
 
-def write_reports(session):  # Add what the last unit that is done has answered, as far as it is not there.
+def write_reports(session):  # Add what the last step that is done has answered, as far as it is not there.
     finished = session.state.finished
     for report, (place, text) in (finished[-1] if finished else {}).get("reports", {}).items():
         try:
@@ -46,11 +46,11 @@ def resume_reports(session):  # See to the reports of a run that goes on.
     write_reports(session)
 
 def keep_up_reports(session, event, _fields):
-    """Make the folder where a run begins or goes on, and write where a unit is done."""
+    """Make the folder where a run begins or goes on, and write where a step is done."""
     if event == "run_started":
         place_reports_folder(session)
         os.makedirs(reports_folder(session), exist_ok=True)
-    if event == "unit_finished":
+    if event == "step_finished":
         write_reports(session)
 
 KEPT.append(REPORTS)

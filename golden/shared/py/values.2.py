@@ -10,7 +10,7 @@ def check_value(name, value):  # Refuse a value that no environment variable can
     if len(value.encode("utf-8", "surrogatepass")) > LARGEST_VARIABLE:
         raise UnfitError(f"{name} is longer than {LARGEST_VARIABLE:,} bytes")
 
-def texts_of(unit, registers):  # Return the environment variables that slots give a unit; one that is unset gives none.
-    places = unit.get("texts", {}).items()
+def texts_of(node, registers):  # Return the environment variables that slots give a step; one that is unset gives none.
+    places = node.get("texts", {}).items()
     return {variable: registers[slot] for variable, slot in places if registers[slot] is not None}
 

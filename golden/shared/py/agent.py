@@ -1,0 +1,23 @@
+# --- Steps that an agent answers (I11).
+class Agents(Commanded):  # Gives prompts to agents.
+    def perform(self, name, node):  # Give the prompt to the command of the agent's type and read its answer.
+        prompt = self.session.filled(node, "prompt")
+        done = self.from_file(name)
+        if done is not None:
+            return done
+        command = self.command_of(node["agent"])
+        if command is None:
+            return self.by_hand(name, prompt)
+        (answered,) = self.converse(node, [(name, node, command, prompt)])
+        answer = answer_of(answered)
+        word, trouble = self.read(node, answer)
+        return told(Done(word, answered.trouble or trouble or ("" if answer else "an empty answer")), answer or "")
+    def given(self, name, reply, how):  # Read an answer that a person gives.
+        node, answer = self.session.program["nodes"][name], self.answered(name, reply)
+        if len(answer.encode()) > LARGEST_ANSWER:
+            return Done(self.read(node, None)[0], "the answer is too long")
+        word, trouble = self.read(node, answer)
+        return told(Done(word, trouble or how), answer)
+
+PERFORMERS["agent"] = Agents
+

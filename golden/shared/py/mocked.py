@@ -1,0 +1,52 @@
+# --- Mock runs: agents and tools answer from a file, and no process is called (`--mock`).
+TASKS = ("agent", "parallel", "tool")
+
+class Mocked(Trying):  # Answers what would be called.
+    def command_of(self, name):
+        """Return a command, which nobody calls; an optional tool that the file does not know has none."""
+        node = self.session.program["nodes"][self.session.state.node]
+        is_unknown = node.get("optional") and f"{name}/{node['tool']}" not in self.mocks["tools"]
+        return None if is_unknown else "mock"
+    def count(self, calls, due):  # Record the calls that are due, if there is an answer to each.
+        session, before = self.session, tally(self.session.state)
+        for name, what, _, _ in (calls[index] for index in due):
+            key = self.key(name, what)
+            if self._reply(key, before[key]) is None:
+                session.rest()
+                kind, _, called = key.partition(" ")
+                where = one_line(f"{KIND_OF[kind]}: {called}")
+                raise RefusedError(
+                    f"{name}: {session.options.mock} has no answer number {before[key] + 1} under {where}"
+                )
+        super().count(calls, due)
+    def call(self, _node, calls):
+        """Answer in the order of the calls, and keep what was asked and answered as for any other call."""
+        answers = [self._answer(name, self.key(name, what), given) for name, what, _, given in calls]
+        for (name, *_), answered in zip(calls, answers):  # Python 3.9 has no `strict`
+            self.settled(name, answered)
+        return answers
+    def _reply(self, key, number):
+        kind, _, called = key.partition(" ")
+        return reply_to(self.mocks, KIND_OF[kind], called, number)
+    def _answer(self, name, key, given):
+        reply = self._reply(key, tally(self.session.state)[key] - 1) or Reply("")
+        self.heed_and_show(reply.text)
+        kept = self.keep(PROMPTS, name, given)
+        self.keep(ANSWERS, name, reply.text, kept)
+        return Answered(b"" if reply.trouble else reply.text.encode("utf-8", "replace"), reply.trouble)
+    def heed_and_show(self, text):  # Show an answer, unless the run was told to end.
+        self.session.heed()
+        if text:
+            self._show(text.rstrip("\n"))
+
+def mock_with(session, _state):  # Have the file answer what agents and tools would.
+    path = getattr(session.options, "mock", None)
+    if not path or session.options.command not in ("run", "resume"):
+        return
+    mocks = mocks_in(path, read_text(path))
+    for task in {*TASKS} & {*PERFORMERS}:
+        PERFORMERS[task] = type("Mocked", (Mocked, PERFORMERS[task]), {"mocks": mocks})
+
+TAKES.append(mock_with)
+OPTIONS.append(("run resume", "--mock", "FILE", "a mock run: agents and tools answer from this file"))
+

@@ -1,0 +1,72 @@
+# --- The operator's jump: a run that waits, was interrupted or has ended by STOP goes on at another step (I27).
+def is_within(jumps, name, group):
+    """Tell whether a step stands in a group; most groups have just the steps whose names begin with theirs."""
+    told = jumps.get("within", {})
+    return name in told[group] if group in told else name.startswith((f"{group}.", f"{group}/"))
+
+def target_of(program, name):  # Return what a jump to a step or group does.
+    jumps = program.get("jumps", {})
+    known = jumps.get("to", {})
+    doing = [each for each, node in program["nodes"].items() if node["task"] in PERFORMERS]
+    inside = [each for each in doing if name and each.startswith((f"{name}.", f"{name}/"))]
+    if name in known:
+        found = known[name]
+        return found
+    if name in doing or inside:
+        around = [[group, do] for group, do in jumps.get("enter", {}).items() if is_within(jumps, name, group)]
+        if name in doing:
+            return {"go": name, "entering": around}
+        return {"go": inside[0], "entering": around, "do": jumps.get("enter", {}).get(name, [])}
+    import difflib
+    near = difflib.get_close_matches(name, [*doing, *known], 1)
+    hint = f"did you mean {near[0]}?" if near else "`steps` lists the steps"
+    raise RefusedError(f"there is no step {one_line(name)!a}; {hint}")
+
+def moved(program, state, name):
+    """Return where a jump leads and what it changes; the step that is left has all its attempts again (M9)."""
+    jumps, jump = program.get("jumps", {}), target_of(program, name)
+    node = program["nodes"].get(state.node, {})
+    do = [[node["attempt"], "=", 0]] if "attempt" in node else []
+    for group, effects in jump.get("entering", ()):  # the outermost first
+        if not is_within(jumps, state.node, group):
+            do += effects
+    whole = {**program, "scopes": {**program.get("scopes", {}), **jumps.get("scopes", {})}}
+    return follow(whole, {"go": jump["go"], "do": [*do, *jump.get("do", ())]}, state.registers)
+
+def check_movable(session, state):  # Refuse to move a run that is over, or whose command still runs.
+    anew = f"begin a new run: {session.call('run')}"
+    if state.condition == "complete":
+        raise RefusedError(f"the run is complete; {anew}")
+    if not session.is_same(state):
+        raise RefusedError("this run belongs to a different version of this program; goto needs the same one")
+    if state.condition == "stop" and session.program["nodes"][state.node]["task"] != "end":  # at the limit of steps
+        raise RefusedError(f"{state.message}; {anew}")
+    if pids := ", ".join(str(one["pid"]) for one in state.left_behind()):
+        raise RefusedError(f"{session.label(state.node)}: its command still runs (pid {pids}); wait for it, or end it")
+
+def goto(session):  # Move the run, and record that like an outcome; it goes on with `resume`.
+    session.alone()
+    session.take(session.read())
+    state, before = session.state, session.state.node
+    check_movable(session, state)
+    move = moved(session.program, state, session.options.STEP)
+    stand = session._stand(move, begins=False)  # no limit and no pause that was due apply
+    title = session.filled(session.program["nodes"][before], "title")
+    session.store.open()
+    about = {"node": before, "title": title, "attempt": 1, "instances": {}, "outcome": "goto", "seconds": 0.0}
+    about.update(how=f"moved to {one_line(move.node)}", says="", next=move.node, time=utc_now())
+    session.record({"kind": "done", **about, "changed": move.changed, **stand})
+    last = state.finished[-1]
+    session.emit("goto", **{key: last[key] for key in ("node", "next", "by", "note") if key in last})
+    session.display.rule(f"moved from {before} to {session.label(move.node)}")
+    if state.condition not in ENDED:
+        session.display.rule(f"to go on: {session.call('resume')}")
+    return EXIT_COMPLETE
+
+COMMANDS["goto"] = ("move the run to another step", goto)
+OPTIONS += [
+    ("goto", "STEP", "", "the step, or the group that begins with it"),
+    ("goto", "--events", "FILE", "append what happens, as JSON lines"),
+    ("goto", "--state-dir", "DIR", "where the state is kept"),
+]
+

@@ -1,0 +1,10 @@
+# --- Ends of nested runbooks, from which a run goes on (M8).
+def show_ends(session, move):  # Show the ends that a run has passed.
+    for name in move.passed:
+        node = session.program["nodes"][name]
+        if node["task"] == "end":
+            message = filled(node, node.get("message", ""), move.registers)
+            session.display.line("    " + one_line(f"{name} {message}"))
+
+PASSES.append(show_ends)
+

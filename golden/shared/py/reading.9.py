@@ -1,0 +1,34 @@
+# --- How an answer becomes a text, a word and a value: pure, for every target alike (I11 to I14, I19).
+LARGEST_ANSWER = 1 << 20  # bytes
+MOST_OBJECTS = 10_000  # places where a JSON object may begin: more are not tried, so that no answer takes for ever
+SPACES = " \t\n\r\v\f"
+NO_TEXT = re.compile("[\0\ud800-\udfff]")
+
+def decoded(answer):  # Return the text of an answer: what is not UTF-8, and NUL, is U+FFFD; no spaces around (I11).
+    return cleaned(answer.decode("utf-8", errors="replace"))
+
+def cleaned(text):  # Return a text without what no target could keep, and without spaces at both ends.
+    return NO_TEXT.sub("\ufffd", text).strip(SPACES)
+
+def extracted(answer, field):
+    """Return the field of the last JSON object in an answer that has it, else the whole answer (I19)."""
+    decoder = json.JSONDecoder(parse_constant=_no_json)
+    place = len(answer)
+    for _ in range(MOST_OBJECTS):
+        place = answer.rfind("{", 0, place)
+        if place < 0:
+            break
+        try:
+            value, _end = decoder.raw_decode(answer[place:])  # an error looks at all that stands before it
+        except (ValueError, RecursionError):
+            continue
+        if field in value:
+            return _as_text(value[field])
+    return answer
+
+def _no_json(name):
+    raise ValueError(f"{name} is no JSON, though Python takes it")
+
+def _as_text(value):
+    return cleaned(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+

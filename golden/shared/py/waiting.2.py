@@ -1,0 +1,32 @@
+# --- Runs that wait for an answer, and the subcommand that gives it.
+GIVEN = []  # what they make of the answer
+
+def answer(session):  # Record the answer of the step that waits.
+    node, reply = session.options.STEP, session.options.REPLY
+    session.alone()
+    session.take(session.read())
+    state = session.state
+    if state.condition != "waiting":
+        raise RefusedError("no step waits for an answer")
+    performer = session.performers[state.node]
+    if node not in performer.names(state.node, session.program["nodes"][state.node]):
+        raise RefusedError(f"{state.node} waits for an answer, {node} does not")
+    session.store.open()
+    done = performer.given(node, reply, "answered")
+    for give in GIVEN:
+        done = give(session, done)
+    if done is not None:
+        session.settle(state.node, done, 0.0, begins=False)
+    line = f"to go on: {session.call('resume')}"
+    session.display.rule(line)
+    return EXIT_COMPLETE
+
+def answers_to(session, node, name):  # Return the commands that answer a step.
+    performer, call = PERFORMERS[node["task"]], session.call
+    return [call("answer", one, reply) for one in performer.names(name, node) for reply in performer.replies(node)]
+
+COMMANDS["answer"] = ("answer the step that waits", answer)
+OPTIONS.append(("answer", "STEP", "", "the step that waits"))
+OPTIONS.append(("answer", "REPLY", "", "pass, fail, yes or no, or what the step asks for"))
+WAITS.append(answers_to)
+
