@@ -1,0 +1,91 @@
+"""One name for each thing: names that are gone appear nowhere, by folder.
+
+What the issues on Make and GitHub delete keeps old names inside; only what users see of it is renamed (`INNER`).
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+PUBLIC = {
+    r"RDC_UNITS?": "RDC_STEP, RDC_NODES",
+    r"\bUNITS?=": "STEP=",
+    r"\bunit_(?:started|finished|title)\b": "step_started, step_finished, step_title",
+    r"['\"]units?['\"]": "step in events and status, node in journals, nodes in programs",
+    r"^\s*(?:rdc: *\{)?units: *(?:\{.*)?$": "steps:",
+    r"^ *(?:rdc: *\{)?values: *\[": "outputs:",
+    r"['\"]of['\"]: *['\"]value['\"]|Keep\([^()]+, ['\"]value['\"]": "the output of a name",
+    r"Feature\.VALUES": "Feature.OUTPUTS",
+    r"\bRESULT=|given_RESULT": "REPLY=",
+    r"['\"]walks?['\"]: \[|--walks\b": "paths, --paths",
+    r"\brdc_form=\d": "the only format is number 1",
+    r"(?i)\bstate[- ]folders?\b": "state directory",
+    r"--ways\b": "--drivers",
+}
+"""What users see: patterns of old names, and today's."""
+
+INNER = {
+    r"(?i)\brehears": "mock run, preview",
+    r"(?i)(?<![a-z])units?(?![a-z])": "step, node or stage",
+    r"\bWalks?\b(?! (?:through|to|without|over))|\b(?:the|all|a|each|every|these|those) walks?\b": "Path, paths",
+    r"\b_?Ways?\b|\bWAYS\b|\bways? = |\bways?\(|possible_ways|[/.]ways\b": "transition, path, driver",
+    r"(?i)\bmistakes?\b": "error",
+    r"(?i)(?<!_)\bblanks?\b(?! (?:lines?|ones?)\b)": "space",
+    r"\brdc_unit\b": "rdc_node",
+}
+"""What developers see."""
+
+FINE = re.compile(
+    r"(?i)unit[ -_]tests?\b|TIME_UNITS|junit|unittest|CodeUnits|unit_1\b|\[:blank:\]|_blank|not blank|is blank"
+    r"|blank = |, blank,|if blank\b|blank lines"
+)
+"""What only looks like an old name."""
+
+DELETED = re.compile(
+    r"runtime_shim/(?:runner\w*|late|plain_yaml)\.py|backends/python/(?:shaking|bare|bundle)\.py"
+    r"|backends/github/(?:routed|runtime|calls)\.py|backends/make/driver/|golden/"
+)
+"""What the issues on the engine, Make and GitHub delete, and what is generated from it."""
+
+DOCUMENTS = re.compile(
+    r"examples/.*\.(?:md|yaml|yml|sh|txt)|tests/(?:fuzzing|equivalence)/(?:corpus|found)/.*|docs/.*\.svg|requirements\.lock"
+)
+"""Documents of users, and inputs as they were found: their words are not rdc's."""
+
+HERE = Path(__file__).relative_to(ROOT).as_posix()
+
+
+def files() -> Iterator[tuple[str, str]]:
+    """The text files of the project, but those about old names."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, check=True, text=True).stdout
+    for name in listed.splitlines():
+        if name not in {HERE, "tests/rdc/test_former_names.py", "compiler/suggestions.py"} and (ROOT / name).is_file():
+            yield name, (ROOT / name).read_text(encoding="utf-8", errors="replace")
+
+
+def found(patterns: Mapping[str, str]) -> Iterator[str]:
+    """Each place of an old name, with today's."""
+    known = [(re.compile(pattern, re.MULTILINE), today) for pattern, today in patterns.items()]
+    for name, text in files():
+        if DOCUMENTS.fullmatch(name) or (patterns is INNER and DELETED.match(name)):
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
+            said = FINE.sub("", line)
+            yield from (f"{name}:{number}: {line.strip()[:100]} -> {today}" for old, today in known if old.search(said))
+
+
+@pytest.mark.parametrize("patterns", [PUBLIC, INNER], ids=["public", "inner"])
+def test_no_old_name_is_left(patterns: Mapping[str, str]) -> None:
+    assert list(found(patterns)) == []
+
+
+@pytest.mark.parametrize("old", ["RDC_UNIT=1", "{'unit': 1}", "make answer UNIT=1 RESULT=yes", "  values: [id]"])
+def test_an_old_name_is_noticed(old: str) -> None:
+    assert any(re.search(pattern, old, re.MULTILINE) for pattern in PUBLIC)
