@@ -1,4 +1,4 @@
-"""In which steps a step stands, for breakpoints; the names of most steps say it, such as `2a` and `2/elicit`."""
+"""The steps around each step, for breakpoints; the names of most say it, such as `2a` and `2/elicit`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OF_NUMBER = re.compile(r"\.(?=[0-9])")
 
 
 def told_steps(program: Program) -> dict[str, tuple[str, ...]]:
-    """The steps of each step whose name says something else of them; none in a program that calls nothing."""
+    """The steps around each one whose name says something else; none in a program that calls nothing."""
     if not any(isinstance(node.task, Agent | Parallel | Tool) for node in program.nodes):
         return {}
     known = {node.id for node in program.nodes} | {group.id for group in program.groups}

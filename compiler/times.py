@@ -20,7 +20,7 @@ def spoken(seconds: int) -> str:
         return f"{seconds} s"
     minutes, rest = divmod(seconds, 60)
     parts = (minutes // 60, "h"), (minutes % 60, "min"), (rest, "s")
-    return " ".join(f"{count} {step}" for count, step in parts if count)
+    return " ".join(f"{count} {name}" for count, name in parts if count)
 
 
 def read_duration(value: object) -> int | None:

@@ -1,4 +1,4 @@
-"""Breakpoints: a run waits after a step, or after a step with all that is in it, until it is resumed."""
+"""Breakpoints: a run waits after a step, with all that is in it, until it is resumed."""
 
 import re
 import types

@@ -55,7 +55,7 @@ def with_contexts(program: Table, nodes: Table) -> Table:
 
 
 def with_contract(program: Table, nodes: Table) -> Table:
-    """Add to steps what the contract says of their steps, and of all (I32)."""
+    """Add to stages what the contract says of their steps, and of all (I32)."""
     contract: Table = program.get("contract", {})
     common, steps = {key: contract[key] for key in contract if key != "steps"}, contract.get("steps", {})
     if not contract:

@@ -106,17 +106,17 @@ class Runner:
         words = ("approved", "rejected") if run.unit["task"] == "gate" else ("pass", "fail")
         run.go_on(Outcome(words[DECISIONS.index(said)]), 0)
 
-    # --- The step of a step, or of a loop ----------------------------------------------------------------------------
+    # --- A step, or a loop -------------------------------------------------------------------------------------------
 
     def walk(self, place: str, script: Optional[str] = None) -> int:
-        """Do the step of a step, or those of a loop until it is left; one that is done already is only told again."""
+        """Do a step, or those of a loop until it is left; one that is done already is only told again."""
         run = read_state(self.program, self.path)
         units = self.program["places"][place]
         if place in run.left:
             print("This was done before the run had to wait.")
             return self._leave(run, place)
         if run.end or run.node not in units:
-            raise RefusedError(f"the run stands at {run.node}, which is none of the steps of this step")
+            raise RefusedError(f"the run stands at {run.node}, where this step of the workflow does nothing")
         with held_back() as signals:
             processes = processes_of(signals)
             while run.node in units and not run.end:

@@ -131,7 +131,7 @@ def _target(program: Table, state: State) -> str:
 
 
 def is_stage_of(node: Table, step: Optional[str]) -> bool:
-    """Tell whether a step is a stage of a step."""
+    """Tell whether a node is a stage of a step."""
     return bool(node["task"] == "stage" and node["step"] == step)
 
 
@@ -175,7 +175,7 @@ def prepare_steps(words: Sequence[str]) -> None:
 
 
 def status_of_steps(_session: Session, facts: Table, record: Optional[Table]) -> list[str]:
-    """Return the steps as lines that stand above the steps."""
+    """Return the steps as lines that stand above their stages."""
     told = facts["steps"] if record is None else ()
     lines = [f"{one['status']:9}  {one_line(one['step_id'])}" for one in told]
     return [*(f"  {line}" for line in lines), *([""] if lines else [])]

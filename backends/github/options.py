@@ -304,7 +304,7 @@ class GithubOptions(_Model):
     )
     steps: dict[Name, StepSettings] = Field(
         default_factory=dict,
-        description="What is said of single steps and steps, by their ids; `*` for all. "
+        description="Settings of single steps, by their ids; `*` for all. "
         "In a document it stands beside the targets, under `rdc`.",
     )
     bind: dict[Name, Source] = Field(

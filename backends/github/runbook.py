@@ -33,7 +33,7 @@ _GUIDE = """
 The program stands between two lines that say where it begins and ends; the steps around these keep a run that waits
 # for an answer, and go on with it. Such a run is shown as failed, and the run that goes on with it has its end.
 # A run that is cancelled, or whose runner is lost, does not go on: what it has done stays, and a new run begins at the
-# first node.
+# first step.
 """.strip()
 
 

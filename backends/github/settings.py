@@ -202,7 +202,7 @@ def _unknown(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
     for name in options.steps:
         if name != ALL and name not in known:
             problem = f"`steps` names {name}, and the document has no such step{did_you_mean(name, known)}"
-            yield _finding(program, ("steps", name), problem, "write the id of a step or step, or `*` for all")
+            yield _finding(program, ("steps", name), problem, "write the id of a step, or `*` for all")
 
 
 def _finding(program: Program, option: KeyPath, problem: str, remedy: str) -> Diagnostic:

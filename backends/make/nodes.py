@@ -78,7 +78,7 @@ class Nodes:
 
     @cached_property
     def told(self) -> Mapping[str, tuple[str, ...]]:
-        """The steps of steps whose names do not say them."""
+        """The steps around those whose names do not say them."""
         return told_steps(self.program)
 
     @cached_property

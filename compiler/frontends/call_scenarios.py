@@ -137,7 +137,7 @@ def _items(content: Mapping[str, object], key: str, what: str, flaws: list[Flaw]
 
 def _texts(content: Mapping[str, object], key: str, flaws: list[Flaw]) -> list[_Item]:
     found = list(_items(content, key, "names to texts", flaws))
-    flaws += [Flaw(item.path, f"`{item.name}` is not a text") for item in found if not isinstance(item.value, str)]
+    flaws += [Flaw(item.path, f"`{item.name}` is not a string") for item in found if not isinstance(item.value, str)]
     return found
 
 
@@ -165,7 +165,7 @@ def _replies(content: Mapping[str, object], program: Program, flaws: list[Flaw])
         for number, line in enumerate(value):
             path: KeyPath = ("answers", str(number))
             if not isinstance(line, str):
-                flaws.append(Flaw(path, "an answer is not a text"))
+                flaws.append(Flaw(path, "an answer is not a string"))
                 continue
             node, blank, reply = line.partition(" ")
             yield _Item(node, reply, path) if blank and node in asking else _Item("", line, path)
@@ -177,7 +177,7 @@ def _replies(content: Mapping[str, object], program: Program, flaws: list[Flaw])
             if isinstance(one, str):
                 yield _Item(item.name, one, path)
             else:
-                flaws.append(Flaw(path, f"a reply to `{item.name}` is not a text"))
+                flaws.append(Flaw(path, f"a reply to `{item.name}` is not a string"))
 
 
 # --- What does not fit the document ----------------------------------------------------------------------------------

@@ -127,7 +127,7 @@ def _problem(value: object) -> str:
 
 def _text_problem(text: object) -> str:
     if not isinstance(text, str):
-        return "a key is not a text"
+        return "a key is not a string"
     if "\0" in text:
         return "a text holds a NUL character"
     return "a text holds half of a character" if any("\ud800" <= one <= "\udfff" for one in text) else ""

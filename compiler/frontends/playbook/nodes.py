@@ -1,4 +1,4 @@
-"""The steps of a playbook: its steps, sub-steps and unnamed branches, under the ids of their nodes (P14, P17)."""
+"""What becomes nodes in a playbook: steps, sub-steps and unnamed branches, under their ids (P14, P17)."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _FETCHED = frozenset({"library", "mcp"})
 
 @dataclass(frozen=True)
 class Arm:
-    """One branch of a step with its steps."""
+    """One branch of a step with its nodes."""
 
     syntax: Branch
     nodes: tuple[StepNode, ...]

@@ -44,7 +44,7 @@ class Arrival(NamedTuple):
 
 
 class StepRef(NamedTuple):
-    """A step, or a substep of it. A step without children is a leaf: a place of the path."""
+    """A step, or a substep of it. Without children it is a leaf step."""
 
     step: Step
     substep: Substep | None = None

@@ -1,4 +1,4 @@
-"""The names of the steps of a step (I32)."""
+"""The names of the stages of a step (I32)."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def called(document: Document, stem: str) -> Called:
 
 
 def part(step: str, name: str) -> str:
-    """The step that is a part of a step."""
+    """The id of a part of a step."""
     return f"{step}/{name}"
 
 
 def tool_stages(step: StepSpec) -> Iterator[str]:
-    """The steps of the calls of a step, in order; a name that is taken has a number behind it."""
+    """The stages that call the tools of a step, in order; a name that is taken has a number behind it."""
     taken = set(STAGES)
     for call in step.tools or ():
         name, number = call.name, 1
@@ -47,7 +47,7 @@ def tool_stages(step: StepSpec) -> Iterator[str]:
 
 
 def stages(step: StepSpec) -> Iterator[str]:
-    """All steps that a step may have, gates aside."""
+    """All stages that a step may have, gates aside."""
     yield step.id
     yield from (part(step.id, name) for name in STAGES)
     yield from tool_stages(step)

@@ -27,4 +27,4 @@ def unknown_step(settings: StepSettings, known: Iterable[str]) -> Diagnostic:
     """The finding for a name, with one of those that there are if it is near."""
     hint = did_you_mean(settings.step, known)
     problem = f"`steps` names {settings.step}, and the document has no such step{hint}"
-    return settings.place().finding(problem, f"write the number or name of a step or step, or `{EVERY}` for all")
+    return settings.place().finding(problem, f"write the number or name of a step, or `{EVERY}` for all")
