@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/checked-code.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))checked-code.py
-RDC_SHA256 := 365a26749b065eb561e2d23f379f26ec6ce97969a9b13d67e708008b6c4e4f1a
+RDC_SHA256 := a160d1eee7c1ce4cc418b27c6fc36ffc4d01f3296dce7efc4715f6f0ecf30cf7
 RDC_STATE := .rdc/checked-code.make
 
 SHELL = /bin/sh

@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/draft-prd.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))draft-prd.py
-RDC_SHA256 := c8befcd080c301e96c9f921bc0e83d0105d069ca43e567095fef98ebbe48d040
+RDC_SHA256 := 462533acd2a1654e09e5a3a0c19a0f874f84f84bafe22470557a7692896158de
 RDC_STATE := .rdc/draft-prd.make
 
 SHELL = /bin/sh

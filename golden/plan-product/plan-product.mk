@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/plan-product.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))plan-product.py
-RDC_SHA256 := b2dad283e703b5e6f2952ca1c2ad4877ff7764cb222f2b95a4347afa894fbd41
+RDC_SHA256 := c2b54c1ebde0dd9e4afa4c7b70530b428806158bd14ded8dc9efc910f474084d
 RDC_STATE := .rdc/plan-product.make
 
 SHELL = /bin/sh

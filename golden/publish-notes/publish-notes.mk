@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/publish-notes.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))publish-notes.py
-RDC_SHA256 := 879c4b78d2ed3ffa1f36e6bae2d8953c9c3ba1a62336f3873c147655f4205bf7
+RDC_SHA256 := 4968f3c74916528cade7a89ec866d75b20fce4380493a4261c4c0f016dc14d09
 RDC_STATE := .rdc/publish-notes.make
 
 SHELL = /bin/sh

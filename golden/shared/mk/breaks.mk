@@ -1,7 +1,7 @@
 
-# --- Module: breakpoints: a run waits where it leaves a step, or a step with all that is in it ------------------------
+# --- Module: breakpoints: a run waits where it leaves a step, with all that is in it ----------------------------------
 define RDC_MODULE_BREAKS
-# `2/elicit` and `2a` stand in `2`; of a step whose name says something else, its steps are told.
+# `2/elicit` and `2a` stand in `2`; a step whose name says something else says where it stands.
 within() { rdc_within_of=$rdc_name_U rdc_within_U=" $* "; }
 is_in() { # whether the step that was looked at is $1 or stands in it
   case $rdc_id_U in "$1" | "$1"/*) return 0 ;; esac

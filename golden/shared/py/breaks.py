@@ -1,4 +1,4 @@
-# --- Breakpoints: a run waits after a step, or after a step with all that is in it, until it is resumed.
+# --- Breakpoints: a run waits after a step, with all that is in it, until it is resumed.
 def is_in(program, name, place):
     """Tell whether a step has a name, or stands in the step that has it: `2/elicit` and `2a` stand in `2`."""
     told = program.get("steps", {})

@@ -26,7 +26,7 @@ def identified(program):  # Return what tells a program: its name and source, it
     hashes = {"program": digest({**whole, "nodes": nodes}), "nodes": {name: digest(nodes[name])[:12] for name in nodes}}
     return {"name": program["name"], "source": program["source"], **hashes}
 
-def with_contract(program, nodes):  # Add to steps what the contract says of their steps, and of all (I32).
+def with_contract(program, nodes):  # Add to stages what the contract says of their steps, and of all (I32).
     contract = program.get("contract", {})
     common, steps = {key: contract[key] for key in contract if key != "steps"}, contract.get("steps", {})
     if not contract:

@@ -64,7 +64,7 @@ class RunRecords:  # What the records of a run say after each record of its jour
     # --- Where the run comes to ------------------------------------------------------------------------------------
 
     def _come(self, name, condition, before=None):
-        """Come to a step from one of the step `before`; a step that is left for another one is completed (I32)."""
+        """Come to a node from one of the step `before`; a step that is left for another one is completed (I32)."""
         self._node, step = name, self._step_of(name)
         node = self._nodes.get(name, {})
         if before is not None and step != before and condition != "stop":

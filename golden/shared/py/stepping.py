@@ -95,7 +95,7 @@ def _target(program, state):  # Return where a failed run goes on.
         raise RefusedError(f"this program does not have {one_line(last['node'])}, which failed: begin a new run")
     return first
 
-def is_stage_of(node, step):  # Tell whether a step is a stage of a step.
+def is_stage_of(node, step):  # Tell whether a node is a stage of a step.
     return bool(node["task"] == "stage" and node["step"] == step)
 
 def undecided(program, state, step):  # Return the gates of a step that the run was not let through.
@@ -130,7 +130,7 @@ def prepare_steps(words):  # Let `open` and `step` have what `run` and `resume` 
         more = [option for option in OPTIONS if like in option[0].split() and option[1] not in own]
         OPTIONS.extend((words[0], *option[1:]) for option in more)
 
-def status_of_steps(_session, facts, record):  # Return the steps as lines that stand above the steps.
+def status_of_steps(_session, facts, record):  # Return the steps as lines that stand above their stages.
     told = facts["steps"] if record is None else ()
     lines = [f"{one['status']:9}  {one_line(one['step_id'])}" for one in told]
     return [*(f"  {line}" for line in lines), *([""] if lines else [])]
