@@ -23,7 +23,7 @@ MESSAGES = {
     ("failed", True): "one of the agents gave no answer",
     ("invalid", False): "the agent gave an answer that does not match the validation pattern",
     ("invalid", True): "one of the agents gave an answer that does not match the validation pattern",
-    ("ambiguous", False): "the answer names two verdicts in the line that decides",
+    ("ambiguous", False): "the verdict is ambiguous: the answer names two",
     ("ambiguous", True): "the answers name different verdicts",
 }
 NO_WAY = "the answer has no verdict with a condition, and there is no `next` or `end`"

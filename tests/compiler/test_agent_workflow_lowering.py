@@ -113,7 +113,7 @@ def test_ways_that_no_condition_takes_carry_nothing(tmp_path: Path) -> None:
     [
         ((None,), "stop step plan: the agent gave no answer"),
         (("hm",), "stop step plan: the agent gave an answer that does not match the validation pattern"),
-        (("PLANNED or TASK_DONE",), "stop step plan: the answer names two verdicts in the line that decides"),
+        (("PLANNED or TASK_DONE",), "stop step plan: the verdict is ambiguous: the answer names two"),
         (("TASK_DONE",), "complete"),
         (
             ("PLANNED", "x", ("hm", "hm")),

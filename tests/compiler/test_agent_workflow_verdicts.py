@@ -72,7 +72,10 @@ TABLE = [
     (PLAIN, "**APPROVED**", "ship"),
     (PLAIN, "`REJECTED`.", "fix"),
     (PLAIN, "approved", "ship"),  # in any case where nothing is in exact case
-    (PLAIN, "APPROVED\nnothing was rejected", "ship"),
+    (PLAIN, "APPROVED\nnothing was rejected", "ambiguous"),  # who knows which of them is quoted
+    (PLAIN, "APPROVED\nso it is approved", "ship"),
+    (PLAIN, "TASK_DONE\n**Verdict: Rejected**", "ambiguous"),
+    (PLAIN, "REJECTED\ntask_done", "ambiguous"),
     (PLAIN, "Rejected\nApproved", "ship"),
     (PLAIN, "Nothing to say", "invalid"),
     (PLAIN, "TASK_DONE", "COMPLETE"),  # satisfies the validation

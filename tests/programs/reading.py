@@ -44,13 +44,20 @@ def word_of(answer: str | None, reading: Json) -> str:
 
 
 def _deciding(answer: str, keywords: Sequence[str]) -> set[str]:
-    """The keywords of the last line that has any, in exact case or, if no line has one so, in any."""
-    lines = answer.split("\n")[::-1]
-    for same in (str.__eq__, _alike):
-        for line in lines:
-            if found := set(_within(line, keywords, same)):
-                return found
-    return set()
+    """The keywords of the last line that has any, those in exact case if it has such.
+
+    A line with others alone is contradicted by the last line that has some in exact case.
+    """
+    lines = answer.split("\n")
+    exact = [set(_within(line, keywords, str.__eq__)) for line in lines]
+    deciding = [number for number, line in enumerate(lines) if set(_within(line, keywords, _alike))]
+    if not deciding:
+        return set()
+    last = deciding[-1]
+    if exact[last]:
+        return exact[last]
+    earlier = [words for words in exact[:last] if words]
+    return set(_within(lines[last], keywords, _alike)) | (earlier[-1] if earlier else set())
 
 
 def _shown(answer: str) -> str:

@@ -87,7 +87,10 @@ WORDS: list[tuple[str | None, str, Json]] = [
     ("UNDONE DONE_ éDONE 1DONE", "none", {}),
     ("**DONE**", "DONE", {}),
     ("not done", "NOT DONE", {}),
-    ("done\nRETRY\nok", "RETRY", {}),  # exact case anywhere beats any case, wherever it stands
+    ("done\nRETRY\nok", "RETRY", {}),
+    ("RETRY\nit is done", "ambiguous", {}),  # another case never overrules an earlier word in exact case
+    ("RETRY\nDONE\nso done", "DONE", {}),
+    ("DONE RETRY\nso done", "ambiguous", {}),
     ("RETRY\nDONE\nnothing", "DONE", {}),  # the last line that holds one
     ("RETRY DONE\nDONE", "DONE", {}),
     ("DONE\nRETRY DONE", "ambiguous", {}),

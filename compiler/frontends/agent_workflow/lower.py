@@ -150,7 +150,7 @@ def _whose(step: Step) -> str:
 
 def _disagreement(step: Step) -> str:
     if step.parallel is None:
-        return "the answer names two verdicts in the line that decides"
+        return "the verdict is ambiguous: the answer names two"
     return "the answers name different verdicts"
 
 

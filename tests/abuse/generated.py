@@ -1,0 +1,50 @@
+"""Generated programs of any format, called as processes: for tests that must survive every rewrite of the runtime."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from backends.registry import load
+from compiler.driver import compile_file
+
+from .forked import Said
+from .places import PATIENCE, environment
+
+ENDINGS = {"runbook": "runbook.md", "playbook": "playbook.md", "workflow": "workflow.yaml", "spec": "stepspec.yaml"}
+
+
+class Generated:
+    """A folder with a document of some format and its Python program or Makefile, both called `main`."""
+
+    def __init__(self, folder: Path, kind: str, document: str, target: str = "python") -> None:
+        self.folder = folder
+        self.target = target
+        (folder / "rdc.toml").touch()
+        source = folder / f"main.{ENDINGS[kind]}"
+        source.write_text(document, encoding="utf-8")
+        compilation = compile_file(str(source))
+        assert compilation.program, compilation.diagnostics
+        emission = load(target).emit(compilation.program, {})
+        assert emission.text, emission.diagnostics
+        self.script = folder / {"make": "Makefile", "python": "main.py"}[target]
+        self.script.write_text(emission.text, encoding="utf-8")
+        self.script.chmod(0o755)
+        self.state = folder / ".rdc" / {"make": "main.make", "python": "main"}[target]
+
+    def call(self, *words: str, stdin: str = "", **more: str) -> Said:
+        """Call the program to its end."""
+        command = ["make", "--no-print-directory"] if self.target == "make" else [sys.executable, str(self.script)]
+        done = subprocess.run(
+            [*command, *words],
+            cwd=self.folder,
+            env=environment(**more),
+            input=stdin,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=PATIENCE,
+            check=False,
+        )
+        return Said(done.returncode, done.stdout, done.stderr)
