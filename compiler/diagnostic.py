@@ -133,6 +133,7 @@ CODES: dict[str, Code] = {
     "RD117": Code("unclear-renumbering", _E, "V2"),
     "RD118": Code("empty-step", _W, "M3"),
     "RD119": Code("unknown-section", _W, "D3"),
+    "RD120": Code("unfit-outcome", _E, "G2"),
     # Targets of GOTO
     "RD201": Code("unknown-target", _E, "V10"),
     "RD202": Code("static-target-in-dynamic-step", _E, "V10"),

@@ -214,3 +214,19 @@ def test_a_folder_without_documents_is_wrong_use(command: str, tmp_path: Path) -
     )
     problem = f"the folder . has no documents ({endings}) in it"
     assert result.err == f"rdc: {problem} (see 'rdc {command} --help')\n"
+
+
+@pytest.mark.parametrize("item", ["- ELSE: GOTO Undo", "- FAILED: GOTO Undo", "- ERROR: Undo", "- ON FAIL: GOTO Undo"])
+def test_a_failure_path_is_never_made_text(item: str, tmp_path: Path) -> None:
+    """`fmt` puts text into the prompt; what was meant as a transition is an error instead."""
+    written = f"## 1. Install\n\n```sh\nfalse\n```\n\n- PASS: COMPLETE\n{item}\n\n## Undo\n\n```sh\ntrue\n```\n"
+    (tmp_path / "a.runbook.md").write_text(written, encoding="utf-8")
+    result = call("fmt", "a.runbook.md", cwd=tmp_path)
+    assert result.code == 1
+    assert "a.runbook.md:8:3: error[RD120]" in result.err
+    assert "did you mean `FAIL`?" in result.err
+    assert (tmp_path / "a.runbook.md").read_text(encoding="utf-8") == written
+    mended = written.replace(item, "- FAIL: GOTO Undo")  # the remedy
+    (tmp_path / "a.runbook.md").write_text(mended, encoding="utf-8")
+    assert call("fmt", "a.runbook.md", cwd=tmp_path).code == 0
+    assert "- FAIL: GOTO Undo" in (tmp_path / "a.runbook.md").read_text(encoding="utf-8")

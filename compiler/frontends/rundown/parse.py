@@ -17,6 +17,7 @@ from compiler.frontends.rundown.build import TreeBuilder
 from compiler.frontends.rundown.fences import swallowed_lines
 from compiler.frontends.rundown.hints import almost_there
 from compiler.frontends.rundown.lines import LarkTree
+from compiler.frontends.rundown.meant import UNFIT_OUTCOME, meant_transitions, misplaced_item
 from compiler.frontends.rundown.options import DEFAULT_LAYOUT, PROSE, TRANSITIONS, Layout
 from compiler.frontends.rundown.order import unexpected_block
 from compiler.frontends.rundown.prose import sections_of, transitions_in_prose, unknown_sections
@@ -66,7 +67,7 @@ def parse_scanned(scanned: Scanned, layout: Layout) -> Parsed:
     """The syntax tree of a document in a layout, as `parse` gives it."""
     source, own = scanned.source, scanned.options
     tree, problems = _tree(source, scanned.outline, layout)
-    found = [*scanned.diagnostics, *problems, *_hints(scanned)]
+    found = list(dict.fromkeys([*scanned.diagnostics, *problems, *_hints(scanned)]))
     if tree is None:
         return Parsed(None, found if has_error(found) else [*found, _no_steps(source)], own)
     builder = TreeBuilder(source, layout)
@@ -81,7 +82,10 @@ def _hints(scanned: Scanned) -> Iterator[Diagnostic]:
     """The warnings about what was probably meant otherwise."""
     source, written, blocks = scanned.source, scanned.written, scanned.blocks
     yield from swallowed_lines(source, written)
-    yield from almost_there(source, blocks)
+    meant = list(meant_transitions(source, blocks))
+    yield from meant
+    known = {item.span.line for item in meant if item.span}
+    yield from (item for item in almost_there(source, blocks) if not item.span or item.span.line not in known)
     yield from empty_steps(source, blocks)
     yield from transitions_in_prose(source, written, blocks)
     yield from unknown_sections(source, written, PROSE.first(scanned.options.values) or {})
@@ -99,10 +103,10 @@ def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[Lark
         try:
             parser.feed_token(cast("Token", block))  # of a token the parser asks for nothing but its type
         except UnexpectedToken:
-            problem = unexpected_block(source, step, block, layout)
+            problem = misplaced_item(source, block) or unexpected_block(source, step, block, layout)
             if problem.code not in reported:
                 found.append(problem)
-                reported.add(problem.code)
+                reported.update({problem.code} - {UNFIT_OUTCOME})
         step.append(block)
     try:
         return parser.feed_token(Token("$END", "")), found

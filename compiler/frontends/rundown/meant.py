@@ -1,0 +1,106 @@
+"""List items that were meant as transitions and are not: text would hide where the run goes (G2)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from compiler.diagnostic import Diagnostic
+from compiler.frontends.rundown.blocks import Block
+from compiler.frontends.rundown.lines import LineError, parse_transition
+from compiler.source import Source, Span
+
+UNFIT_OUTCOME = "RD120"
+_FAILS = "fail fails failed failing failure failures error errors err else otherwise false catch exception rollback"
+_PASSES = "pass passes passed passing success successful succeed succeeds succeeded ok okay true done then"
+OUTCOMES: Mapping[str, str] = MappingProxyType(
+    dict.fromkeys(_FAILS.split(), "FAIL")
+    | dict.fromkeys(_PASSES.split(), "PASS")
+    | {"yes": "YES", "y": "YES", "no": "NO", "n": "NO"}
+)
+"""What authors call an outcome, in lower case, and what rdc calls it."""
+
+_ACTIONS = re.compile(r"[*_`]*(?i:CONTINUE|COMPLETE|STOP|GOTO|GO TO|RETRY|NEXT)\b")
+# An item is a line in itself: the marks of emphasis and a number or bullet stand before its words.
+_ITEM = re.compile(
+    r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]{1,4}+(?:\[[ xX]\][ \t]{1,4}+)?"
+    r"(?P<found>[*_`]{0,3}+(?P<word>[A-Za-z]\w{0,19}+(?:[ \t]\w{1,20}+){0,2}+)[*_`]{0,3}+)"
+    r"[ \t]?[:：][*_`]{0,3}+(?P<rest>.*)"
+)
+_NUMBER = re.compile(r" {0,3}\d{1,9}[.)][ \t]")
+
+
+class _Item(NamedTuple):
+    """An item with a word, a colon and a rest; `outcome` is what the word probably means, "" if nobody knows."""
+
+    span: Span
+    word: str
+    outcome: str
+    rest: str
+
+    @property
+    def is_transition(self) -> bool:
+        """Whether it reads like a transition: an action comes after the colon."""
+        if self.outcome:
+            return _ACTIONS.match(self.rest) is not None
+        try:
+            parse_transition(f"PASS: {self.rest}")
+        except LineError:
+            return False
+        return True
+
+
+def meant_transitions(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnostic]:
+    """An error for each item of a step's text in which an action comes after a colon."""
+    in_step = False
+    for block in blocks:
+        in_step = in_step or block.type == "STEP"
+        if in_step and block.type == "TEXT" and block.info == "list":
+            items = (item_in(source, line) for line in _lines(source, block))
+            yield from (unfit_outcome(source, item) for item in items if item and item.is_transition)
+
+
+def misplaced_item(source: Source, block: Block) -> Diagnostic | None:
+    """The error for an item after a transition or a body whose word is that of an outcome."""
+    item = item_in(source, block.line) if (block.type, block.info) == ("TEXT", "list") else None
+    return unfit_outcome(source, item) if item and item.outcome else None
+
+
+def _lines(source: Source, block: Block) -> Iterator[int]:
+    """The lines in which items of the block begin: a numbered list is one block, an item with a bullet another."""
+    yield block.line
+    if _NUMBER.match(source.lines[block.line - 1]):
+        yield from (line for line in range(block.line + 1, block.end_line + 1) if _NUMBER.match(source.lines[line - 1]))
+
+
+def item_in(source: Source, line: int) -> _Item | None:
+    """The item that begins in a line, if a word and a colon follow its bullet."""
+    match = _ITEM.match(source.lines[line - 1])
+    if match is None:
+        return None
+    span = Span(line, match.start("found") + 1, line, match.end("found") + 1)
+    return _Item(span, match["word"], _outcome(match["word"]), match["rest"].strip())
+
+
+def _outcome(written: str) -> str:
+    """`on failure`, `if it fails` and `FAILED` mean FAIL; a modifier of another kind means what stands before it."""
+    words = written.lower().split()
+    if words[0] in {"on", "if", "when"}:
+        return OUTCOMES.get(words[-1], "")
+    return OUTCOMES.get(words[0], "") if len(words) < 3 else ""
+
+
+def unfit_outcome(source: Source, item: _Item) -> Diagnostic:
+    """The error for an item that is not a transition, but was meant as one."""
+    if item.word == item.outcome:  # it is in bold, or in a numbered list
+        problem = f"this item reads like a transition, but is text: `{item.word}` has marks or a number before it"
+        remedy = f"write `- {item.outcome}: {item.rest}`, or reword it if it is text"
+    elif item.outcome:
+        problem = f"`{item.word}` is not an outcome, so this item would be text; did you mean `{item.outcome}`?"
+        remedy = f"write `- {item.outcome}: {item.rest}`, or reword it if it is text"
+    else:
+        problem = f"`{item.word}` is not an outcome, so this item would be text"
+        remedy = "write PASS, FAIL, YES or NO before the colon, or reword it if it is text"
+    return Diagnostic(UNFIT_OUTCOME, source.path, item.span, problem, remedy)
