@@ -197,7 +197,7 @@ CODES: dict[str, Code] = {
     "RD710": Code("malformed-input", _W, "P7"),
     "RD711": Code("unknown-question", _W, "P11"),
     "RD712": Code("unknown-artifact", _W, "P15"),
-    "RD713": Code("almost-a-step", _N, "P4"),
+    "RD713": Code("almost-a-step", _E, "P4"),
     "RD714": Code("malformed-directive", _W, "P9"),
     "RD715": Code("unknown-directive", _W, "P13"),
     "RD716": Code("almost-a-marker", _W, "P14"),

@@ -128,7 +128,7 @@ class Random:
         return ["## ARTIFACTS", *self.some(("", "About"), 1), f"type:  {self.draw.choice(ARTIFACTS)}"]
 
     def unknown(self) -> list[str]:
-        return ["## " + self.draw.choice(("Notes", "Step 1: No", "STEP: x", "STEPS")), *self.some(WORDS + ODD, 3)]
+        return ["## " + self.draw.choice(("Notes", "Steps: No", "STEP: x", "STEPS")), *self.some(WORDS + ODD, 3)]
 
     def step(self) -> list[str]:
         self.number += self.draw.choice((1, 1, 1, 0, 2))
@@ -222,5 +222,5 @@ def is_own(definition: Any, number: int, marker: str) -> bool:
 
 def test_the_random_playbooks_have_everything() -> None:
     every = "\n".join(map(playbook, SEEDS))
-    for part in ("@tool(server, t)", "```else```", "```elif", "extract:", "## Step 1: No", "* bad", "@unknown(a)"):
+    for part in ("@tool(server, t)", "```else```", "```elif", "extract:", "## Steps: No", "* bad", "@unknown(a)"):
         assert part in every

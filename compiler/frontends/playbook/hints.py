@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from compiler.diagnostic import Diagnostic
-from compiler.frontends.playbook.lines import Line, Scanned
+from compiler.frontends.playbook.lines import Line, Scanned, patterns
 from compiler.frontends.playbook.messages import close
 from compiler.source import Source
 
@@ -19,7 +19,13 @@ _FORMS = {
 
 _CALL = re.compile(r"@(?P<word>\w+)\s*\(")
 _MARKER = re.compile(r"`{3,}\s*(?:if|elif|else|elseif|endif|end)\b", re.IGNORECASE)
-_STEP = re.compile(r"#+\s+(?:\*\*)?step\s*[0-9]+", re.IGNORECASE)
+_NUMBER = r"(?:(?P<number>[0-9]{1,9})(?P<letter>[a-z]?)|(?P<word>one|two|three|four|five|six|seven|eight|nine|ten))"
+_STEP = re.compile(
+    rf" {{0,3}}#{{1,3}}\s*[*_`]{{0,3}}step[\s#.:_-]{{0,4}}{_NUMBER}\b[*_`]{{0,3}}[\s.:)—–→-]{{0,4}}(?P<title>.*)",
+    re.IGNORECASE,
+)
+_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_READ = {"STEP", "SUBSTEP", "TITLE"}
 
 
 def hints(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
@@ -33,11 +39,7 @@ def hints(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
                 yield from _directive(source, line, text)
             case "`":
                 yield from _marker(source, line, text)
-            case "#":
-                yield from _heading(source, line, text)
-    for line in scanned.lines:
-        if line.kind == "SECTION":
-            yield from _heading(source, line, source.lines[line.number - 1])
+    yield from _headings(source, scanned)
 
 
 def _at(source: Source, line: Line, code: str, problem: str, remedy: str) -> Diagnostic:
@@ -73,8 +75,22 @@ def _marker(source: Source, line: Line, text: str) -> Iterator[Diagnostic]:
         yield _at(source, line, "RD716", problem, remedy)
 
 
-def _heading(source: Source, line: Line, text: str) -> Iterator[Diagnostic]:
-    if _STEP.match(text):
-        problem = "this heading looks like that of a step, but is not one"
-        remedy = "write `## STEP 1: Title`, with STEP in capitals and a colon after the number"
-        yield _at(source, line, "RD713", problem, remedy)
+def _headings(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
+    """An error for each heading that says step and a number, and that no step is read from: it would be left out."""
+    read = {line.number for line in scanned.lines if line.kind in _READ}
+    begin = scanned.lines[0].number if scanned.lines else 1
+    for number, text in enumerate(source.lines[begin - 1 :], begin):
+        found = _STEP.match(text)
+        if found and number not in read and not patterns()["SUBSTEP"].fullmatch(text.rstrip()):
+            problem = "this heading looks like that of a step, but is not one, so the step would not run"
+            remedy = f"write `{_as_step(found)}`, or reword the heading if it is none"
+            yield Diagnostic("RD713", source.path, source.line_span(number), problem, remedy)
+
+
+def _as_step(found: re.Match[str]) -> str:
+    """The heading as that of a step, or of a sub-step where its number has a letter."""
+    word = found["word"]
+    number = str(_WORDS.index(word.lower()) + 1) if word else found["number"]
+    letter = (found["letter"] or "").lower()
+    title = found["title"].strip(" *_`") or "Title"
+    return f"{'###' if letter else '##'} STEP {number}{letter}: {title}"
