@@ -1,4 +1,4 @@
-"""The steps around each step, for breakpoints; the names of most say it, such as `2a` and `2/elicit`."""
+"""The groups and steps that each step is in, for breakpoints; most names show them, such as `2a` and `2/elicit`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OF_NUMBER = re.compile(r"\.(?=[0-9])")
 
 
 def told_steps(program: Program) -> dict[str, tuple[str, ...]]:
-    """The steps around each one whose name says something else; none in a program that calls nothing."""
+    """The steps around each step whose name does not show them; none in a program that calls nothing."""
     if not any(isinstance(node.task, Agent | Parallel | Tool) for node in program.nodes):
         return {}
     known = {node.id for node in program.nodes} | {group.id for group in program.groups}
@@ -22,7 +22,7 @@ def told_steps(program: Program) -> dict[str, tuple[str, ...]]:
 
 
 def _steps(program: Program, node: Node, known: Collection[str]) -> set[str]:
-    """The steps around a step, and those whose question or branch it is by its name."""
+    """The groups around a node, and the steps whose question or branch it is by its name."""
     found = {begin for begin in _before_slashes(node.id) if begin in known}
     group = node.group
     while group:
@@ -32,7 +32,7 @@ def _steps(program: Program, node: Node, known: Collection[str]) -> set[str]:
 
 
 def _by_name(name: str) -> Iterator[str]:
-    """The steps that `runtime_shim/breaks.py` and the Make driver take a step to stand in by its name."""
+    """The steps that a node is in, as `runtime_shim/breaks.py` and the Make driver read its name."""
     for begin in (*_before_slashes(name), name):
         yield from (begin,) if begin != name else ()
         yield from (begin[:-1],) if re.fullmatch("(?s:.+)[a-z]", begin) else ()

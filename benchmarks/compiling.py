@@ -41,7 +41,7 @@ def compiling(steps: int = 10_000, rounds: int = 5, limit: float = 3.0) -> list[
 
 
 def growing(sizes: tuple[int, ...] = (2_500, 10_000, 20_000), rounds: int = 3, limit: float = 1.5) -> list[Figure]:
-    """The time for a step in larger and larger documents, against that in the smallest; the best of the rounds."""
+    """The time per step in larger and larger documents, against that in the smallest; the best of the rounds."""
     with TemporaryDirectory() as folder:
         workers = {str(size): Worker("compile", write(Path(folder), size)) for size in sizes}
         times = alternate(workers, rounds)

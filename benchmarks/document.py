@@ -170,16 +170,16 @@ SHAPES: tuple[tuple[int, Callable[[int], str]], ...] = (
     (1, _checked),
     (1, _tidy),
 )
-"""The steps that follow each other, over and over, with the number of steps that each has."""
+"""The steps that follow each other, over and over, with the number of leaf steps that each has."""
 
 LAST = '## {n}. Say that it is done\n\n```bash\n./notify "moved"\n```\n\n- PASS: COMPLETE "All services are moved"\n'
 
 
 def runbook(steps: int) -> str:
-    """A runbook with so many steps: steps without children, and substeps.
+    """A runbook with so many leaf steps: steps without substeps, and substeps.
 
     Args:
-        steps: How many; at least 5, for the last two are an end and a way back to which one of the first three leads.
+        steps: How many; at least 5, for the last two are an end and a step back to which one of the first three leads.
 
     Returns:
         Its text. It has neither errors nor warnings.

@@ -38,10 +38,10 @@ class Figure:
 
 
 def duration(seconds: float) -> str:
-    """A time in the step that suits it."""
-    for node, factor in (("s", 1.0), ("ms", 1e3)):
+    """A time in seconds, milliseconds or microseconds, as suits it."""
+    for suffix, factor in (("s", 1.0), ("ms", 1e3)):
         if seconds * factor >= 1:
-            return f"{seconds * factor:.2f} {node}"
+            return f"{seconds * factor:.2f} {suffix}"
     return f"{seconds * 1e6:.0f} µs"
 
 

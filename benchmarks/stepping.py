@@ -33,24 +33,24 @@ def stepping(steps: int = 200, rounds: int = 11, limit: float = 1.5) -> list[Fig
     with TemporaryDirectory() as name:
         folder = Path(name)
         program = generate(folder, steps)
-        transitions: dict[str, Run] = {"pipe": to_pipe, "terminal": at_terminal}
+        outputs: dict[str, Run] = {"pipe": to_pipe, "terminal": at_terminal}
         contestants: dict[str, Callable[[], float]] = {}
-        for transition, run in transitions.items():
-            contestants[f"all {transition}"] = Timer(run, program)
-            contestants[f"first {transition}"] = Timer(run, program, {NOTHING: "yes"})
+        for output, run in outputs.items():
+            contestants[f"all {output}"] = Timer(run, program)
+            contestants[f"first {output}"] = Timer(run, program, {NOTHING: "yes"})
         contestants["spawn"] = lambda: loop_in_python(steps)
         contestants["bash"] = lambda: loop_in_bash(steps)
         times = alternate(contestants, rounds)
     return [
-        _middle(f"a step of a program, {label}", times, transition, steps, limit)
-        for transition, label in (("pipe", "output to a pipe"), ("terminal", "at a terminal"))
+        _middle(f"a step of a program, {label}", times, output, steps, limit)
+        for output, label in (("pipe", "output to a pipe"), ("terminal", "at a terminal"))
     ]
 
 
-def _middle(what: str, times: Times, transition: str, steps: int, limit: float) -> Figure:
+def _middle(what: str, times: Times, output: str, steps: int, limit: float) -> Figure:
     figures = []
     for all_, first, spawn, bash in zip(
-        times[f"all {transition}"], times[f"first {transition}"], times["spawn"], times["bash"], strict=True
+        times[f"all {output}"], times[f"first {output}"], times["spawn"], times["bash"], strict=True
     ):
         loop = "bash -c true by posix_spawn" if spawn < bash else "bash -c true in a bash loop"
         each = (all_ - first) / steps

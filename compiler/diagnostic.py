@@ -63,7 +63,7 @@ def sort_key(diagnostic: Diagnostic) -> tuple[str, Span, str, str]:
 
 _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
-# Every code that rdc can show. A test paths this table: each has a page in `explanations/` whose example is run.
+# Every code that rdc can show. A test goes through this table: each has a page in `explanations/` whose example is run.
 CODES: dict[str, Code] = {
     # The file
     "RD001": Code("unreadable-file", _E, "D1"),

@@ -15,7 +15,7 @@ LONGEST_NUMBER = 30
 """In characters: Python takes its time for long ones."""
 
 _MESSAGES = {
-    "Expecting value": ("a value is missing here", "write a text, a number, true, false, null, a list or an object"),
+    "Expecting value": ("a value is missing here", "write a string, a number, true, false, null, a list or an object"),
     "Expecting property name enclosed in double quotes": (
         "a key in double quotes is missing here",
         'write keys in double quotes, such as "id"',
@@ -26,9 +26,9 @@ _MESSAGES = {
         "write a comma between values, and close each bracket",
     ),
     "Extra data": ("there is more text after the end of the program", "remove it: a file has one program"),
-    "Unterminated string starting at": ("this text is not closed", 'end it with a double quote; write \\" in it'),
+    "Unterminated string starting at": ("this string is not closed", 'end it with a double quote; write \\" in it'),
     "Invalid control character at": (
-        "a control character or line break stands in a text",
+        "a control character or line break stands in a string",
         "write \\n for a line break and \\t for a tab",
     ),
 }

@@ -1,4 +1,4 @@
-"""What goes for every step of a runbook with inputs and values, and so is not said in their calls (I6, I7, I9)."""
+"""What goes for every step of a runbook with inputs and outputs, and so is not said in their calls (I6, I7, I9)."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ TEXTS = ("title", "prompt", "block", "command", "message", "reason", "arguments"
 
 
 def add_common(table: Table) -> None:
-    """Give steps the inputs and values of the program as variables, as values and in texts, if they say nothing else.
+    """Give steps the inputs and outputs of the program as variables, as values and in texts, if they say nothing else.
 
     An input that `about` lists among its texts is left to the steps.
     """
@@ -34,7 +34,7 @@ def add_common(table: Table) -> None:
 
 
 def keep_values(node: Table, values: Sequence[str]) -> None:
-    """Let each transition of a step keep its values; of a step that says what it `gives`, they say it themselves."""
+    """Let each transition of a step keep its outputs; of a step that says what it `gives`, they say it themselves."""
     if "gives" in node:
         node["outputs"] = node.pop("gives")
         return

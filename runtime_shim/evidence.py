@@ -20,7 +20,7 @@ def is_fraction(value: Any) -> bool:  # noqa: ANN401 (any JSON value)
 
 
 def is_said(value: Any) -> bool:  # noqa: ANN401
-    """Tell whether a value is a text with something in it."""
+    """Tell whether a value is a string with something in it."""
     return isinstance(value, str) and bool(value.strip())
 
 

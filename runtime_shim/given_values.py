@@ -1,4 +1,4 @@
-"""Values of a command that was not run: the operator gives them with the answer (E2)."""
+"""Outputs of a command that was not run: the operator gives them with the answer (E2)."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from runtime_shim.waiting import GIVEN
 
 
 def with_values(session: Session, done: Optional[Done]) -> Optional[Done]:
-    """Return an answer with the values that were given beside it."""
+    """Return an answer with the outputs that were given beside it."""
     if not session.options.value:
         return done
     values = values_given(session, session.state.node)
@@ -25,7 +25,7 @@ def with_values(session: Session, done: Optional[Done]) -> Optional[Done]:
 
 
 def ask_values(session: Session, name: str) -> Optional[Perform]:
-    """Have the values of a command that is done by hand asked for, once its outcome was given at the terminal."""
+    """Have the outputs of a command that is done by hand asked for, once its outcome was given at the terminal."""
     node = session.program["nodes"][name]
     named = [key for key in node.get("outputs", ()) if re.search(rf"\b{key}\b", node.get("block", ""))]
     if node["task"] != "ask" or not named:
@@ -45,7 +45,7 @@ def ask_values(session: Session, name: str) -> Optional[Perform]:
 
 
 def _with_hint(session: Session, name: str, node: Table, waiting: Waiting) -> Waiting:
-    """Return what a person is told who answers later, with how to give the values that the command writes."""
+    """Return what a person is told who answers later, with how to give the outputs that the command writes."""
     written = [key for key in node["outputs"] if re.search(rf"(?<![\w-]){re.escape(key)}(=|<<)", node["block"])]
     if not written:
         return waiting
@@ -70,4 +70,4 @@ def typed_value(session: Session, key: str) -> str:
 
 GIVEN.append(with_values)
 BEFORE.append(ask_values)
-OPTIONS.append(("answer", "--value", "NAME=VALUE...", "a value of the command that was done by hand"))
+OPTIONS.append(("answer", "--value", "NAME=VALUE...", "an output of the command that was done by hand"))

@@ -38,7 +38,7 @@ def whole_words(pattern: str) -> str:
 
 
 def rules_of(guardrails: Table) -> list[tuple[str, str]]:
-    """Return the rules of a stage by name, each with what is searched for; spaces of words are any spaces."""
+    """Return the rules of a stage by name, each with what is searched for; a space in words matches any white space."""
     words = (word for word in guardrails.get("blocklist", ()) if word.strip())
     blocked = [
         (f"blocklist: {word}", whole_words("(?i)" + r"\s+".join(map(re.escape, word.split())))) for word in words

@@ -1,4 +1,4 @@
-"""Texts that a run keeps, tests and shows: what slots add to the path (I5, I6, I17, I19)."""
+"""Texts that a run keeps, tests and shows: what slots add to `walk` (I5, I6, I17, I19)."""
 
 from collections.abc import Mapping
 from typing import Optional

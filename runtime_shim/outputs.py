@@ -1,4 +1,4 @@
-"""Values that commands give by the file that RDC_OUTPUT names (I9)."""
+"""Outputs that commands give by the file that RDC_OUTPUT names (I9)."""
 
 import types
 from contextlib import suppress
@@ -13,10 +13,10 @@ from runtime_shim.values import check_value, read_output, read_regular
 
 
 class ValuedCommands(Commands):
-    """Runs shell steps, some of which give values."""
+    """Runs shell steps, some of which give outputs."""
 
     def perform(self, name: str, node: Table) -> Done:
-        """Run the command of a step and read its values; where they are malformed it fails, and has none."""
+        """Run the command of a step and read its outputs; where they are malformed it fails, and has none."""
         if "outputs" not in node:
             return super().perform(name, node)
         self.session.heed()
@@ -39,11 +39,11 @@ class ValuedCommands(Commands):
         return done._replace(verbs=keeping("", values))
 
     def environment(self, node: Table, **more: str) -> dict[bytes, bytes]:
-        """Add RDC_OUTPUT where values are kept."""
+        """Add RDC_OUTPUT where outputs are kept."""
         return super().environment(node, **more, **({"RDC_OUTPUT": str(self._file())} if "outputs" in node else {}))
 
     def assumed(self, name: str, word: str) -> Done:
-        """Take the word and the values that were given for what came of a step (I16)."""
+        """Take the word and the outputs that were given for what came of a step (I16)."""
         return super().assumed(name, word)._replace(verbs=keeping("", values_given(self.session, name)))
 
     def _file(self) -> Path:
@@ -51,7 +51,7 @@ class ValuedCommands(Commands):
 
 
 def values_given(session: Session, name: str) -> dict[str, str]:
-    """Return the values of a step that the options give."""
+    """Return the outputs of a step that the options give."""
     values: dict[str, str] = {}
     for given in session.options.value:
         key, equals, value = given.partition("=")
@@ -69,11 +69,11 @@ def values_given(session: Session, name: str) -> dict[str, str]:
 
 
 def check_assumed(_program: Table, options: types.SimpleNamespace) -> None:
-    """Refuse values of an interrupted command whose outcome is not given."""
+    """Refuse outputs of an interrupted command whose outcome is not given."""
     if options.value and not options.assume and options.command != "answer":
         raise RefusedError("--value needs an outcome that you assume: give --assume WORD beside it, or leave it out")
 
 
 PERFORMERS["shell"] = ValuedCommands
 CHECKS.append(check_assumed)
-OPTIONS.append(("run resume", "--value", "NAME=VALUE...", "a value of the interrupted command, with --assume"))
+OPTIONS.append(("run resume", "--value", "NAME=VALUE...", "an output of the interrupted command, with --assume"))

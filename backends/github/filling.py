@@ -22,7 +22,7 @@ _MARK = re.compile(f"{_OPENS}([A-Za-z_][A-Za-z0-9_]*)(?:{_ELSE}([^{_CLOSES}]*))?
 
 
 def values_of(program: Program) -> tuple[str, ...]:
-    """The names of the values that commands of a program may give."""
+    """The names of the outputs that commands of a program may give."""
     return tuple(sorted({name for node in program.nodes for name in output_names(node.edges)}))
 
 
@@ -92,24 +92,24 @@ def _without(node: Node, slots: Collection[str], values: Collection[str]) -> Nod
 
 
 def is_marked(shown: str) -> bool:
-    """Whether the value of an input, or one that a command gives, stands in a text."""
+    """Whether the value of an input or output stands in a text."""
     return _MARK.search(shown) is not None
 
 
 def as_written(shown: str) -> str:
-    """A text with the names of inputs and values in place of its marks, as authors of runbooks write them (E1)."""
+    """A text with the names of inputs and outputs in place of its marks, as authors of runbooks write them (E1)."""
     return _MARK.sub(lambda match: f"{{{{{match[1]}}}}}", shown)
 
 
 def is_given(shown: str) -> bool:
-    """Whether a value that a command gives stands in a text: it may be missing, and have several lines."""
+    """Whether an output of a command stands in a text: it may be missing, and have several lines."""
     return any(match[2] is not None for match in _MARK.finditer(shown))
 
 
 def filled(shown: str) -> str:
     """A text with expressions in place of its marks.
 
-    A value is missing until a command has given it; one that is empty is not.
+    An output is missing until a command has given it; an empty one is not missing.
     """
     if not is_marked(shown):
         return shown

@@ -1,4 +1,4 @@
-"""Identifiers for nodes and counters: step ids to GitHub, states and variables to bash, nodes to Mermaid."""
+"""Identifiers for nodes and counters: step ids for GitHub, states and variables for bash, boxes for Mermaid."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ MOST_ATTEMPTS = 10
 
 _PINNED = re.compile(r"\./.*|docker://.*@sha256:[0-9a-f]{64}|.*@[0-9a-f]{40}")
 _SHORTEN = "put the text into a file of the repository, and name that file here"
-_MEET = "let fewer steps lead to it: those of a step can meet in the step's own transition"
+_MEET = "let fewer steps lead to it: substeps can meet in the transition of their step"
 
 
 def taken(program: Program, options: GithubOptions, names: Sequence[str]) -> Iterator[Diagnostic]:
@@ -83,7 +83,7 @@ def unexecuted(line: Line, options: GithubOptions) -> Iterator[Diagnostic]:
         remedy = "give the option `executor`, a command that gets the step as JSON on standard input"
         yield _at(node, "RD532", problem, f"{remedy}, or name one in the configuration")
     for node_id in environments_of(line.program, options):
-        problem = f"`steps` names an environment for {node_id}, and the steps of a specification share theirs"
+        problem = f"`steps` names an environment for {node_id}, but all steps of a specification share one"
         at = ("steps", node_id if node_id in options.steps else "*")
         yield _about_option(line.program, at, "RD520", problem, "take the option `environment`")
 
@@ -123,7 +123,7 @@ def inexpressible(plan: Plan, options: GithubOptions, prompts: Prompts) -> Itera
 
 
 def _environments(found: Mapping[str, str], place: Place, prompts: Prompts) -> Iterator[Diagnostic]:
-    """Environments of nodes that no job can have: in a loop, which is one step, and where a run waits, which is one."""
+    """Environments of nodes that have no job of their own: in a loop (one step), and where a run waits (one job)."""
     for node in place.nodes:
         if node.id not in found or (place.kind != "loop" and not prompts.waits):
             continue
@@ -171,7 +171,7 @@ def entries_apart(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic
     for place in routes.places:
         for node in (node for node in place.nodes if isinstance(node.task, Parallel)):
             if place.kind == "loop":
-                problem = f"step {node.id} is in a loop, so its agents stay in one step in spite of `parallel: matrix`"
+                problem = f"step {node.id} is in a loop, so no job of a matrix can run its agents (`parallel: matrix`)"
                 yield _at(node, "RD536", problem, "leave no path back to it, or take `parallel: step`")
             else:
                 problem = f"each agent of step {node.id} gets a job and a copy of the workspace of its own"

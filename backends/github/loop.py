@@ -38,7 +38,7 @@ class Loop:
     `counters` are those that it has to follow, `registers` does what edges do to them, `start` how each counter and the
     first node begin (a number, an identifier or an environment variable), `reports` the counters that later steps read,
     `own` the variables that its step sets for all nodes, `summary` says whether it is noted what has run, `secrets`
-    which of `own` each node gets, `valued` whether commands may give values.
+    which of `own` each node gets, `valued` whether commands may give outputs.
     """
 
     place: Place

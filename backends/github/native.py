@@ -1,6 +1,6 @@
 """Which programs the steps of a workflow can do by themselves: commands, questions for yes or no, and inputs.
 
-All others are walked by a runtime. An input is a variable of all steps, so each command has to have all of them.
+A runtime runs all others. An input is a variable of all steps, so each command has to have all of them.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ def is_native(program: Program, options: GithubOptions) -> bool:
 
 
 def is_told_late(plan: Plan) -> bool:
-    """Whether a loop shows a value that a command gives: the texts of a step are filled in before it begins."""
+    """Whether a loop shows an output of a command: the texts of a step are filled in before it begins."""
     nodes = [node for place in plan.places if place.kind == "loop" for node in place.nodes]
     return any(is_given(str(text)) for node in nodes for text in texts_of(node))
 
 
 def _are_variables(program: Program, options: GithubOptions) -> bool:
-    """Whether the slots are inputs and values, and each command has all of them under their names."""
+    """Whether the slots are inputs and outputs, and each command has all of them under their names."""
     names = {declared.name for declared in program.inputs} | set(values_of(program))
     if {slot.name for slot in program.slots if slot.initial is None} != names or len(program.slots) != len(names):
         return False
@@ -77,7 +77,7 @@ def _are_variables(program: Program, options: GithubOptions) -> bool:
 
 
 def _are_handed_on(program: Program, options: GithubOptions) -> bool:
-    """Whether all commands give the same values, if any, and one job does all nodes: these stay in theirs."""
+    """Whether all commands give the same outputs, if any, and one job does all nodes: these stay in theirs."""
     values = values_of(program)
     keeps = [Keep(name, "output", name) for name in values]
     for node in program.nodes:

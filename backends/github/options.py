@@ -51,7 +51,7 @@ def _line(text: str) -> str:
 
 def _given(text: str) -> str:
     if not text.strip():
-        raise ValueError("this text is empty")
+        raise ValueError("this string is empty")
     return text
 
 
@@ -274,7 +274,7 @@ def named_command(caller: Caller | None) -> str:
 
 
 class StepSettings(_Model):
-    """What is said of a node."""
+    """The settings of a step."""
 
     secrets: list[VariableName] | None = Field(
         default=None, description="The secrets that it gets. Where some step names any, each gets those alone."
@@ -370,7 +370,7 @@ class GithubOptions(_Model):
     )
     program: Annotated[CompanionPath, AfterValidator(_program)] | None = Field(
         default=None,
-        description="For specifications: the compiled Python file that the steps call, by the way from "
+        description="For specifications: the compiled Python file that the steps call, by its path from "
         "`.github/workflows`; without it `../rdc/NAME.py`.",
     )
     mock: Annotated[Text, AfterValidator(_repository_path)] | None = Field(
@@ -406,7 +406,7 @@ class GithubOptions(_Model):
     helpers_folder: Annotated[Text, AfterValidator(_folder)] = Field(
         default="../actions/rdc",
         alias="helpers-folder",
-        description="The folder of these files, by the way from `.github/workflows`.",
+        description="The folder of these files, by its path from `.github/workflows`.",
     )
 
     @model_validator(mode="after")
@@ -432,7 +432,7 @@ class GithubOptions(_Model):
         return None if self.agent_timeout is None else int(self.agent_timeout)
 
     def callers(self) -> Iterator[tuple[tuple[str, ...], Caller]]:
-        """The commands of agents and tools, each with the way to its option."""
+        """The commands of agents and tools, each with the path to its option."""
         if self.agent is not None:
             yield ("agent",), self.agent
         if self.executor is not None:
@@ -450,7 +450,7 @@ class GithubOptions(_Model):
         return name in self.bind and not isinstance(self.bind[name], Bound) and not self.is_of_event(name)
 
     def fixed(self, name: str) -> str:
-        """The fixed value that an input is bound to, as a text."""
+        """The fixed value that an input is bound to, as a string."""
         value = self.bind[name]
         return value if isinstance(value, str) else json.dumps(value)
 

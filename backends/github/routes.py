@@ -1,4 +1,4 @@
-"""Where a run may go from each place of a program whose steps walk by a table: each place has exits, which have names.
+"""Where a run may go from each place of a program that steps read from a table: each place has exits, which have names.
 
 A step says by the name of a place where the run goes on (`next`). Registers and texts are known to the runtime only, so
 that no condition compares what a person or an agent has written.

@@ -1,4 +1,4 @@
-"""What the option `nodes` says of nodes (E3): their secrets and environments."""
+"""What the option `steps` says of nodes (E3): their secrets and environments."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def variables(node: Node) -> dict[str, str]:
 
 
 class StepSecrets:
-    """The secrets of nodes, as expressions by their variables. Where `nodes` names none, each node gets all."""
+    """The secrets of nodes, as expressions by their variables. Where `steps` names none, each node gets all."""
 
     def __init__(self, program: Program, options: GithubOptions) -> None:
         self._program = program
@@ -115,14 +115,14 @@ class StepSecrets:
         return {name: value for name, value in self.all.items() if name in wanted}
 
     def named(self, node: Node) -> list[str] | None:
-        """The names of those that `nodes` names for a node; None where it names none for any."""
+        """The names of those that `steps` names for a node; None where it names none for any."""
         if not self._is_narrowed:
             return None
         return [name for said in self._said.of(node) for name in said.secrets or ()]
 
     @cached_property
     def _is_narrowed(self) -> bool:
-        """Whether `nodes` names the secrets of any node."""
+        """Whether `steps` names the secrets of any node."""
         return any(said.secrets is not None for said in self._said.by_name.values())
 
     def _names(self, node: Node) -> Iterable[str]:

@@ -36,11 +36,11 @@ LIMITED = '"$RUNNER_TEMP/rdc/limited"'
 
 
 VALUED = '"$RUNNER_TEMP/rdc/valued"'
-"""Runs a command, and hands on the values that it gives."""
+"""Runs a command, and hands on its outputs."""
 
 
 def within(seconds: int, *, valued: bool) -> str:
-    """The words before a command whose time is limited, or which may give values."""
+    """The words before a command whose time is limited, or which may give outputs."""
     return f"{f'{VALUED} ' if valued else ''}{f'{LIMITED} {seconds} ' if seconds else ''}"
 
 

@@ -1,4 +1,4 @@
-"""Commands whose values are kept after each outcome, whatever it is: the driver does that by itself (I19)."""
+"""Commands whose outputs are kept after each outcome, whatever it is: the driver does that by itself (I19)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Kept = Mapping[str, tuple[Keep, ...]]
 
 
 def kept_always(program: Program) -> Kept:
-    """The commands each of whose edges keeps all of their values in the same slots."""
+    """The commands each of whose edges keeps all of their outputs in the same slots."""
     found = {node.id: _kept(node) for node in program.nodes if isinstance(node.task, Shell) and node.edges}
     return {name: keeps for name, keeps in found.items() if keeps}
 
 
 def without(program: Program, kept: Kept) -> Program:
-    """The program without the effects that keep these values."""
+    """The program without the effects that keep these outputs."""
     return replace(program, nodes=tuple(_bare(node, kept) for node in program.nodes)) if kept else program
 
 

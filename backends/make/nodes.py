@@ -78,7 +78,7 @@ class Nodes:
 
     @cached_property
     def told(self) -> Mapping[str, tuple[str, ...]]:
-        """The steps around those whose names do not say them."""
+        """The steps around each step whose name does not show them."""
         return told_steps(self.program)
 
     @cached_property
@@ -93,7 +93,7 @@ class Nodes:
 
     @cached_property
     def shared(self) -> Shared:
-        """What steps have in common, where commands take or give values."""
+        """What steps have in common, where commands take or give outputs."""
         said = [self._values(node) for node in self.shown if isinstance(node.task, Shell)]
         return shared(said, map(self.marks, self.shown)) if any(said) else Shared()
 
@@ -171,7 +171,7 @@ class Nodes:
         return "\n".join([*(f"all {row}" for row in common), *(line for node in listed for line in self._row(node))])
 
     def values(self) -> str:
-        """The text of RDC_VALUES: counters, values and inputs, and where a run begins and ends."""
+        """The text of RDC_VALUES: counters, outputs and inputs, and where a run begins and ends."""
         return "\n".join([*self._registers(), *self._whole()])
 
     def _registers(self) -> Iterator[str]:
@@ -229,7 +229,7 @@ class Nodes:
             yield f"mark {self.words.quoted(mark)} {register}{said}"
 
     def _values(self, node: Node) -> list[str]:
-        """What a command says of inputs and values, those aside that tell the number of an instance."""
+        """What a command says of inputs and outputs, those aside that tell the number of an instance."""
         rows = zip(node.variables, self._variables(node), strict=True)
         return [*(row for variable, row in rows if variable.name not in INSTANCES), *self._gives(node)]
 

@@ -23,7 +23,7 @@ OF_VERBS = ("resume", "status", "help", "alone", "clearing")
 
 
 _SIMPLE = {Feature.COMMANDS, Feature.QUESTIONS, Feature.TIMEOUTS, Feature.DELAYS, Feature.CONSTANTS, Feature.SECRETS}
-"""What takes no texts and values from one step to another."""
+"""What takes no texts and outputs from one step to another."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ _KINDS = {"string": "string", "boolean": "true/false", "number": "number", "obje
 
 
 class Option(NamedTuple):
-    """An option; one inside of another is called by the way there, such as `concurrency.group` or `setup[].uses`."""
+    """An option; one inside of another is called by its path, such as `concurrency.group` or `setup[].uses`."""
 
     name: str
     type: str

@@ -62,7 +62,7 @@ class Frame:
 class Picture:
     """Boxes and frames in document order, the box where a run begins, and what is to be said of the whole.
 
-    `values` says which values commands can give; no picture shows that, but a comparison does. `streams` are the
+    `values` says which outputs commands can give; no picture shows that, but a comparison does. `streams` are the
     answers that flow from box to box.
     """
 

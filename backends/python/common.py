@@ -1,4 +1,4 @@
-"""What goes for every step of a program with inputs and values, and is said once; `runtime_shim/common.py` adds it."""
+"""What goes for every step of a program with inputs and outputs, and is said once; `runtime_shim/common.py` adds it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KEYS = ("texts", "placeholders", "outputs", "edges")
 
 
 def without_common(table: Table) -> Table:
-    """The table whose steps say only what differs; `values` are those that go for all commands."""
+    """The table whose steps say only what differs; `values` are the outputs that go for all commands."""
     if all(isinstance(initial, int) for initial in table["registers"].values()):
         return table  # as most are: no texts, so nothing goes for every step
     values = _common_values(table)
@@ -46,7 +46,7 @@ def _inputs(table: Table) -> list[str]:
 
 
 def _common_values(table: Table) -> list[str] | None:
-    """The values of most commands that have all inputs and values as variables; None where most steps have nothing."""
+    """The outputs of most commands that see all inputs and outputs as variables; None where most steps see none."""
     inputs, votes = _inputs(table), Counter[tuple[str, ...]]()
     calling = [node for node in table["nodes"].values() if node["task"] in _CALLING]
     for node in calling:
@@ -84,7 +84,7 @@ def _node(node: Table, names: Sequence[str], values: Sequence[str]) -> Table:
 
 
 def _kept(node: Table) -> list[str] | None:
-    """The values that each transition of a step keeps first, in this order; None where its transitions differ."""
+    """The outputs that each transition of a step keeps first, in this order; None where its transitions differ."""
     values, edges = node.get("outputs", []), node["edges"]
     firsts = [edge.get("do", [])[: len(values)] for edge in edges]
     kept = [name for name in map(_value_kept, firsts[0] if firsts else []) if name]
@@ -93,7 +93,7 @@ def _kept(node: Table) -> list[str] | None:
 
 
 def _value_kept(effect: list[Any]) -> str:
-    """The name of the value that an effect keeps, "" if it keeps none."""
+    """The name of the output that an effect keeps, "" if it keeps none."""
     match effect:
         case [_, "keep", ["output", str(name)]]:
             return name

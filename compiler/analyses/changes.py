@@ -1,4 +1,4 @@
-"""What is another in a step or a group that two versions of a program have."""
+"""What changed in a step or a group that both versions of a program have."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Where the values of which counters are followed, so that the effort grows with the program and not with its square.
 
-Most counters matter to a few nodes: a mark to the children of its step, the count of a RETRY to its step. The values of
+Most counters matter to a few nodes: a mark to the children of its step, the count of a RETRY to its node. The values of
 a counter are followed along the edges between the nodes that it matters to, its members. Elsewhere they are one set for
 the whole program. Every choice of members is sound that has all nodes which test or change the counter, other than by a
 reset.

@@ -1,7 +1,7 @@
-"""Which steps read and write texts, as far as that can be seen, and values that are read too early or never (E2).
+"""Which steps read and write texts, as far as that can be seen, and outputs that are read too early or never (E2).
 
-Any command may write any value of its document, and read any. What it is likely to do is taken from the names in it: it
-writes NAME where it mentions `RDC_OUTPUT` and has `NAME=` or `NAME<<`, and reads NAME where it mentions it otherwise.
+Any command may write any output of its document, and read any. The names in it show what it probably does: it writes
+NAME where it mentions `RDC_OUTPUT` and has `NAME=` or `NAME<<`, and reads NAME where it mentions it otherwise.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from compiler.ir.program import Node, Program, texts_of
 from compiler.ir.tasks import Shell, agents_of
 
 OUTPUT = "RDC_OUTPUT"
-"""The variable that names the file for values."""
+"""The variable that names the file for outputs."""
 
 _NAME = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*)(=(?!=)|<<(?!<))?")
 
@@ -69,7 +69,7 @@ def value_flow(program: Program) -> ValueFlow:
 
 
 def read_too_early(program: Program, flow: ValueFlow) -> Iterator[tuple[Node, str]]:
-    """Each node with a value that it reads and that no step can have written by then."""
+    """Each node with an output that it reads and that no node can have written by then."""
     given = {declared.name for declared in program.inputs}
     for slot in (item.name for item in program.slots if item.initial is None and item.name not in given):
         written = _led_to(program, slot, [node for node in program.nodes if _can_write(node, slot, flow)])
@@ -129,7 +129,7 @@ def _written(node: Node, names: Mapping[str, Names], sure: Mapping[str, set[str]
 
 
 def _likely_writers(names: Mapping[str, Names]) -> Iterable[str]:
-    """The commands that may write a value of which nothing can be seen: those that mention the file, else all."""
+    """The commands that may write an output of which nothing can be seen: those that mention the file, else all."""
     return [name for name, found in names.items() if OUTPUT in found.used] or names
 
 

@@ -77,7 +77,7 @@ def _beside(told: Told, program: Program) -> Found:
         read = read_mapping(file.text)
     except UnreadableError as error:
         problem = f"the scenarios are not valid YAML: {error}"
-        remedy = "write a mapping of names to scenarios; quote texts that hold `: ` or `#`"
+        remedy = "write a mapping of names to scenarios; quote strings that hold `: ` or `#`"
         return Found((), [Diagnostic("RD743", file.path, file.line_span(error.line), problem, remedy)], file)
     found = _read(file, read.as_written, {(): file.line_span(1), **read.spans}, program)
     return Found(found.scenarios, [*stand_twice(file, read.repeated), *found.diagnostics], file)
@@ -136,13 +136,13 @@ def _items(content: Mapping[str, object], key: str, what: str, flaws: list[Flaw]
 
 
 def _texts(content: Mapping[str, object], key: str, flaws: list[Flaw]) -> list[_Item]:
-    found = list(_items(content, key, "names to texts", flaws))
+    found = list(_items(content, key, "names to strings", flaws))
     flaws += [Flaw(item.path, f"`{item.name}` is not a string") for item in found if not isinstance(item.value, str)]
     return found
 
 
 def _said(content: Mapping[str, object], key: str, flaws: list[Flaw]) -> Iterator[_Item]:
-    """What agents or tools say: a text, `{fail: "why"}`, or a list of these for each step."""
+    """What agents or tools say: a string, `{fail: "why"}`, or a list of these for each step."""
     for item in _items(content, key, "steps to answers", flaws):
         listed = item.value if isinstance(item.value, list) else [item.value]
         for number, one in enumerate(listed):
@@ -150,7 +150,7 @@ def _said(content: Mapping[str, object], key: str, flaws: list[Flaw]) -> Iterato
             if isinstance(one, str) or (isinstance(one, Mapping) and set(one) == {FAIL}):
                 yield _Item(item.name, one, path)
             else:
-                flaws.append(Flaw(path, f'an answer of `{item.name}` is neither a text nor `{{fail: "why"}}`'))
+                flaws.append(Flaw(path, f'an answer of `{item.name}` is neither a string nor `{{fail: "why"}}`'))
 
 
 def _answer(value: object) -> str | None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from compiler.yaml_text import Reading
 
 DEEPEST = 32
-"""Collections in collections: what walks through values recurses, and nobody nests as deep."""
+"""Collections in collections: reading them recurses, and nobody nests as deep."""
 
 
 class Data(NamedTuple):
@@ -94,7 +94,7 @@ def unreadable(source: Source, error: UnreadableError) -> BrokenDataError:
     line = min(error.line, len(source.lines))
     is_tab = "\\t" in str(error) or "\t" in source.lines[line - 1][:1]
     remedy = (
-        "indent with spaces: YAML allows no tabs there" if is_tab else "correct it; quote texts that hold `: ` or ` #`"
+        "indent with spaces: YAML allows no tabs there" if is_tab else "fix it; quote strings that hold `: ` or ` #`"
     )
     return BrokenDataError(f"it is not valid YAML: {error}", remedy, source.line_span(line))
 
@@ -129,5 +129,5 @@ def _text_problem(text: object) -> str:
     if not isinstance(text, str):
         return "a key is not a string"
     if "\0" in text:
-        return "a text holds a NUL character"
-    return "a text holds half of a character" if any("\ud800" <= one <= "\udfff" for one in text) else ""
+        return "a string holds a NUL character"
+    return "a string holds half of a character" if any("\ud800" <= one <= "\udfff" for one in text) else ""

@@ -47,7 +47,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One place of the path.
+    """A place where a run can be.
 
     `id` is what people call it (`1.2`, `{N}.1`, `2/lint.runbook.md/1`), `group` the id of the innermost group it stands
     in ("" for none), `retries` the counter whose value plus one is the number of the attempt (M4, I23).

@@ -54,7 +54,7 @@ class Move:
 
 
 class Machine:
-    """A program made ready for walking. It holds no state of a run."""
+    """A program made ready for stepping through it. It holds no state of a run."""
 
     def __init__(self, program: Program) -> None:
         self.program = program

@@ -58,7 +58,7 @@ def command(
     every: bool,
     **given: Any,  # noqa: ANN401 (what click gives)
 ) -> int:
-    """Show how a document is walked through. Nothing is run.
+    """Show the path that a run would take. Nothing is run.
 
     Without --all it is one path, in which each step passes but those that --outcomes names.
     """

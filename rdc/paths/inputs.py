@@ -1,4 +1,4 @@
-"""What stands above a path: its inputs, with stand-ins for what nobody gives (I8), and facts about values and times."""
+"""Lines above a path: its inputs, with stand-ins for those without a value (I8), and facts about outputs and times."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def show_inputs(program: Program, given: Mapping[str, str], stand_ins: Mapping[s
 
 
 def show_facts(program: Program) -> Iterator[str]:
-    """A line for each value, with the steps that write and read it as far as that can be seen, and for each time."""
+    """A line for each output, with the steps that write and read it as far as that can be seen, and for each time."""
     flow = value_flow(program)
     for slot in dict.fromkeys(keep.slot for node in program.nodes for keep in _kept_values(node)):
         written = [node.id for node in program.nodes if slot in flow.writes[node.id]]

@@ -31,7 +31,7 @@ def write(program: Program, paths: Sequence[Path], *, complete: bool, found: Cov
 
 
 def plain_path(machine: Machine, path: Path) -> dict[str, Any]:
-    """A walk as plain data. Its result is null where it has no end, its outcomes where jumps led there."""
+    """A path as plain data. Its result is null where it has no end, its outcomes where jumps led there."""
     end = machine.end(path.state)
     return {
         **({"inputs": dict(path.inputs)} if machine.program.inputs else {}),

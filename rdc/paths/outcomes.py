@@ -62,7 +62,7 @@ def _split(word: str, known: Mapping[str, Node]) -> tuple[str, str]:
 
 
 def _outcome(word: str, said: str, node: Node) -> Outcome:
-    """The outcome that somebody said: a word of the step, or another word for its pass or fail; a text, and values."""
+    """The outcome that somebody said: a word of the step, or another word for its pass or fail; a text, and outputs."""
     first, *given = _parts(said, ";")
     name, *texts = _parts(first, ":", most=1)
     name, values = _plain(name), tuple(_value(word, item) for item in given)
@@ -78,7 +78,7 @@ def _outcome(word: str, said: str, node: Node) -> Outcome:
 def _value(word: str, given: str) -> tuple[str, str]:
     name, *value = _parts(given, "=", most=1)
     if not value:
-        raise OutcomesError(f"'{word}': a value is given as ;NAME=VALUE")
+        raise OutcomesError(f"'{word}': an output is given as ;NAME=VALUE")
     return _plain(name), _plain(value[0])
 
 

@@ -33,7 +33,7 @@ def show_visits(program: Program, path: Path, jump: str = "goto") -> Iterator[st
 
 
 def _values(made: Visit) -> Iterator[str]:
-    """The values that a step gave (E2)."""
+    """The outputs that a step gave (E2)."""
     return (visible(f"  {name} = {value}") for name, value in made.outcome.values)
 
 

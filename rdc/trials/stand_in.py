@@ -13,7 +13,7 @@ from compiler.ir.tasks import Agent, Ask, Parallel, Shell, Tool
 from compiler.ir.texts import text
 from compiler.scenarios import Said
 
-# Takes the first line of the outcomes away, gives the values in the file that it names, and says what stood there.
+# Takes the first line of the outcomes away, gives the outputs in the file that it names, and says what stood there.
 _SCRIPT = """\
 cd -- "$(dirname -- "$0")" || exit
 read -r outcome values < outcomes

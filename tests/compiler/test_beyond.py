@@ -362,7 +362,7 @@ steps:
         ("{3: {env: {A: b}}}", "3:21", "step 3 runs no command that could see `A`"),
         ("{2: {env: {A: }}}", "3:21", "`steps` for 2: the value of `A` cannot be taken as a string: it has no value"),
         ("{2: {env: {BASH_ENV: x}}}", "3:21", None),
-        ("{2: {env: A}}", "3:15", "`steps` for 2: `env` is not a mapping of names to texts"),
+        ("{2: {env: A}}", "3:15", "`steps` for 2: `env` is not a mapping of names to strings"),
         ("{2: 5s}", "3:11", "the settings of 2 under `steps` are not a mapping"),
         ("[2]", "3:3", "`steps` is not a mapping of steps to settings"),
     ],

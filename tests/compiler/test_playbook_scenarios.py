@@ -154,9 +154,9 @@ def test_what_does_not_fit_the_playbook_is_told_at_its_place(problem: str, tmp_p
 
 FLAWS = {
     "there is no key `agent`": ("agents:", "agent:"),
-    "`inputs` is not a mapping of names to texts": ("inputs: {topic: cats, size: 1.50}", "inputs: [cats]"),
+    "`inputs` is not a mapping of names to strings": ("inputs: {topic: cats, size: 1.50}", "inputs: [cats]"),
     "`topic` is not a string": ("topic: cats", "topic: [cats]"),
-    "an answer of `3` is neither a text nor": ("3: ['", "3: [{fails: x}, '"),
+    "an answer of `3` is neither a string nor": ("3: ['", "3: [{fails: x}, '"),
     "a reply to `2` is not a string": ('answers: ["2 long cats", "yes"]', "answers: {2: [[x]]}"),
     "an answer is not a string": ('"yes"]', "[yes]]"),
     "`result` is COMPLETE or STOP": ("COMPLETE", "DONE"),

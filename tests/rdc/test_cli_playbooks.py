@@ -125,13 +125,16 @@ def test_a_playbook_without_scenarios_says_so(folder: Path) -> None:
 
 @pytest.mark.parametrize("heading", ["## Step 2: Security review", "## STEP two - Security review", "# step 2"])
 def test_a_step_is_never_left_out(heading: str, tmp_path: Path) -> None:
-    written = f"# Release\n\n## STEP 1: Build\n\nBuild it.\n\n{heading}\n\nLook for leaks.\n\n## STEP 2: Ship\n\nShip it.\n"
+    written = (
+        f"# Release\n\n## STEP 1: Build\n\nBuild it.\n\n{heading}\n\nLook for leaks.\n\n## STEP 2: Ship\n\nShip it.\n"
+    )
     (tmp_path / "a.playbook.md").write_text(written, encoding="utf-8")
     for words in (["check", "a.playbook.md"], ["fmt", "a.playbook.md"], ["compile", "a.playbook.md", "--to", "python"]):
         result = call(*words, cwd=tmp_path)
         assert result.code == 1
         assert "a.playbook.md:7:1: error[RD713]" in result.err
     assert (tmp_path / "a.playbook.md").read_text(encoding="utf-8") == written
+    result = call("check", "a.playbook.md", cwd=tmp_path)
     remedy = result.err.split("help: write `")[1].split("`")[0]
     mended = written.replace(heading, remedy).replace("## STEP 2: Ship", "## STEP 3: Ship")
     (tmp_path / "a.playbook.md").write_text(mended, encoding="utf-8")

@@ -76,7 +76,7 @@ def _unfit(item: _Name) -> tuple[str, str] | None:
     if item.is_variable and is_reserved(name):
         return f"a shell, the loader or rdc gives the name `{name[:LONGEST_NAME]}` a meaning", "use another name"
     if not name or name != name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
-        shown = f"`{name[:LONGEST_NAME]}`" if name else "an empty text"
+        shown = f"`{name[:LONGEST_NAME]}`" if name else "an empty string"
         remedy = f"use 1 to {LONGEST_NAME} characters that print, without spaces at the ends"
         return f"{shown} cannot be a name", remedy
     return None
@@ -178,7 +178,7 @@ def _remedy(problem: str, node: Node | None, program: Program) -> str:
     if "the context" in problem and problem.endswith("declared before it"):
         return "list a context before those that name it under `after`"
     if problem.endswith("is not declared"):
-        return "declare it: counters under `registers`, texts under `slots`, and so on"
+        return "declare it: counters under `registers`, strings under `slots`, and so on"
     return _PAGE
 
 

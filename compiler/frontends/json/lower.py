@@ -209,7 +209,7 @@ def _named(path: KeyPath) -> str:
 def _shown(value: object) -> str:
     match value:
         case str():
-            return f'"{value}"' if len(value) <= _SHORT else "a long text"
+            return f'"{value}"' if len(value) <= _SHORT else "a long string"
         case None | bool():
             return {None: "null", True: "true", False: "false"}[value]
         case dict():

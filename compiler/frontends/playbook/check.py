@@ -104,14 +104,14 @@ def _sequence(source: Source, steps: tuple[Step, ...]) -> Iterator[Diagnostic]:
 def _input(source: Source, declared: Input) -> Iterator[Diagnostic]:
     """An input whose default does not fit its type, or an enum whose options are not usable (P8)."""
     if declared.default is not None and (reason := unfit(declared.default, declared.type)):
-        problem = f"the default of `{declared.name}` is not a {declared.type}: {reason}; the input is read as text"
+        problem = f"the default of `{declared.name}` is not a {declared.type}: {reason}; the input is read as a string"
         remedy = "correct the default, or write the type string"
         yield Diagnostic("RD725", source.path, declared.span, problem, remedy)
     if declared.type != "enum":
         return
     example = f"write the options after the type: `({declared.written}: one, another)`"
     if not declared.options:
-        problem = f"`{declared.name}` has no options to choose from, so it takes any text"
+        problem = f"`{declared.name}` has no options to choose from, so it takes any string"
         yield Diagnostic("RD728", source.path, declared.span, problem, example)
     twice = [option for option, again in pairwise(sorted(declared.options)) if option == again]
     if twice:

@@ -114,7 +114,7 @@ class _Check:
         if name not in known:
             span = condition.span
             place = Span(span.line, span.column, span.line, span.column + len(name))
-            problem = f"the condition compares an empty text: {self._why(name)}"
+            problem = f"the condition compares an empty string: {self._why(name)}"
             yield Diagnostic("RD720", self.source.path, place, problem, self._remedy(name))
 
     def _unresolved(self, place: Span, problem: str, remedy: str) -> Diagnostic:

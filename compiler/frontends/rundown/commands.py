@@ -1,6 +1,6 @@
 """The commands of scenarios, which are those of the reference command line (S1).
 
-`rd run [--prompted] [--input NAME=VALUE] FILE` begins, each answer is a line, which may have values, and `rd goto ID`
+`rd run [--prompted] [--input NAME=VALUE] FILE` begins, each answer is a line, which may give outputs, and `rd goto ID`
 is the operator's own jump.
 """
 
@@ -38,7 +38,7 @@ def _read(
 ) -> Script | list[Flaw]:
     lines, inputs = content.get("commands"), content.get("inputs") or {}
     if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
-        return [Flaw(("commands",), "`commands` is not a list of texts")]
+        return [Flaw(("commands",), "`commands` is not a list of strings")]
     if not isinstance(inputs, Mapping):
         return [Flaw(("inputs",), "`inputs` is not a mapping of names to values")]
     script, said = _script(document, lines, locate)
@@ -125,7 +125,7 @@ def _event(line: str, words: list[str] | None, span: Span | None) -> Event:
         return Unclear("`--value` takes NAME=VALUE", span)
     values, words = found[0], found[1] if words else None
     if values and words and words[1:2] != ["run"] and any(map(text_problem, dict(values).values())):
-        return Unclear(f"`{line.strip()}` gives a value that is too long, or no text", span)
+        return Unclear(f"`{line.strip()}` gives an output that is too long, or is not a valid string", span)
     if values and words and words[1:2] in (["run"], ["goto"]):
         words = None
     match words:

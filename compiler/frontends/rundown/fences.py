@@ -41,7 +41,7 @@ LONG_FENCE = 4
 """From this length on, a fence was chosen to hold others."""
 
 Ids = tuple[str, str]
-"""The identifiers of a step as they are written, the second one empty for a step."""
+"""The identifiers of a step and its substep as they are written; the second one is empty for the step itself."""
 
 
 class Outline(NamedTuple):

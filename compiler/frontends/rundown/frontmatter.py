@@ -51,7 +51,7 @@ def _metadata_problems(source: Source, values: Mapping[str, Any], spans: Spans) 
     found = [_ignored(source, spans[(key,)], key, "a string") for key in wrong]
     tags = values.get("tags", [])
     if not isinstance(tags, list) or any(isinstance(tag, (list, dict)) for tag in tags):
-        found.append(_ignored(source, spans[("tags",)], "tags", "a list of texts"))
+        found.append(_ignored(source, spans[("tags",)], "tags", "a list of strings"))
     return found
 
 

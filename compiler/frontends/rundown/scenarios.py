@@ -35,7 +35,7 @@ def _remedy(command: Event) -> str:
 
 
 def _problem(command: Event, places: Collection[str], values: Collection[str] | None) -> str:
-    """What is wrong with a command; `values` are those that can be given, None if nested runbooks may have others."""
+    """What is wrong with a command; `values` are the outputs that exist, None if nested runbooks may have others."""
     if isinstance(command, Unclear):
         return command.problem
     if isinstance(command, Goto):

@@ -28,7 +28,7 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-_TEXT = _Wanted("a text", lambda value: isinstance(value, str))
+_TEXT = _Wanted("a string", lambda value: isinstance(value, str))
 _COUNT = _Wanted("a whole number from 0", _is_count)
 KEYS: dict[str, _Wanted] = {
     "telis_query": _TEXT,

@@ -211,7 +211,7 @@ def _ends(step: _Step, places: Places) -> Iterator[Node]:
 
 
 def _edges(step: _Step, stage: _Stage, then: str, *, leaves: bool) -> Iterator[Edge]:
-    """On, where the stage passes or need not; else again from the first stage, or to the end of the run."""
+    """On, where the stage passes or need not; else again from the first stage, or to STOP."""
     if stage.failed == "on":
         yield Edge((), (), then)
         return

@@ -30,7 +30,7 @@ def called(document: Document, stem: str) -> Called:
 
 
 def part(step: str, name: str) -> str:
-    """The id of a part of a step."""
+    """The id of a stage of a step."""
     return f"{step}/{name}"
 
 

@@ -58,7 +58,7 @@ def _unfit(name: str, what: str) -> str:
     if what == "the id of a step":
         is_fit = is_fit and "/" not in name and name not in (".", "..")
     shown = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
-    return "" if is_fit else (f"`{shown}`" if name.strip() else "an empty text")
+    return "" if is_fit else (f"`{shown}`" if name.strip() else "an empty string")
 
 
 def _unique(document: Document, places: Places) -> Iterator[Diagnostic]:

@@ -33,7 +33,7 @@ class ToolCall(Part):
     """A call of a tool, before the executor does the work of the step."""
 
     name: str = Field(description="The name of the tool: a built-in one, or one of the configuration.")
-    args: dict[str, Any] | None = Field(None, description="The arguments; placeholders in their texts are filled in.")
+    args: dict[str, Any] | None = Field(None, description="The arguments; placeholders in their strings are filled in.")
     required: bool | None = Field(None, description="Whether the attempt fails where the tool does.")
     risk: Risk | None = Field(None, description="How much can go wrong. High risk needs an approval.")
     gate: str | None = Field(None, description="The name of the gate whose approval the tool needs, at any risk.")

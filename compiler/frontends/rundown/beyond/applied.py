@@ -16,7 +16,7 @@ from compiler.options import Place
 
 
 class Said(NamedTuple):
-    """Something that is said of a step: a value, where it stands, and of which step or group it is said."""
+    """A setting: its value, where it stands, and the step or group that it is for."""
 
     value: int
     place: Place
@@ -146,6 +146,6 @@ def _never_waited(outline: Outline, groups: Mapping[str, Effective]) -> Iterator
     for step in outline.repeated:
         delay = groups[step].numbers.get("retry-delay")
         if delay and delay.value:
-            problem = f"`retry-delay` is not waited when step {step} runs again: a step begins again at its first child"
+            problem = f"`retry-delay` is not waited when step {step} runs again: it starts with its first child"
             remedy = "wait in a command there (`sleep 30`), or put the RETRY on a step without children"
             yield Diagnostic("RD015", delay.place.path, delay.place.span, problem, remedy)

@@ -16,7 +16,7 @@ from compiler.frontends.rundown.syntax import UNKNOWN, all_steps
 
 
 class Leaf(NamedTuple):
-    """A step without children, and the group that it stands in; `seen` are the inputs and values that it sees."""
+    """A leaf step, and the group that it stands in; `seen` are the inputs and outputs that it sees."""
 
     id: str
     group: str

@@ -80,7 +80,7 @@ def _number(digits: str) -> int:
 
 def _env_problems(inside: str, env: object, path: KeyPath) -> Iterator[Wrong]:
     if env is not None and not isinstance(env, Mapping):
-        yield Wrong(f"{inside}: `env` is not a mapping of names to texts", "write `env: {NAME: text}`", path)
+        yield Wrong(f"{inside}: `env` is not a mapping of names to strings", "write `env: {NAME: string}`", path)
         return
     for key, value in (env or {}).items():
         name, place = str(key), (*path, str(key))

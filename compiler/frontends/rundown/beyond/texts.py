@@ -7,7 +7,7 @@ LONGEST = 65_536
 
 
 def text_problem(value: object) -> str:
-    """Why a plain value cannot be taken as a text; "" if it can."""
+    """Why a plain value cannot be taken as a string; "" if it can."""
     if value is None:
         return "it has no value"
     if not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""What texts and commands of one inclusion of a runbook see: inputs and values, each kept in a slot (E1, E2, E9)."""
+"""What texts and commands of one inclusion of a runbook see: inputs and outputs, each kept in a slot (E1, E2, E9)."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Visible:
 
     @property
     def fresh(self) -> tuple[Clear, ...]:
-        """What is done when a nested runbook begins: its own values are unset."""
+        """What is done when a nested runbook begins: its own outputs are unset."""
         own = {self.slots[name] for name in self.outputs}
         return tuple(Clear(slot.name) for slot in self.added if slot.name in own)
 
     @cached_property
     def keeps(self) -> tuple[Keep, ...]:
-        """What each edge of a command does: any command may write any value (E2)."""
+        """What each edge of a command does: any command may write any output (E2)."""
         return tuple(Keep(self.slots[name], "output", name) for name in self.outputs)
 
     @cached_property
@@ -45,7 +45,7 @@ class Visible:
 
 
 def written(name: str) -> str:
-    """What stands in a text for the value of an input or value."""
+    """What stands in a text for the value of an input or output."""
     return f"{{{{{name}}}}}"
 
 
@@ -53,7 +53,7 @@ def visible(declared: Declarations, outer: Visible | None = None, prefix: str = 
     """What a runbook sees: what it declares itself.
 
     What the runbook around it declares too is one and the same; everything else is in slots of its own, whose names
-    begin with `prefix`: an input with its default, a value unset.
+    begin with `prefix`: an input with its default, an output unset.
     """
     shared = outer.slots if outer else {}
     slots = {name: shared.get(name, prefix + name) for name in declared.slots}

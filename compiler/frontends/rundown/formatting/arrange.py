@@ -29,7 +29,7 @@ def arrange(sections: Sequence[Section], written: Layout | None, wanted: Layout)
 
 
 def _settled(steps: Sequence[Section], written: Layout | None, wanted: Layout) -> list[Section]:
-    """The steps with each step's transitions from below its last substep at the place that they have in the step (V8).
+    """The sections, with the transitions from below a step's last substep at the place that they have in the step (V8).
 
     In the layout `after-header` there is no such place. A modifier has no meaning there, and is left out where it would
     get one.

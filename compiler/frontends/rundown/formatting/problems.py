@@ -30,7 +30,7 @@ def unclear_references(source: Source, runbook: Runbook, numbering: Numbering) -
             continue
         if changes and not (jump.span and find_label(source.lines[jump.span.line - 1], jump)):
             problem = f"`rd goto {jump.step}` is written in a way that rdc cannot renumber"
-            remedy = f"write it as a plain text in one line: `- rd goto {jump.step}`"
+            remedy = f"write it as a plain string on one line: `- rd goto {jump.step}`"
             yield Diagnostic("RD117", source.path, jump.span, problem, remedy)
     for said in runbook.declared.steps:
         yield from _unclear_step(source, said, numbering)
