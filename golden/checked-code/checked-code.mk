@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/checked-code.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))checked-code.py
-RDC_SHA256 := a160d1eee7c1ce4cc418b27c6fc36ffc4d01f3296dce7efc4715f6f0ecf30cf7
+RDC_SHA256 := cddb2f553ab70c3a7f0d9d057dcc2d035e701cfad950f994cb17b190c4829e58
 RDC_STATE := .rdc/checked-code.make
 
 SHELL = /bin/sh

@@ -71,7 +71,7 @@ RED) keep_answer feedback-mend-update; go mend 'goto mend' ;;
 TASK_DONE) COMPLETE '' 'complete' ;;
 none) stop 'step update: the answer has no verdict with a condition, and there is no `next` or `end`' ;;
 invalid) stop 'step update: the agent gave an answer that does not match the validation pattern' ;;
-ambiguous) stop 'step update: the answer names two verdicts in the line that decides' ;;
+ambiguous) stop 'step update: the verdict is ambiguous: the answer names two' ;;
 failed) stop 'step update: the agent gave no answer' ;;
 endef
 
@@ -101,7 +101,7 @@ RED) clear feedback-mend-update; clear feedback-mend-mend; keep_answer feedback-
 TASK_DONE) clear feedback-mend-update; clear feedback-mend-mend; COMPLETE '' 'complete' ;;
 none) clear feedback-mend-update; clear feedback-mend-mend; stop 'step mend: the answer has no verdict with a condition, and there is no `next` or `end`' ;;
 invalid) clear feedback-mend-update; clear feedback-mend-mend; stop 'step mend: the agent gave an answer that does not match the validation pattern' ;;
-ambiguous) clear feedback-mend-update; clear feedback-mend-mend; stop 'step mend: the answer names two verdicts in the line that decides' ;;
+ambiguous) clear feedback-mend-update; clear feedback-mend-mend; stop 'step mend: the verdict is ambiguous: the answer names two' ;;
 failed) clear feedback-mend-update; clear feedback-mend-mend; stop 'step mend: the agent gave no answer' ;;
 endef
 

@@ -119,7 +119,7 @@ A report like this is expected:
 
     end("update/invalid", "stop", "step update: the agent gave an answer that does not match the validation pattern")
 
-    end("update/ambiguous", "stop", "step update: the answer names two verdicts in the line that decides")
+    end("update/ambiguous", "stop", "step update: the verdict is ambiguous: the answer names two")
 
     end("update/unrouted", "stop", "step update: the answer has no verdict with a condition, and there is no `next` or `end`",
     )
@@ -173,7 +173,7 @@ A report like this is expected:
 
     end("mend/invalid", "stop", "step mend: the agent gave an answer that does not match the validation pattern")
 
-    end("mend/ambiguous", "stop", "step mend: the answer names two verdicts in the line that decides")
+    end("mend/ambiguous", "stop", "step mend: the verdict is ambiguous: the answer names two")
 
     end("mend/unrouted", "stop", "step mend: the answer has no verdict with a condition, and there is no `next` or `end`",
     )

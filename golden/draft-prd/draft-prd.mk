@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/draft-prd.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))draft-prd.py
-RDC_SHA256 := 462533acd2a1654e09e5a3a0c19a0f874f84f84bafe22470557a7692896158de
+RDC_SHA256 := 0d9458718a149a162db633adaffdb60d91c675a4d88d49278b76c04c2d740066
 RDC_STATE := .rdc/draft-prd.make
 
 SHELL = /bin/sh

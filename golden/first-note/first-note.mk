@@ -63,7 +63,7 @@ AGAIN) keep_answer feedback-draft-check; go draft 'goto draft' ;;
 TASK_DONE) COMPLETE '' 'complete' ;;
 none) stop 'step check: the answer has no verdict with a condition, and there is no `next` or `end`' ;;
 invalid) stop 'step check: the agent gave an answer that does not match the validation pattern' ;;
-ambiguous) stop 'step check: the answer names two verdicts in the line that decides' ;;
+ambiguous) stop 'step check: the verdict is ambiguous: the answer names two' ;;
 failed) stop 'step check: the agent gave no answer' ;;
 endef
 

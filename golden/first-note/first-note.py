@@ -108,7 +108,7 @@ A report like this is expected:
 
     end("check/invalid", "stop", "step check: the agent gave an answer that does not match the validation pattern")
 
-    end("check/ambiguous", "stop", "step check: the answer names two verdicts in the line that decides")
+    end("check/ambiguous", "stop", "step check: the verdict is ambiguous: the answer names two")
 
     end("check/unrouted", "stop", "step check: the answer has no verdict with a condition, and there is no `next` or `end`",
     )

@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/hello-steps.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))hello-steps.py
-RDC_SHA256 := ecb9a165eb5de483145a18fae72e9464109c8dc8f45753d43384f45c1631ed8c
+RDC_SHA256 := 797aeb58301815755c43510b69db2b66b8c40bfe71a47be6b886ea2510ba2271
 RDC_STATE := .rdc/hello-steps.make
 
 SHELL = /bin/sh

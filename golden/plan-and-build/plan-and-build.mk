@@ -41,7 +41,7 @@ define after_plan
 PLAN_READY | none) go implement 'next implement' ;;
 TASK_DONE) COMPLETE '' 'complete' ;;
 invalid) stop 'step plan: the agent gave an answer that does not match the validation pattern' ;;
-ambiguous) stop 'step plan: the answer names two verdicts in the line that decides' ;;
+ambiguous) stop 'step plan: the verdict is ambiguous: the answer names two' ;;
 failed) stop 'step plan: the agent gave no answer' ;;
 endef
 

@@ -76,7 +76,7 @@ A report like this is expected:
 
     end("plan/invalid", "stop", "step plan: the agent gave an answer that does not match the validation pattern")
 
-    end("plan/ambiguous", "stop", "step plan: the answer names two verdicts in the line that decides")
+    end("plan/ambiguous", "stop", "step plan: the verdict is ambiguous: the answer names two")
 
     agent("implement", at=21,
         prompt=r"""

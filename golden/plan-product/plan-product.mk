@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/plan-product.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))plan-product.py
-RDC_SHA256 := c2b54c1ebde0dd9e4afa4c7b70530b428806158bd14ded8dc9efc910f474084d
+RDC_SHA256 := e534bf972a003e5b593b3a58a8ee8d52179e1dc967dff690505cf92660b4f742
 RDC_STATE := .rdc/plan-product.make
 
 SHELL = /bin/sh

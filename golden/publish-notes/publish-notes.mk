@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/publish-notes.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))publish-notes.py
-RDC_SHA256 := 4968f3c74916528cade7a89ec866d75b20fce4380493a4261c4c0f016dc14d09
+RDC_SHA256 := 977dde16312beeeda91b4a0c5b451bf3868e31733913428e691b48934ff8e149
 RDC_STATE := .rdc/publish-notes.make
 
 SHELL = /bin/sh

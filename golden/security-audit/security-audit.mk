@@ -101,7 +101,7 @@ BLOCKER) clear feedback-triage-audit; keep_answer feedback-alarm-triage; go alar
 MINOR | none) clear feedback-triage-audit; go report 'next report' ;;
 TASK_DONE) clear feedback-triage-audit; COMPLETE '' 'complete' ;;
 invalid) clear feedback-triage-audit; stop 'step triage: the agent gave an answer that does not match the validation pattern' ;;
-ambiguous) clear feedback-triage-audit; stop 'step triage: the answer names two verdicts in the line that decides' ;;
+ambiguous) clear feedback-triage-audit; stop 'step triage: the verdict is ambiguous: the answer names two' ;;
 failed) clear feedback-triage-audit; stop 'step triage: the agent gave no answer' ;;
 endef
 

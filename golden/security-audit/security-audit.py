@@ -175,7 +175,7 @@ A report like this is expected:
 
     end("triage/invalid", "stop", "step triage: the agent gave an answer that does not match the validation pattern")
 
-    end("triage/ambiguous", "stop", "step triage: the answer names two verdicts in the line that decides")
+    end("triage/ambiguous", "stop", "step triage: the verdict is ambiguous: the answer names two")
 
     agent("alarm", at=42,
         prompt=r"""

@@ -65,7 +65,7 @@ define after_summarise
 SUMMARY_COMPLETE | none) go translate 'next translate' ;;
 TASK_DONE) COMPLETE '' 'complete' ;;
 invalid) stop 'step summarise: the agent gave an answer that does not match the validation pattern' ;;
-ambiguous) stop 'step summarise: the answer names two verdicts in the line that decides' ;;
+ambiguous) stop 'step summarise: the verdict is ambiguous: the answer names two' ;;
 failed) stop 'step summarise: the agent gave no answer' ;;
 endef
 

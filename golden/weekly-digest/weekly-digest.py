@@ -102,7 +102,7 @@ A report like this is expected:
     end("summarise/invalid", "stop", "step summarise: the agent gave an answer that does not match the validation pattern",
     )
 
-    end("summarise/ambiguous", "stop", "step summarise: the answer names two verdicts in the line that decides")
+    end("summarise/ambiguous", "stop", "step summarise: the verdict is ambiguous: the answer names two")
 
     agent("translate", at=30,
         prompt=r"""

@@ -1,9 +1,9 @@
-# --- What goes for every step of a workflow with inputs and values, and so is not said in their calls (I6, I7, I9).
+# --- What goes for every step of a workflow with inputs and outputs, and so is not said in their calls (I6, I7, I9).
 CALLING = ("shell", "agent", "tool", "parallel")
 TEXTS = ("title", "prompt", "block", "command", "message", "reason", "arguments", "options", "entries")
 
 def add_common(table):
-    """Give steps the inputs and values of the program as variables, as values and in texts, if they say nothing else.
+    """Give steps the inputs and outputs of the program as variables, as values and in texts, if they say nothing else.
 
     An input that `about` lists among its texts is left to the steps.
     """
@@ -26,7 +26,7 @@ def add_common(table):
                 del node[key]
 
 def keep_values(node, values):
-    """Let each transition of a step keep its values; of a step that says what it `gives`, they say it themselves."""
+    """Let each transition of a step keep its outputs; of a step that says what it `gives`, they say it themselves."""
     if "gives" in node:
         node["outputs"] = node.pop("gives")
         return

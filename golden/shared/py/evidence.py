@@ -8,7 +8,7 @@ MOMENT = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{3}(\d{3})?)?(Z|[+-]\d
 def is_fraction(value):  # Tell whether a value is a number from 0 to 1.
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
 
-def is_said(value):  # Tell whether a value is a text with something in it.
+def is_said(value):  # Tell whether a value is a string with something in it.
     return isinstance(value, str) and bool(value.strip())
 
 def is_time(value):  # Tell whether a value is a date, or a date and time.

@@ -1,5 +1,5 @@
-# --- Values of a command that was not run: the operator gives them with the answer (E2).
-def with_values(session, done):  # Return an answer with the values that were given beside it.
+# --- Outputs of a command that was not run: the operator gives them with the answer (E2).
+def with_values(session, done):  # Return an answer with the outputs that were given beside it.
     if not session.options.value:
         return done
     values = values_given(session, session.state.node)
@@ -8,7 +8,7 @@ def with_values(session, done):  # Return an answer with the values that were gi
     return done._replace(verbs=keeping("", values))
 
 def ask_values(session, name):
-    """Have the values of a command that is done by hand asked for, once its outcome was given at the terminal."""
+    """Have the outputs of a command that is done by hand asked for, once its outcome was given at the terminal."""
     node = session.program["nodes"][name]
     named = [key for key in node.get("outputs", ()) if re.search(rf"\b{key}\b", node.get("block", ""))]
     if node["task"] != "ask" or not named:
@@ -27,7 +27,7 @@ def ask_values(session, name):
     return perform
 
 def _with_hint(session, name, node, waiting):
-    """Return what a person is told who answers later, with how to give the values that the command writes."""
+    """Return what a person is told who answers later, with how to give the outputs that the command writes."""
     written = [key for key in node["outputs"] if re.search(rf"(?<![\w-]){re.escape(key)}(=|<<)", node["block"])]
     if not written:
         return waiting
@@ -49,5 +49,5 @@ def typed_value(session, key):  # Return the value that a person types; an empty
 
 GIVEN.append(with_values)
 BEFORE.append(ask_values)
-OPTIONS.append(("answer", "--value", "NAME=VALUE...", "a value of the command that was done by hand"))
+OPTIONS.append(("answer", "--value", "NAME=VALUE...", "an output of the command that was done by hand"))
 

@@ -22,7 +22,7 @@ def whole_words(pattern):  # Return the pattern that matches only whole words.
     return f"{flags.group() if flags else ''}(?<!\\w)(?:{rest}{end})(?!\\w)"
 
 def rules_of(guardrails):
-    """Return the rules of a stage by name, each with what is searched for; spaces of words are any spaces."""
+    """Return the rules of a stage by name, each with what is searched for; a space in words matches any white space."""
     words = (word for word in guardrails.get("blocklist", ()) if word.strip())
     blocked = [
         (f"blocklist: {word}", whole_words("(?i)" + r"\s+".join(map(re.escape, word.split())))) for word in words

@@ -1,4 +1,4 @@
-# --- Texts that a run keeps, tests and shows: what slots add to the path (I5, I6, I17, I19).
+# --- Texts that a run keeps, tests and shows: what slots add to `walk` (I5, I6, I17, I19).
 def keeping(text, values):  # Return the effects of an edge after an outcome with this text and these values (I19).
 
     def keep(before, what):

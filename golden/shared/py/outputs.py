@@ -1,7 +1,7 @@
-# --- Values that commands give by the file that RDC_OUTPUT names (I9).
-class ValuedCommands(Commands):  # Runs shell steps, some of which give values.
+# --- Outputs that commands give by the file that RDC_OUTPUT names (I9).
+class ValuedCommands(Commands):  # Runs shell steps, some of which give outputs.
     def perform(self, name, node):
-        """Run the command of a step and read its values; where they are malformed it fails, and has none."""
+        """Run the command of a step and read its outputs; where they are malformed it fails, and has none."""
         if "outputs" not in node:
             return super().perform(name, node)
         self.session.heed()
@@ -22,14 +22,14 @@ class ValuedCommands(Commands):  # Runs shell steps, some of which give values.
             with suppress(OSError):
                 self._file().unlink()
         return done._replace(verbs=keeping("", values))
-    def environment(self, node, **more):  # Add RDC_OUTPUT where values are kept.
+    def environment(self, node, **more):  # Add RDC_OUTPUT where outputs are kept.
         return super().environment(node, **more, **({"RDC_OUTPUT": str(self._file())} if "outputs" in node else {}))
-    def assumed(self, name, word):  # Take the word and the values that were given for what came of a step (I16).
+    def assumed(self, name, word):  # Take the word and the outputs that were given for what came of a step (I16).
         return super().assumed(name, word)._replace(verbs=keeping("", values_given(self.session, name)))
     def _file(self):
         return Path(self.session.store.folder, "output")
 
-def values_given(session, name):  # Return the values of a step that the options give.
+def values_given(session, name):  # Return the outputs of a step that the options give.
     values = {}
     for given in session.options.value:
         key, equals, value = given.partition("=")
@@ -45,11 +45,11 @@ def values_given(session, name):  # Return the values of a step that the options
         values[key] = value
     return values
 
-def check_assumed(_program, options):  # Refuse values of an interrupted command whose outcome is not given.
+def check_assumed(_program, options):  # Refuse outputs of an interrupted command whose outcome is not given.
     if options.value and not options.assume and options.command != "answer":
         raise RefusedError("--value needs an outcome that you assume: give --assume WORD beside it, or leave it out")
 
 PERFORMERS["shell"] = ValuedCommands
 CHECKS.append(check_assumed)
-OPTIONS.append(("run resume", "--value", "NAME=VALUE...", "a value of the interrupted command, with --assume"))
+OPTIONS.append(("run resume", "--value", "NAME=VALUE...", "an output of the interrupted command, with --assume"))
 

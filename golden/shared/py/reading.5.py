@@ -15,13 +15,17 @@ def cleaned(text):  # Return a text without what no target could keep, and witho
 def keywords_in(answer, keywords):  # Return the keywords of the line that decides; several are ambiguous (I12).
     ordered = sorted(keywords, key=len, reverse=True)
     alternatives = "|".join(f"({re.escape(keyword)})" for keyword in ordered)
-    for flags in (0, re.IGNORECASE):
-        pattern = re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", flags)
-        for line in reversed(answer.split("\n")):
-            found = {ordered[match.lastindex - 1] for match in pattern.finditer(line) if match.lastindex}
-            if found:
-                return found
-    return set()
+    exact, alike = (re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", flags) for flags in (0, re.IGNORECASE))
+    said = set()
+    for line in reversed(answer.split("\n")):
+        found, folded = (
+            {ordered[match.lastindex - 1] for match in pattern.finditer(line) if match.lastindex}
+            for pattern in (exact, alike)
+        )
+        if found:  # what an earlier line says in exact case may be a quotation, and so may the word below it
+            return found | said
+        said = said or folded
+    return said
 
 def is_found(pattern, answer):  # Tell whether a validation pattern matches somewhere in an answer (I12).
     return re.search(pattern, answer, re.IGNORECASE) is not None
