@@ -84,7 +84,7 @@ def test_a_masked_value_is_not_kept(tmp_path: Path, command: str) -> None:
         )
     run, ran = waits(tmp_path, command)
     not_saved(
-        run, ran, "the step s1 has put a masked value into TOKEN. Fetch the value anew in a step after the prompt"
+        run, ran, "the step s1 has put a masked value into TOKEN. Fetch the value again in a step after the prompt"
     )
 
 
