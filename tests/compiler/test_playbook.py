@@ -179,7 +179,11 @@ CASES: dict[str, tuple[str, list[str]]] = {
         f"{BRANCHED}```if a == 'x'```\n```if a > \"x\"```\n``` else ```\n```endif\n```python\n```\n",
         [f"RD716 {line}:1" for line in range(5, 9)],
     ),
-    "substep-outside": (f"{ONE}### STEP 1a: B\n### Other\n", ["RD717 4:1"]),
+    "boolean-alone": (
+        "# A\n## INPUTS\n- `a` (bool): A\n## STEP 1: One\n```if a```\nx\n```elif a```\ny\n```endif```\n",
+        ["RD732 5:1", "RD732 7:1"],
+    ),
+    "substep-outside": (f"{ONE}### STEP 1a: B\n### Other\n", ["RD713 4:1"]),
     "substep-of-another": (f"{BRANCHED}{IF}### STEP 2a: B\n{ENDIF}", ["RD717 6:1"]),
     "above-a-substep": (f"{BRANCHED}{IF}\n\nx\n@output(b)\n### STEP 1a: B\n{ENDIF}", ["RD718 8:1"]),
     "below-branches": (f"{BRANCHED}x\n{IF}y\n{ENDIF}\nz\n@output(b)\n", ["RD718 10:1"]),
@@ -330,7 +334,7 @@ def test_defaults_that_are_empty_are_none() -> None:
 
 def test_text_below_branches_belongs_to_the_step() -> None:
     made = step(f"\na\n\n{IF}x\n{ENDIF}\nb\n")
-    assert made.content == "a\n\n\nb"
+    assert made.content == "a\n\nb"
 
 
 # --- The format ------------------------------------------------------------------------------------------------------

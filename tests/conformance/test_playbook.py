@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -200,6 +201,8 @@ def comparable(definition: Any) -> Any:
                 one["prompt_ref"] = one["prompt_ref"]["prompt_id"].removeprefix("library:")
             if "arguments" in one.get("tool_call", {}):
                 one["tool_call"]["arguments"] = one["tool_call"]["arguments"].strip()
+            if "content" in one:  # blank lines that become neighbors become one (P9), which the reference doesn't do
+                one["content"] = re.sub(r"\n{3,}", "\n\n", one["content"])
             for branch in one.get("branches", []):
                 branch.get("condition", {}).pop("source", None)
     return plain

@@ -75,7 +75,7 @@ class Builder:
 
     def _content(self, lines: Sequence[Line]) -> _Content:
         """The text of these lines, spaces at the ends of lines and blank lines at both ends taken off (P9)."""
-        numbers = list(texts(lines))
+        numbers = without_double_blanks(self.source, list(texts(lines)))
         written = [self.source.lines[number - 1].rstrip() for number in numbers]
         filled = [place for place, line in enumerate(written) if line]
         if not filled:
@@ -141,6 +141,7 @@ class Builder:
 
     def _branch(self, tree: LarkTree, number: int) -> Branch:
         marker, *own = lines_of(tree)
+        self.diagnostics += messages.bare_condition(self.source, marker)
         substeps = [part for part in tree.children if isinstance(part, Tree)]
         if not substeps:
             unnamed = Step(number, "", "", span=marker.span, **self._own(own))
@@ -182,11 +183,32 @@ def lines_of(tree: LarkTree) -> list[Line]:
     return [part for part in tree.children if isinstance(part, Line)]
 
 
+def without_double_blanks(source: Source, numbers: Sequence[int]) -> list[int]:
+    """Return the numbers of a step's lines, keeping one blank line where removing a directive joined several (P9)."""
+    kept: list[int] = []
+    blanks: list[int] = []
+    for number in numbers:
+        if source.lines[number - 1].strip():
+            kept += [*_joined_blanks(blanks), number]
+            blanks = []
+        else:
+            blanks.append(number)
+    return kept + blanks
+
+
+def _joined_blanks(numbers: list[int]) -> list[int]:
+    """Return a run of blank lines, or only its first line if another line was removed from within it."""
+    is_whole = not numbers or numbers[-1] - numbers[0] + 1 == len(numbers)
+    return numbers if is_whole else numbers[:1]
+
+
 def _condition(marker: Line) -> Condition | None:
     if marker.kind == "ELSE" or marker.found is None:
         return None
-    operator = cast("Literal['==', '!=']", marker.found["operator"])
     place = marker.within("name")
+    if marker.found["operator"] is None:
+        return Condition(marker.found["name"], "==", "true", place)
+    operator = cast("Literal['==', '!=']", marker.found["operator"])
     end = marker.within("value").end_column + 1
     span = Span(place.line, place.column, place.line, end)
     return Condition(marker.found["name"], operator, marker.found["value"], span)

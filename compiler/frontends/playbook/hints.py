@@ -19,6 +19,7 @@ _FORMS = {
 
 _CALL = re.compile(r"@(?P<word>\w+)\s*\(")
 _MARKER = re.compile(r"`{3,}\s*(?:if|elif|else|elseif|endif|end)\b", re.IGNORECASE)
+_BARE = re.compile(r"```(?:if|elif)\s+(\w+)\s*```")
 _NUMBER = r"(?:(?P<number>[0-9]{1,9})(?P<letter>[a-z]?)|(?P<word>one|two|three|four|five|six|seven|eight|nine|ten))"
 _STEP = re.compile(
     rf" {{0,3}}#{{1,3}}\s*[*_`]{{0,3}}step[\s#.:_-]{{0,4}}{_NUMBER}\b[*_`]{{0,3}}[\s.:)—–→-]{{0,4}}(?P<title>.*)",
@@ -69,7 +70,10 @@ def _directive(source: Source, line: Line, text: str) -> Iterator[Diagnostic]:
 
 
 def _marker(source: Source, line: Line, text: str) -> Iterator[Diagnostic]:
-    if _MARKER.match(text):
+    if found := _BARE.fullmatch(text):
+        problem = f"`{found[1]}` is not a boolean input, so this line is text of the step"
+        yield _at(source, line, "RD716", problem, f'write ```{found[0].strip("` ")} == "text"```')
+    elif _MARKER.match(text):
         problem = "this looks like the marker of a branch, but is text of the step"
         remedy = 'write ```if name == "text"```, ```elif name != "text"```, ```else``` or ```endif```'
         yield _at(source, line, "RD716", problem, remedy)

@@ -50,9 +50,19 @@ def stray(source: Source, marker: Line, opened: Line | None) -> Diagnostic:
 
 def outside_branches(source: Source, heading: Line) -> Diagnostic:
     """The heading of a sub-step that stands in no branch (P14)."""
-    problem = "this heading of a sub-step stands in no branch, so it is text of the step"
-    remedy = "sub-steps stand between ```if …``` and ```endif```; elsewhere begin a step with `## STEP n: Title`"
-    return Diagnostic("RD717", source.path, heading.span, problem, remedy)
+    problem = "this heading of a sub-step stands in no branch, so the sub-step would not run"
+    remedy = "put it between ```if …``` and ```endif```, or make it a step: `## STEP n: Title`"
+    return Diagnostic("RD713", source.path, heading.span, problem, remedy)
+
+
+def bare_condition(source: Source, marker: Line) -> Iterator[Diagnostic]:
+    """An `if` or `elif` that names a boolean input and compares it with nothing (P14)."""
+    if marker.found is None or marker.kind == "ELSE" or marker.found["operator"]:
+        return
+    word, name = marker.kind.lower(), marker.get("name")
+    problem = f'`{word} {name}` means `{word} {name} == "true"`'
+    remedy = f'other programs may not read it so: to be sure, write ```{word} {name} == "true"```'
+    yield Diagnostic("RD732", source.path, marker.span, problem, remedy)
 
 
 def of_another_step(source: Source, heading: Line, parent: int) -> Diagnostic:

@@ -10,6 +10,7 @@ from lark.exceptions import UnexpectedToken
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.playbook import messages
 from compiler.frontends.playbook.build import Builder, LarkTree
+from compiler.frontends.playbook.conditions import with_conditions
 from compiler.frontends.playbook.lines import MARKERS, Line, Scanned, grammar, scan
 from compiler.frontends.playbook.syntax import Playbook
 from compiler.source import Source
@@ -26,7 +27,7 @@ class Parsed(NamedTuple):
 
 def parse(source: Source, begin: int = 1) -> Parsed:
     """The syntax tree of a document whose frontmatter ends above the line `begin`, with what is wrong in its form."""
-    scanned = scan(source, begin)
+    scanned = with_conditions(scan(source, begin))
     feeder = _Feeder(source)
     for line in scanned.lines:
         feeder.feed(line)

@@ -63,12 +63,11 @@ class Spelling:
 def _marker(line: Line) -> str:
     """A marker; spaces in the text of its condition count."""
     word, found = line.kind.lower(), line.found
-    has_condition = found is not None and "value" in found.re.groupindex
-    return (
-        f'```{word} {found["name"]} {found["operator"]} "{found["value"]}"```'
-        if found and has_condition
-        else f"```{word}```"
-    )
+    if found is None or "name" not in found.re.groupindex:
+        return f"```{word}```"
+    if found["operator"] is None:
+        return f"```{word} {found['name']}```"
+    return f'```{word} {found["name"]} {found["operator"]} "{found["value"]}"```'
 
 
 def _arguments(more: str) -> list[str] | None:
