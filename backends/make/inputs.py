@@ -31,6 +31,9 @@ OF_CONTRACT = (
 )
 """What a program with a contract is told, besides its inputs."""
 
+NOT_OF_CONTRACT = ("AS", "BREAK", "EXPIRE", "NOTIFY", "PROMPTED")
+"""What other Makefiles are told, and that of a program with a contract refuses: ignored, it would mislead."""
+
 TASK = "task"
 """The input that is what a run is to do."""
 

@@ -12,7 +12,7 @@ from backends.base import MARK, Emission
 from backends.companions import Companion
 from backends.make.blocks import define
 from backends.make.identifiers import file_name, names_for
-from backends.make.inputs import about, controls
+from backends.make.inputs import NOT_OF_CONTRACT, about, controls
 from backends.make.options import MakeOptions
 from backends.make.templating import render
 from backends.make.texts import comment, visible
@@ -48,7 +48,7 @@ def specification(program: Program, options: MakeOptions) -> Emission:
     python = PythonBackend().render(program, PythonOptions(operator=options.operator)).text or ""
     name = options.program or f"{file_name(program).lstrip('.-') or 'specification'}.py"
     contract, targets = Specification(program), _targets(Specification(program))
-    prefix = options.prefix
+    prefix, inputs = options.prefix, [declared.name for declared in program.inputs]
     text = render(
         "specification.mk.jinja",
         p=prefix,
@@ -64,7 +64,8 @@ def specification(program: Program, options: MakeOptions) -> Emission:
         verbs=" ".join(prefix + verb for verb in VERBS),
         targets=targets,
         renamed=_renamed(contract, targets),
-        inputs=[declared.name for declared in program.inputs],
+        inputs=inputs,
+        refused=tuple(name for name in NOT_OF_CONTRACT if name not in inputs),
         controls=controls(program),
         help=list(define(prefix, "RDC_HELP", "\n".join(_help(program, contract, prefix)))),
     )

@@ -192,6 +192,30 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
     assert place.make("-n").stdout.splitlines()[:2] == ["python3 ./notes.py open", "python3 ./notes.py step step-01"]
 
 
+@pytest.mark.parametrize("given", ["PROMPTED=1", "PROMPTED=0", "AS=eu-west", "NOTIFY=true", "BREAK=step-01", "EXPIRE=1h"])
+@pytest.mark.parametrize("verb", [[], ["resume"], ["step-01"], ["approve", "GATE=x"], ["status"]])
+def test_what_a_specification_cannot_do_is_refused(given: str, verb: list[str], tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    name = given.partition("=")[0]
+    told = f"rdc: error: {name} is not for the Makefile of a specification: leave it out"
+    assert place.last(*verb, "output_folder=out", given) == told
+    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / ".rdc").exists()
+
+
+def test_the_environment_is_not_refused(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    made = place.make("output_folder=out", AS="as", PROMPTED="1", EXPIRE="1h")
+    assert "is not for the Makefile" not in made.stdout
+    assert (tmp_path / "out" / "step-01.md").exists()
+
+
+def test_an_input_may_have_a_name_that_other_makefiles_give_a_meaning(tmp_path: Path) -> None:
+    place = Place(tmp_path, DOCUMENT.replace("Write the notes", "Write the notes of {BREAK}"))
+    assert "is not for" not in place.make("BREAK=today", "output_folder=out").stdout
+    assert (tmp_path / "out" / "step-01.md").exists()
+
+
 def test_each_step_has_a_target_of_its_own(tmp_path: Path) -> None:
     ids = ["run", "step-run", "step-step-run", "a b", "step-a-b", "step-c", "c"]
     document = {"config": {"executor": 'echo "$RDC_STEP" >> log'}, "step_specs": [{"id": one} for one in ids]}
