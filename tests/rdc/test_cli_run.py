@@ -64,3 +64,34 @@ def test_a_question_is_put_to_an_agent_by_its_name(tmp_path: Path, monkeypatch: 
     (tmp_path / "a.runbook.md").write_text("# A\n\n## 1. Ready?\n\nSure?\n\n- YES: COMPLETE\n- NO: STOP\n")
     assert spawn("run", "a.runbook.md", "--agent", "claude-code", cwd=tmp_path).code == 0
     assert "Sure?" in (tmp_path / "given").read_text()
+
+
+TAKING_OPTIONS = """#!/bin/sh
+while [ $# -gt 0 ]; do
+  case $1 in
+    --) shift; break ;;
+    --output-format | --model) shift ;;
+    -p) ;;
+    -*) echo "unknown option $1" >&2; exit 2 ;;
+    *) break ;;
+  esac
+  shift
+done
+printf '%s' "$*" > given
+echo YES
+"""
+
+
+@pytest.mark.parametrize("model", [[], ["--agent-model", "fast"]])
+def test_a_prompt_that_begins_like_an_option_is_a_prompt(
+    model: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = tmp_path / "tools" / "cursor-agent"
+    tool.parent.mkdir()
+    tool.write_text(TAKING_OPTIONS)
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tool.parent}:{os.environ['PATH']}")
+    (tmp_path / "a.playbook.md").write_text("# A\n\n## STEP 1: Ready\n\n--force the {{x}} upon $(them) -- now\n")
+    done = spawn("run", "a.playbook.md", "--agent", "cursor", *model, cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert (tmp_path / "given").read_text() == "--force the {{x}} upon $(them) -- now"
