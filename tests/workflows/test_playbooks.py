@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -373,6 +374,33 @@ def test_what_is_published_spells_no_name_by_its_characters_and_hides_nothing_of
     shown = html.unescape(text)
     assert not {loud for loud in ("@octocat", "@owner", "#1") if loud in shown}
     assert "AT&T a && b\n" in shown
+
+
+REFERENCES = (
+    "https://GITHUB.com/o/r/issues/3",
+    "https://github.com/o/r/pulls/3",
+    "https://github.com/o/r/PULL/3/files",
+    "https://github.com/o/r/issues//3",
+    "https://git.example.org/o/r/issues/3",
+    "https://git.example.org:8443/o/r/pull/3",
+    "https://acme.ghe.com/o/r/discussions/3",
+    "http://git/o/r/commit/0123abc",
+    "https://github.com/o/r/pull/3/commits/0123abcdef",
+    "Closes https://git.example.org/o/r/Issues/3#issuecomment-1",
+)
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_a_comment_refers_to_nothing_on_any_host(reference: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(publisher_comment, "ask", lambda _method, _path, body: said.append(body["body"]))
+    for name, value in {"NUMBER": "7", "SERVER_URL": "https://x", "REPOSITORY": "o/r", "RUN_ID": "1"}.items():
+        monkeypatch.setenv(name if name == "NUMBER" else f"GITHUB_{name}", value)
+    publisher_comment.comment("a.md", f"See {reference} and src/issues/a.py.\n".encode())
+    told = said[0].split("\n\n", 1)[1]
+    assert not re.search(r"(?i)/(issues|pulls?|discussions|commits?)/+[0-9]", told)
+    assert reference in told.replace("\u200b", "")
+    assert "src/issues/a.py" in told
 
 
 def test_a_comment_is_of_a_bearable_length(tmp_path: Path) -> None:
