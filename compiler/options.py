@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from compiler.diagnostic import Diagnostic
+from compiler.safeguards import looks_like_safeguard
 from compiler.source import KeyPath, Span, Spans, nearest
 from compiler.suggestions import nearest_name
 
@@ -169,6 +170,9 @@ def read_options(value: object, place: Place, spans: Spans, known: Known) -> tup
                 found += placed([read] if isinstance(read, Wrong) else read, places)
             else:
                 values[name] = read
+        elif looks_like_safeguard(name):
+            problem = f"rdc has no option `{name}`, and no run would wait because of it"
+            found.append(own.finding(problem, "remove it, and write the gate or the question as a step"))
         elif isinstance(content, Mapping):
             targets[name] = Table({str(option): inner for option, inner in content.items()}, places)
         else:

@@ -15,7 +15,8 @@ from compiler.frontends.modelled import MOST_SHOWN, SHAPES, Flaw, texts_in, vali
 from compiler.frontends.places import Places, Where
 from compiler.frontends.repeated import stand_again
 from compiler.source import Source
-from compiler.suggestions import did_you_mean
+from compiler.safeguards import looks_like_safeguard
+from compiler.suggestions import did_you_mean, nearest_name
 from compiler.yaml_text import Reading, UnreadableError, read_mapping
 
 LARGEST_WORKFLOW = 1_000_000
@@ -52,7 +53,7 @@ def parse(source: Source) -> Parsed:
     if too_many := _too_many(source, plain):
         return Parsed(None, reading, places, [*repeated, too_many])
     workflow, flaws = validated(Workflow, plain, {"steps": []})
-    found = [_finding(Where(places, plain, flaw.path), flaw) for flaw in flaws[:MOST_SHOWN]]
+    found = [_finding(Where(places, plain, flaw.path), flaw) for flaw in sorted(flaws, key=_is_warning)[:MOST_SHOWN]]
     return Parsed(workflow, reading, places, [*repeated, *dict.fromkeys(found)])
 
 
@@ -106,12 +107,24 @@ def _finding(where: Where, flaw: Flaw) -> Diagnostic:
     return where.diagnostic("RD805", f"`{key}` of {called(inside)} is not {wanted}", f"write {wanted}")
 
 
+def _is_warning(flaw: Flaw) -> bool:
+    """Whether a flaw is only a warning, which must not crowd out an error."""
+    return flaw.kind == "extra_forbidden" and not _is_safeguard(str(flaw.path[-1]))
+
+
+def _is_safeguard(key: str) -> bool:
+    return looks_like_safeguard(key) or nearest_name(key, Step.model_fields) == "human"
+
+
 def _unknown_key(where: Where, key: str) -> Diagnostic:
     """A key that there is not; of some it is said what they would mean (W2, W4)."""
     around = where.around
     if key == "human" and around.kind == "parallel":
         problem = "an entry of a parallel step cannot wait for a person"
         return where.diagnostic("RD810", problem, "write `human: true` at the step: it holds for all entries")
+    if around.kind in ("", "steps", "parallel") and _is_safeguard(key):
+        problem = f"{called(around)} has no key `{key}`, so nobody would be asked"
+        return where.diagnostic("RD873", problem, "write `human: true` at the step that has to wait for a person")
     if key == "end" and around.kind == "conditions":
         remedy = "let `goto` name a last step with `end: true`"
         return where.diagnostic("RD812", "a condition cannot end the workflow: `end` stands at a step", remedy)
