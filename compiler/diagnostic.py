@@ -216,6 +216,7 @@ CODES: dict[str, Code] = {
     "RD728": Code("unusable-options", _W, "P8"),
     "RD729": Code("too-many-repetitions", _E, "P16"),
     "RD730": Code("output-of-nothing", _W, "P10"),
+    "RD731": Code("condition-on-boolean", _N, "P14"),
     # Playbooks: what they refer to
     "RD740": Code("prompt-outside", _E, "P12"),
     "RD741": Code("prompt-not-found", _E, "P12"),

@@ -181,7 +181,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     ),
     "boolean-alone": (
         "# A\n## INPUTS\n- `a` (bool): A\n## STEP 1: One\n```if a```\nx\n```elif a```\ny\n```endif```\n",
-        ["RD732 5:1", "RD732 7:1"],
+        ["RD731 5:1", "RD731 7:1"],
     ),
     "substep-outside": (f"{ONE}### STEP 1a: B\n### Other\n", ["RD713 4:1"]),
     "substep-of-another": (f"{BRANCHED}{IF}### STEP 2a: B\n{ENDIF}", ["RD717 6:1"]),

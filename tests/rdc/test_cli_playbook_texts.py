@@ -81,7 +81,7 @@ def test_a_branch_on_a_boolean_input_runs_where_it_is_true(
     (tmp_path / "a.playbook.md").write_text(text, encoding="utf-8")
     made = call("compile", "a.playbook.md", "--to", "python", "-o", "a.py", cwd=tmp_path)
     assert made.code == 0, made.err
-    assert made.err.count("note[RD732]") == 2
+    assert made.err.count("note[RD731]") == 2
     agent = f"{shlex.quote(sys.executable)} -c {shlex.quote(PARROT)}"
     given = [word for value in values for word in ("--input", value)]
     done = subprocess.run(

@@ -62,7 +62,7 @@ def bare_condition(source: Source, marker: Line) -> Iterator[Diagnostic]:
     word, name = marker.kind.lower(), marker.get("name")
     problem = f'`{word} {name}` means `{word} {name} == "true"`'
     remedy = f'other programs may not read it so: to be sure, write ```{word} {name} == "true"```'
-    yield Diagnostic("RD732", source.path, marker.span, problem, remedy)
+    yield Diagnostic("RD731", source.path, marker.span, problem, remedy)
 
 
 def of_another_step(source: Source, heading: Line, parent: int) -> Diagnostic:
