@@ -12,9 +12,10 @@ from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from compiler.source import KeyPath, Span
+from compiler.yaml_problems import REMEDY, explain
 
 if TYPE_CHECKING:
-    from yaml import MappingNode, Mark, Node, SafeLoader, ScalarNode
+    from yaml import MappingNode, Mark, MarkedYAMLError, Node, SafeLoader, ScalarNode
 
 _TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 _INTEGER, _FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
@@ -29,11 +30,12 @@ LONGEST_NUMBER = 1000
 
 
 class UnreadableError(ValueError):
-    """The text is no YAML, or not what was wanted; `line` is where that shows."""
+    """The text is not YAML, or not what was wanted; `line` is where that shows, and `remedy` what to do."""
 
-    def __init__(self, problem: str, line: int) -> None:
+    def __init__(self, problem: str, line: int, remedy: str = REMEDY) -> None:
         super().__init__(problem)
         self.line = line
+        self.remedy = remedy
 
 
 class _TooLargeError(Exception):
@@ -108,7 +110,9 @@ def read_mapping(text: str, first_line: int = 1, list_key: str = "") -> Reading:
         key = yaml.ScalarNode(_TEXT, list_key, root.start_mark, root.start_mark)
         root = yaml.MappingNode("tag:yaml.org,2002:map", [(key, root)], root.start_mark, root.end_mark)
     if not isinstance(root, yaml.MappingNode):
-        raise UnreadableError("it is not a mapping of names to values", first_line)
+        raise UnreadableError(
+            "it is not a mapping of keys to values", first_line, "write lines of the form `key: value`"
+        )
     repeated = tuple(_repeated(root, lines))  # before merge keys are resolved, which adds keys to mappings
     return Reading(_values(loader, root, lines), dict(_spans(root, lines)), repeated, lines, root)
 
@@ -222,15 +226,20 @@ def _compose(text: str, lines: _Lines) -> tuple[SafeLoader, Node | None]:
     except _TooLargeError as error:
         raise UnreadableError(f"it has more than {LARGEST_VALUE:,} values", lines.first + error.args[0]) from None
     except yaml.MarkedYAMLError as error:
-        line = lines.number(error.problem_mark or error.context_mark)
-        problem = error.problem or "it cannot be read"
-        raise UnreadableError(f"{error.context}, {problem}" if problem.startswith("but ") else problem, line) from None
+        raise _unreadable(error, lines) from None
     except yaml.reader.ReaderError as error:
         problem = f"the character U+{ord(text[error.position]):04X} is not allowed"
         raise UnreadableError(problem, lines.at(error.position)) from None
     except (yaml.YAMLError, RecursionError) as error:
         raise UnreadableError(str(error).split("\n", 1)[0], lines.first) from None
     return loader, root
+
+
+def _unreadable(error: MarkedYAMLError, lines: _Lines) -> UnreadableError:
+    """Say what PyYAML found in words that name what to do."""
+    at = lines.number(error.problem_mark or error.context_mark)
+    told = explain(error, lines.texts[min(at - lines.first, len(lines.texts) - 1)])
+    return UnreadableError(told.problem, lines.number(told.mark), told.remedy)
 
 
 def _size(node: Node, sizes: dict[int, int]) -> int:
@@ -249,8 +258,7 @@ def _construct(loader: SafeLoader, node: Node, lines: _Lines) -> Any:  # noqa: A
     try:
         return loader.construct_object(node, deep=True)
     except yaml.MarkedYAMLError as error:
-        problem = f"this value cannot be read: {error.problem}"
-        raise UnreadableError(problem, lines.number(error.problem_mark or node.start_mark)) from None
+        raise _unreadable(error, lines) from None
     except (yaml.YAMLError, ValueError, LookupError, ArithmeticError, AttributeError, TypeError, RecursionError):
         raise UnreadableError("this value cannot be read", lines.number(node.start_mark)) from None
 

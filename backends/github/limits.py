@@ -80,7 +80,7 @@ def unexecuted(line: Line, options: GithubOptions) -> Iterator[Diagnostic]:
         problem = (
             f"step {node.id} has no executor, so that a person would have to do it, which no workflow can wait for"
         )
-        remedy = "give the option `executor`, a command that gets the step as JSON on standard input"
+        remedy = "give a command that reads the step as JSON from standard input: `-O executor=COMMAND`"
         yield _at(node, "RD532", problem, f"{remedy}, or name one in the configuration")
     for node_id in environments_of(line.program, options):
         problem = f"`steps` names an environment for {node_id}, but all steps of a specification share one"
@@ -152,16 +152,33 @@ def unroutable(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
             if place.kind == "loop" and node.id in environments:
                 yield _looped_environment(node)
             yield from _approval(node, options, in_loop=place.kind == "loop")
-            for name in agent_types(node) if not options.mock else ():
-                if not command_of(options.caller_of(name)):
-                    kind = f"an agent of the type {name}" if name else "an agent"
-                    problem = f"step {node.id} calls {kind}, and no option names a command for it"
-                    remedy = "give the option `agent`, a command that gets a prompt on standard input"
-                    yield _at(node, "RD532", problem, f"{remedy}, or `agents` for each type" if name else remedy)
-            if isinstance(node.task, Tool) and _lacks_command(node.task, options):
-                problem = f"step {node.id} calls a tool of {node.task.connection}, and no option names a command for it"
-                remedy = "give the option `tools`, which has a command for each connection"
-                yield _at(node, "RD532", problem, remedy)
+    yield from _without_command(routes, options)
+
+
+def _without_command(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
+    """One finding for all agents without a command, and one for all tools: one option is enough for each."""
+    nodes = list({node.id: node for place in routes.places for node in place.nodes}.values())
+    types = {node.id: [name for name in agent_types(node) if not command_of(options.caller_of(name))] for node in nodes}
+    if agents := [] if options.mock else [node for node in nodes if types[node.id]]:
+        problem = f"{_calling(agents)} an agent, and no option names its command"
+        remedy = "give a command that reads a prompt from standard input: `-O agent=COMMAND`"
+        named = next((name for node in agents for name in types[node.id] if name), "")
+        other = f"; for one type of agent, `-O 'agents={{{named}: COMMAND}}'`" if named else ""
+        yield _at(agents[0], "RD532", problem, remedy + other)
+    tools = [(node, node.task) for node in nodes if isinstance(node.task, Tool) and _lacks_command(node.task, options)]
+    if tools:
+        connections = sorted({tool.connection for _, tool in tools})
+        problem = f"{_calling([node for node, _ in tools])} a tool, and no option names its command"
+        commands = ", ".join(f"{name}: COMMAND" for name in connections)
+        yield _at(tools[0][0], "RD532", problem, f"give a command for each connection: `-O 'tools={{{commands}}}'`")
+
+
+def _calling(nodes: Sequence[Node]) -> str:
+    """The steps that call something, in a few words."""
+    if len(nodes) == 1:
+        return f"step {nodes[0].id} calls"
+    more = f" and {len(nodes) - 1} more" if len(nodes) > 2 else f" and {nodes[1].id}"
+    return f"steps {nodes[0].id}{more} call"
 
 
 def entries_apart(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:

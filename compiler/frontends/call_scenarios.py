@@ -77,8 +77,7 @@ def _beside(told: Told, program: Program) -> Found:
         read = read_mapping(file.text)
     except UnreadableError as error:
         problem = f"the scenarios are not valid YAML: {error}"
-        remedy = "write a mapping of names to scenarios; quote strings that hold `: ` or `#`"
-        return Found((), [Diagnostic("RD743", file.path, file.line_span(error.line), problem, remedy)], file)
+        return Found((), [Diagnostic("RD743", file.path, file.line_span(error.line), problem, error.remedy)], file)
     found = _read(file, read.as_written, {(): file.line_span(1), **read.spans}, program)
     return Found(found.scenarios, [*stand_twice(file, read.repeated), *found.diagnostics], file)
 

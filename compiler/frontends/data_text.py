@@ -92,11 +92,7 @@ def _read_yaml(source: Source, list_key: str) -> Data:
 def unreadable(source: Source, error: UnreadableError) -> BrokenDataError:
     """What is wrong with a text that is no YAML."""
     line = min(error.line, len(source.lines))
-    is_tab = "\\t" in str(error) or "\t" in source.lines[line - 1][:1]
-    remedy = (
-        "indent with spaces: YAML allows no tabs there" if is_tab else "fix it; quote strings that hold `: ` or ` #`"
-    )
-    return BrokenDataError(f"it is not valid YAML: {error}", remedy, source.line_span(line))
+    return BrokenDataError(f"it is not valid YAML: {error}", error.remedy, source.line_span(line))
 
 
 def _refuse_others(data: Data, source: Source) -> None:

@@ -9,7 +9,7 @@ from compiler.diagnostic import Diagnostic
 from compiler.source import Source
 
 if TYPE_CHECKING:
-    from compiler.yaml_text import Reading
+    from compiler.yaml_text import Reading, UnreadableError
 
 FENCE = re.compile(r"---[ \t]*")
 
@@ -29,10 +29,9 @@ def read_block(source: Source) -> tuple[Reading | None, int, list[Diagnostic]]:
     try:
         return read_mapping("\n".join(lines[1 : end - 1]), first_line=2), end + 1, []
     except UnreadableError as error:
-        return None, end + 1, [_broken(source, error.line, str(error))]
+        return None, end + 1, [_broken(source, error)]
 
 
-def _broken(source: Source, line: int, problem: str) -> Diagnostic:
-    text = f"the frontmatter is not valid YAML: {problem}"
-    remedy = "write `key: value` lines; quote values that hold `: ` or `#`"
-    return Diagnostic("RD010", source.path, source.line_span(line), text, remedy)
+def _broken(source: Source, error: UnreadableError) -> Diagnostic:
+    text = f"the frontmatter is not valid YAML: {error}"
+    return Diagnostic("RD010", source.path, source.line_span(error.line), text, error.remedy)

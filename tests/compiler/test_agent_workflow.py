@@ -210,7 +210,7 @@ def test_too_many_values_are_not_read_to_the_end(tmp_path: Path, monkeypatch: py
 def test_a_value_that_cannot_be_read_is_told_where_it_stands(tmp_path: Path, value: str) -> None:
     made = compiled(tmp_path, f"name: a\nsteps:\n- name: one\n  end: true\n  prompt: {value}\n")
     assert findings(made) == ["RD800 5:3"]
-    assert "cannot be read: " in made.diagnostics[0].message
+    assert "is not valid YAML: " in made.diagnostics[0].message
 
 
 def test_a_document_is_read_once_to_recognise_it_and_to_compile_it(

@@ -298,7 +298,7 @@ def test_what_is_told_of_a_configuration_speaks_of_it(tmp_path: Path) -> None:
     [
         ("step_specs: [{id: a, inputs: {x: .nan}}]", "a number is infinite, or not a number at all"),
         ("step_specs: [", "the specification is not valid YAML: "),
-        ("a: 1\n--- b\n", "expected a single document in the stream, but found another document"),
+        ("a: 1\n--- b\n", "the specification is not valid YAML: a second document begins here"),
     ],
 )
 def test_what_cannot_be_read_is_told_in_whole_sentences(tmp_path: Path, text: str, said: str) -> None:

@@ -28,6 +28,15 @@ MOST_STEPS = 500
 _MODELS: Mapping[str, type[BaseModel]] = {"steps": Step, "parallel": Entry, "conditions": Condition, "report": Report}
 _VALUES = {**SHAPES, "string_type": "a string", "bool_type": "true or false", "literal_error": "`all` or `any`"}
 
+_EXAMPLES: Mapping[str, str] = {
+    "steps": "`steps: [{name: plan, prompt: …}]`, or one `- name: plan` a step",
+    "conditions": "`conditions: [{keyword: READY, goto: ship}]`, or one `- keyword: READY` a condition",
+    "parallel": "`parallel: [{agent: reviewer, prompt: …}]`, or one `- agent: reviewer` an entry",
+    "report": "`report: {name: review, format: …}`",
+    "rdc": "`rdc: {secrets: [TOKEN]}`",
+}
+"""What a list or a mapping looks like, by its key."""
+
 
 class Parsed(NamedTuple):
     """A workflow as it was read, None if nothing of it can be used; what was wrong is left out of it, or empty."""
@@ -100,11 +109,14 @@ def _finding(where: Where, flaw: Flaw) -> Diagnostic:
     if flaw.kind == "too_short":
         return where.diagnostic("RD804", "the workflow has no steps", "add a step with `name` and `prompt`")
     wanted = _VALUES.get(flaw.kind, "what can stand there")
+    example = f", such as {_EXAMPLES[key]}" if flaw.kind in SHAPES and key in _EXAMPLES else ""
     if isinstance(flaw.path[-1], int):
         return where.diagnostic("RD805", f"{called(where)} is not {wanted}", f"write {wanted}")
     if where.value is None:
-        return where.diagnostic("RD805", f"`{key}` of {called(inside)} has no value", f"write {wanted} behind it")
-    return where.diagnostic("RD805", f"`{key}` of {called(inside)} is not {wanted}", f"write {wanted}")
+        return where.diagnostic(
+            "RD805", f"`{key}` of {called(inside)} has no value", f"write {wanted} after it{example}"
+        )
+    return where.diagnostic("RD805", f"`{key}` of {called(inside)} is not {wanted}", f"write {wanted}{example}")
 
 
 def _is_warning(flaw: Flaw) -> bool:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.agent_workflow.alternatives import LONGEST_PATTERN
 from compiler.frontends.agent_workflow.syntax import TASK_DONE, Condition, Step, Workflow
-from compiler.frontends.agent_workflow.verdicts import can_be_valid, reserved_words
+from compiler.frontends.agent_workflow.verdicts import can_be_valid, listed_words, reserved_words
 from compiler.frontends.places import Path, Places
 from compiler.ir.patterns import pattern_problem
-from compiler.suggestions import did_you_mean
+from compiler.suggestions import did_you_mean, nearest_name
 
 END = "end"
 
@@ -45,7 +45,10 @@ def _never_valid(step: Step, keyword: str, places: Places, at: Path) -> Iterator
     pattern = _usable_pattern(step)
     if pattern and not can_be_valid(pattern, keyword):
         problem = f"an answer with `{keyword}` alone never matches the validation pattern, and the run ends with STOP"
-        yield places.diagnostic("RD832", at, problem, f"add it to the pattern, such as `{pattern}|{keyword}`")
+        listed = {word.casefold(): word for word in listed_words(pattern)}
+        spelled = listed.get(nearest_name(keyword.casefold(), listed), "")
+        add = f"add it to the pattern, such as `{pattern}|{keyword}`"
+        yield places.diagnostic("RD832", at, problem, f"did you mean `{spelled}`?" if spelled else add)
 
 
 def _reserved(step: Step, places: Places, path: Path) -> Iterator[Diagnostic]:

@@ -74,6 +74,11 @@ def _matched(pattern: str, own: tuple[str, ...]) -> Iterator[str]:
             yield word
 
 
+def listed_words(pattern: str) -> tuple[str, ...]:
+    """Return the words that a pattern can match, as far as that is a short list."""
+    return tuple(_matched(pattern, ()))
+
+
 def can_be_valid(pattern: str, keyword: str) -> bool:
     """Whether a pattern can match in a text because of a keyword, or what it can match is too much to list (W5)."""
     listed = alternatives(pattern)

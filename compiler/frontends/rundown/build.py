@@ -13,6 +13,7 @@ from compiler.frontends.rundown.lines import Header, Kind, LarkTree, LineError, 
 from compiler.frontends.rundown.messages import (
     broken_duplicates,
     continued_transition,
+    counted_in_words,
     header_problem,
     transition_problem,
 )
@@ -134,6 +135,8 @@ class TreeBuilder:
         except LineError as error:
             self.diagnostics.append(transition_problem(self.source, block, error))
             return None
+        if counted := counted_in_words(self.source, block):
+            self.diagnostics.append(counted)
         if BARE_NEXT.search(block.text):
             problem = "a bare NEXT is taken as GOTO NEXT"
             self.diagnostics.append(Diagnostic("RD042", self.source.path, block.span, problem, "write GOTO NEXT"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from compiler.diagnostic import Diagnostic, Related
@@ -102,15 +103,40 @@ def continued_transition(source: Source, block: Block) -> Diagnostic:
     return Diagnostic("RD040", source.path, source.line_span(line), problem, remedy)
 
 
+STEP_WORD = re.compile(r"(.*\bGOTO\s+(?:NEXT\s+)?)(?i:sub-?step|step|#)\s*#?(\d+(?:\.\w+)?)\s*")
+"""A target with the word "step" before its number."""
+
+COUNT_WORD = re.compile(r"(.*\bRETRY\s+\d+)\s+(?i:times?|x|attempts?|tries|retries)\b[\s,]*(?i:then\s+)?(.*)")
+"""A RETRY with a word after its count."""
+
+
+def counted_in_words(source: Source, block: Block) -> Diagnostic | None:
+    """The warning for `RETRY 3 TIMES`, where TIMES is the message of the STOP that follows the retries."""
+    match = COUNT_WORD.fullmatch(block.text)
+    if match is None or match[2]:
+        return None
+    word = block.text[match.end(1) :].strip()
+    problem = f"`{word}` is no part of the count: it is the message with which the run stops after the last retry"
+    action = match[1][match[1].rindex("RETRY") :]
+    remedy = f'did you mean `{action}`? To keep the message, quote it: `{action} STOP "{word}"`'
+    return Diagnostic("RD043", source.path, block.span, problem, remedy)
+
+
 def _hint(block: Block, error: LineError) -> str:
-    """What was probably meant: a message of several words, or an action that is misspelt."""
+    """What was probably meant: a number, a message of several words, or an action that is misspelt."""
+    if match := STEP_WORD.fullmatch(block.text):
+        return f"; did you mean `{match[1]}{match[2]}`?"
+    if (match := COUNT_WORD.fullmatch(block.text)) and match[2]:
+        return f"; did you mean `{match[1]} {match[2]}`?"
     before = block.text[: error.column].split()
     if before[-2:-1] in (["STOP"], ["COMPLETE"]) and not before[-1].startswith('"'):
         return "; a message of several words stands in double quotes"
     from difflib import get_close_matches  # noqa: PLC0415 (only for an error)
 
     close = get_close_matches(error.word.upper(), ACTIONS, 1)
-    return f"; did you mean {close[0]}?" if close else ""
+    if close:
+        return f"; did you mean {close[0]}?"
+    return "; name a step by its number or its name, which is one word" if before[:-1][-1:] == ["GOTO"] else ""
 
 
 def _span(block: Block, error: LineError) -> Span:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.syntax import UNKNOWN, Dynamic, Goto, Identifier, Runbook, Step, Substep, Target, spell
 from compiler.source import Source
+from compiler.suggestions import nearest_name
 
 WORD = re.compile(r"\W")
 """What ends the name at the beginning of a heading."""
@@ -78,10 +79,20 @@ def _no_step(target: Target, steps: dict[Identifier, Step], prose: set[str]) -> 
     known = ", ".join(spell(identifier) for identifier in list(reversed(steps))[:12])
     if target.step is Dynamic.STEP:
         return "RD204", f"`GOTO {target}`, but there is no dynamic step", f"the steps are {known}"
-    remedy = f"the steps are {known}"
+    meant = _meant(target, steps)
+    remedy = f"did you mean `GOTO {meant}`? The steps are {known}" if meant else f"the steps are {known}"
     if target.step in prose:
         remedy = f"the section of that name is text by the option `prose`; take it out of the option, or: {remedy}"
     return "RD201", f"`GOTO {target}`: there is no step {spell(target.step or '')}", remedy
+
+
+def _meant(target: Target, steps: dict[Identifier, Step]) -> str:
+    """The step that a misspelled name, or the first word of a title, was meant for; "" if none."""
+    names = {spell(identifier).casefold(): spell(identifier) for identifier in steps if not isinstance(identifier, int)}
+    titles = {word.casefold(): spell(step.id) for step in steps.values() for word in WORD.split(step.title)[:1] if word}
+    wanted = spell(target.step or "").casefold()
+    found = "" if wanted.isdigit() else {**titles, **names}.get(nearest_name(wanted, [*names, *titles]), "")
+    return found if target.child is None else ""
 
 
 def _no_child(target: Target, step: Step) -> Problem:

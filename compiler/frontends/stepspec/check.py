@@ -89,7 +89,7 @@ def _paths(scene: Scene) -> Iterator[Diagnostic]:
         path = known_path(written, values)
         if problem := _path_problem(path):
             shown = f"`{written}`" if path == written else f"`{written}`, which is `{path}`,"
-            remedy = "write a path from the root of the project, with `/` and without `..`"
+            remedy = "write a path relative to the folder in which you start the run, with `/` and without `..`"
             yield scene.finding("RD860", inner, f"the path {shown} {problem}", remedy)
     said = (scene.step.inputs or {}).get(paths.TARGETS)
     if said is not None and (not isinstance(said, list) or any(not isinstance(one, str) for one in said)):
@@ -102,7 +102,7 @@ def _path_problem(path: str) -> str:
         return "is empty, or has line breaks or other characters that cannot be seen"
     if path.startswith("/") or "\\" in path:
         return "is not a relative path with `/`"
-    return "leaves the project by `..`" if ".." in path.split("/") else ""
+    return "leaves the folder of the run by `..`" if ".." in path.split("/") else ""
 
 
 def _validation(scene: Scene) -> Iterator[Diagnostic]:

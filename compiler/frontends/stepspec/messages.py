@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -48,6 +49,17 @@ _MODELS: Mapping[str, type[BaseModel]] = {
     "input": runtime.Guardrail,
     "output": runtime.Guardrail,
 }
+
+_EXAMPLES: Mapping[str, str] = {
+    "workflow": "workflow: {module: docs, workflow: release}",
+    STEPS: "step_specs: [{id: draft}]",
+    "inputs": 'inputs: {artifacts: ["{output_folder}/notes.md"]}',
+    "outputs": 'outputs: ["{output_folder}/notes.md"]',
+    "templates": 'templates: ["template:notes.md"]',
+    "tools": "tools: [{name: search}]",
+    "retries": "retries: {max: 3}",
+}
+LONGEST_SHOWN = 60
 
 
 def broken(source: Source, error: BrokenDataError, noun: str) -> Diagnostic:
@@ -104,8 +116,26 @@ def _finding(where: Where, flaw: Flaw, model: type[BaseModel]) -> Diagnostic:
         return where.diagnostic("RD854", "the specification has no steps", "add a step with an `id`")
     wanted = flaw.expected.replace("'", "") if flaw.kind == "literal_error" else _WANTED.get(flaw.kind, "what fits")
     if where.value is None:
-        return where.diagnostic("RD855", f"{_called(where, model)} has no value", f"write {wanted} behind it")
-    return where.diagnostic("RD855", f"{_called(where, model)} is not {wanted}", f"write {wanted}")
+        remedy = f"write {wanted} after it{_example(key, flaw, None)}"
+        return where.diagnostic("RD855", f"{_called(where, model)} has no value", remedy)
+    remedy = f"write {wanted}{_example(key, flaw, where.value)}"
+    return where.diagnostic("RD855", f"{_called(where, model)} is not {wanted}", remedy)
+
+
+def _example(key: str, flaw: Flaw, value: object) -> str:
+    """What a list or a mapping looks like under a key: a number of retries is the number that was written."""
+    if flaw.kind not in SHAPES or key not in _EXAMPLES:
+        return ""
+    if key == "retries" and isinstance(value, int):
+        return f", such as `retries: {{max: {value}}}`"
+    if (
+        isinstance(value, str)
+        and key in ("outputs", "templates")
+        and len(value) <= LONGEST_SHOWN
+        and value.isprintable()
+    ):
+        return f", such as `{key}: [{json.dumps(value, ensure_ascii=False)}]`"
+    return f", such as `{_EXAMPLES[key]}`"
 
 
 def _model(inside: Where, model: type[BaseModel]) -> type[BaseModel]:

@@ -1,0 +1,74 @@
+"""What rdc says of YAML that cannot be read: no words of the YAML parser, and what to do."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from compiler.yaml_text import UnreadableError, read_mapping
+
+PARSER = re.compile(
+    r"<[^<`]|mapping values|block (?:end|mapping|sequence)|flow |token|scalar|node content|hexadecimal|unhashable"
+    r"|constructor|stream|alphabetic|simple key|expected|occurrence|chomping"
+)
+
+# The text, the line that the message is about, and words of the problem and of the remedy.
+BROKEN = {
+    "a: say: hello": (1, "second `: `", '`a: "say: hello"`'),
+    "- a: 1\n  b: it is: here": (2, "second `: `", '`b: "it is: here"`'),
+    "a: 1\n  b: 2": (2, "cannot follow", "indent it like the keys above"),
+    "key\nb: 1": (2, "cannot follow", "line above is `key: value`"),
+    "a:b\nc: d": (2, "cannot follow", "space after the colon"),
+    "a:\n  b: 1\n   c: 2": (3, "cannot follow", "indent"),
+    "a:\n    b: 1\n  c: 2": (3, "indented differently", "indent this line like"),
+    "s:\n  - n: a\n - n: b": (3, "indented differently", "indent this line like"),
+    "- a\nb: 1": (2, "key is where a list item belongs", "indent the key"),
+    "a: 1\n- b": (2, "list item is where a key belongs", "indent the item"),
+    "a: - b": (1, "list cannot begin in the line of its key", "next line"),
+    "a:\n\tb: 1": (2, "tab", "spaces"),
+    "a: 'x\nb: 1\nc: 2\n": (1, "never closed", "close it"),
+    'a: "x" y': (1, "follows the closing quotation mark", "quote the whole value"),
+    "a: 'it's'": (1, "follows the closing quotation mark", "quote the whole value"),
+    "a: [b, c\nd: 1": (1, "bracket that opens here is not closed", "add `]`"),
+    "x: 1\na: {b: c\nd: 1": (2, "bracket that opens here is not closed", "add `}`"),
+    "a: {b: c}}": (1, "`}` closes nothing", "remove it"),
+    "a: {{x}}": (1, "a key is itself", '`"{{…}}"`'),
+    "a: @x": (1, "begin with `@`", "quotes"),
+    "a: `x`": (1, "begin with ```", "quotes"),
+    "a: *x": (1, "`*x` names an anchor", "quotes"),
+    "a: **/x": (1, "begin with `*`", "quotes"),
+    "a: & b": (1, "begin with `&`", "quotes"),
+    "a: ,": (1, "begin with `,`", "quotes"),
+    "a: !x y": (1, "`!x` is a tag", "remove it"),
+    "a: &x 1\nb: &x 2": (2, "same anchor", "another name"),
+    "a: | text": (1, "follows `|`", "next line"),
+    "a: 1\n---\nb: 2": (2, "second document", "remove the line `---`"),
+    "{a: 1} b": (1, "follows the end", "remove it"),
+    'a: "\\d"': (1, "`\\d` has no meaning in double quotes", "`\\\\d`"),
+    'a: "\\xzz"': (1, "lacks its digits", "`\\\\`"),
+    "a: 1\nkey value\nb: 2": (2, "is no `key: value`", "colon"),
+    "a: ? b": (1, "begin with `?`", "quotes"),
+    "<<: 3": (1, "`<<`", "mapping"),
+}
+
+
+@pytest.mark.parametrize(("text", "told"), BROKEN.items())
+def test_errors_in_yaml_say_what_to_do(text: str, told: tuple[int, str, str]) -> None:
+    line, problem, remedy = told
+    with pytest.raises(UnreadableError) as caught:
+        read_mapping(text)
+    assert caught.value.line == line
+    assert problem in str(caught.value)
+    assert remedy in caught.value.remedy
+    assert not PARSER.search(str(caught.value))
+
+
+@pytest.mark.parametrize("text", ["a: say: hello", '- b: 1\n  a: C:\\x y: "z"'])
+def test_the_advised_quotes_are_valid_yaml(text: str) -> None:
+    with pytest.raises(UnreadableError) as caught:
+        read_mapping(text, 1, "items")
+    advised = re.search(r"`(\w+: \".*\")`", caught.value.remedy)
+    assert advised
+    wanted = text.rpartition("a: ")[2]
+    assert read_mapping(advised[1]).values == {"a": wanted}

@@ -1,0 +1,101 @@
+"""Messages for errors that people make in their first documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.rdc.cli_support import Result, call, document
+
+BLOCK = "\n\n```sh\ntrue\n```\n\n"
+STEPS = f"# T\n\n## 1. Build{BLOCK}- FAIL: {{}}\n\n## 2. Verify it{BLOCK}## Undo\n\n- PASS: STOP\n"
+"""A runbook with a transition to fill in."""
+
+WORKFLOW = (
+    "name: x\nsteps:\n  - name: a\n    agent: coder\n    prompt: hello\n{}  - name: b\n    prompt: x\n    end: true\n"
+)
+
+
+def checked(folder: Path, name: str, text: str) -> Result:
+    document(folder, name, text)
+    return call("check", name, cwd=folder)
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("RETRY 3 TIMES", "did you mean `RETRY 3`?"),
+        ("RETRY 3 times, then STOP", "did you mean `FAIL: RETRY 3 STOP`?"),
+        ("RETRY 3 TIMES GOTO 2", "did you mean `FAIL: RETRY 3 GOTO 2`?"),
+        ("GOTO step 2", "did you mean `FAIL: GOTO 2`?"),
+        ("GOTO Step 2", "did you mean `FAIL: GOTO 2`?"),
+        ("GOTO #2", "did you mean `FAIL: GOTO 2`?"),
+        ("RETRY 2 GOTO step 2", "did you mean `FAIL: RETRY 2 GOTO 2`?"),
+        ("GOTO undo", "did you mean `GOTO Undo`?"),
+        ("GOTO Udno", "did you mean `GOTO Undo`?"),
+        ("GOTO verify", "did you mean `GOTO 2`?"),
+        ("GOTO the end", "name a step by its number or its name"),
+    ],
+)
+def test_a_transition_in_other_words_gets_the_one_that_was_meant(tmp_path: Path, written: str, said: str) -> None:
+    found = checked(tmp_path, "a.runbook.md", STEPS.format(written))
+    assert said in found.err
+    if "did you mean `" in said:
+        meant = said.split("`")[1].removeprefix("FAIL: ")
+        assert checked(tmp_path, "b.runbook.md", STEPS.format(meant)).code == 0
+
+
+def test_a_message_in_quotes_after_a_retry_is_no_slip(tmp_path: Path) -> None:
+    for fine in ('RETRY 3 "TIMES"', 'RETRY 3 STOP "TIMES"', "RETRY 3 Exhausted", "RETRY 3"):
+        assert "RD043" not in checked(tmp_path, "a.runbook.md", STEPS.format(fine)).err
+
+
+def test_a_misspelled_keyword_is_not_to_be_added_to_the_pattern(tmp_path: Path) -> None:
+    report = "    report: {name: r, format: x, validation: 'READY|NOT YET'}\n    conditions:\n"
+    found = checked(tmp_path, "a.workflow.yaml", WORKFLOW.format(f"{report}      - {{keyword: REDY, goto: b}}\n"))
+    assert "help: did you mean `READY`?\n" in found.err
+    assert "add it to the pattern" not in found.err
+    found = checked(tmp_path, "a.workflow.yaml", WORKFLOW.format(f"{report}      - {{keyword: PERHAPS, goto: b}}\n"))
+    assert "add it to the pattern" in found.err
+
+
+def test_a_number_of_retries_shows_how_it_is_written(tmp_path: Path) -> None:
+    specification = "step_specs:\n  - id: a\n    retries: {}\n"
+    found = checked(tmp_path, "a.stepspec.yaml", specification.format("3"))
+    assert "such as `retries: {max: 3}`" in found.err
+    assert checked(tmp_path, "b.stepspec.yaml", specification.format("{max: 3}")).code == 0
+
+
+def test_conditions_as_a_mapping_show_how_a_list_is_written(tmp_path: Path) -> None:
+    found = checked(
+        tmp_path, "a.workflow.yaml", WORKFLOW.format("    conditions:\n      keyword: READY\n      goto: b\n")
+    )
+    assert "such as `conditions: [{keyword: READY, goto: ship}]`" in found.err
+
+
+def test_outputs_as_a_string_show_it_in_a_list(tmp_path: Path) -> None:
+    found = checked(tmp_path, "a.stepspec.yaml", 'step_specs:\n  - id: a\n    outputs: "{output_folder}/x.md"\n')
+    assert 'such as `outputs: ["{output_folder}/x.md"]`' in found.err
+
+
+def test_missing_commands_of_agents_are_one_finding_with_the_option_to_give(tmp_path: Path) -> None:
+    document(tmp_path, "a.workflow.yaml", WORKFLOW.format("    next: b\n"))
+    found = call("compile", "a.workflow.yaml", "--to", "github", cwd=tmp_path)
+    assert found.err.count("RD532]") == 1
+    assert "steps a and b call an agent" in found.err
+    assert "`-O agent=COMMAND`" in found.err
+    assert call("compile", "a.workflow.yaml", "--to", "github", "-O", "agent=cat", cwd=tmp_path).code == 0
+
+
+def test_the_page_of_an_option_does_not_say_that_python_has_none() -> None:
+    for code in ("RD013", "RD501"):
+        page = call("explain", code, cwd=Path.cwd()).out
+        assert "has no options" not in page
+        assert "rdc targets python" in page
+
+
+def test_a_path_outside_is_relative_to_where_the_run_starts(tmp_path: Path) -> None:
+    found = checked(tmp_path, "a.stepspec.yaml", "step_specs:\n  - id: a\n    inputs: {artifacts: [../x.md]}\n")
+    assert "relative to the folder in which you start the run" in found.err
+    assert "root of the project" not in found.err + call("explain", "RD860", cwd=tmp_path).out
