@@ -105,6 +105,10 @@ class Backend(ABC, Generic[OptionsType]):
         refused = tuple(self._refused(program))
         return Emission(None, refused) if refused else self.render(program, validated)
 
+    def path_problem(self, _path: str) -> tuple[str, str, str] | None:
+        """Return code, problem and remedy where the target cannot use a path of the main file well."""
+        return None
+
     def _refused(self, program: Program) -> list[Diagnostic]:
         if self.features.issuperset(Feature):
             return []

@@ -183,6 +183,7 @@ CODES: dict[str, Code] = {
     "RD535": Code("workspace-dropped", _W, "architecture"),
     "RD536": Code("matrix-in-loop", _N, "architecture"),
     "RD537": Code("longer-than-job", _W, "architecture"),
+    "RD538": Code("space-in-path", _W, "architecture"),
     # Playbooks: their form
     "RD700": Code("step-number-too-large", _E, "P4"),
     "RD701": Code("empty-playbook", _E, "P1"),

@@ -82,7 +82,9 @@ def status_lines(session: Session, facts: Table) -> list[str]:
         where = facts["message"] if is_ended else f"at {facts['step']} {facts['step_title']}"
         lines += [f"run {facts['run']}", one_line(f"{facts['state'].upper()} {where}")]
         if facts["pid"] is not None:  # for: shell agent tool parallel contract
-            lines.append(f"Its command still runs (pid {facts['pid']}): wait for its end, or end it and run it again.")
+            is_alone = facts["state"] != "running"
+            said = ": wait until it ends, or let rdc stop it and run it again." if is_alone else "."
+            lines.append(f"Its command {'still runs' if is_alone else 'is running'} (pid {facts['pid']}){said}")
         if not facts["same_program"]:
             whose = "was an earlier" if is_ended else "run belongs to a different"
             lines.append(f"This {whose} version of the program.")

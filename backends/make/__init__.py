@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import PurePath
 from typing import ClassVar
 
 from backends.base import Backend, Emission
@@ -22,6 +24,18 @@ class MakeBackend(Backend[MakeOptions]):
     suffix: ClassVar[str] = ".mk"
     options = MakeOptions
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
+
+    def path_problem(self, _path: str) -> tuple[str, str, str] | None:
+        """Return what is wrong with a path with a space: make cannot tell it from the end of a file name."""
+        path = PurePath(_path)
+        folder, name = str(path.parent), path.name
+        if " " not in _path:
+            return None
+        problem = f"the path of the Makefile has a space: `{path}`; make takes a space for the end of a file name"
+        remedy = f"give it a name without spaces: `-o {shlex.quote(str(path.with_name(name.replace(' ', '-'))))}`"
+        if " " not in name:
+            remedy = f"run make inside the folder: `cd {shlex.quote(folder)} && make -f {shlex.quote(name)}`"
+        return "RD538", problem, remedy
 
     def render(self, program: Program, options: MakeOptions) -> Emission:
         """The text of the Makefile."""

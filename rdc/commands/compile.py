@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -14,9 +15,11 @@ from rdc.commands.target import Target, target_options
 from rdc.terminal import put, tell
 
 if TYPE_CHECKING:
+    from compiler.diagnostic import Diagnostic
     from compiler.driver import Settings
     from rdc.generation import Generation
     from rdc.layout import Layout
+    from rdc.outputs import Output
 
 
 @click.command(name="compile")
@@ -59,8 +62,19 @@ def command(
     from rdc.outputs import plan  # noqa: PLC0415
 
     mains = plan(sources, out, target.backend.suffix)
+    made = replace(made, diagnostics=(*made.diagnostics, *_about_paths(mains, target)))
     layout = lay_out(mains, made.products, executable=target.backend.executable)
     return _compare(made, layout, reporter) if check else write_files(made, layout, reporter, force=force)
+
+
+def _about_paths(mains: Sequence[Output], target: Target) -> Iterator[Diagnostic]:
+    """What the target cannot do with the paths of the main files."""
+    from compiler.diagnostic import Diagnostic  # noqa: PLC0415 (the compiler is slow to import)
+
+    for main in mains:
+        if problem := target.backend.path_problem(main.path):
+            code, text, remedy = problem
+            yield Diagnostic(code, main.source, None, text, remedy)
 
 
 def _refuse_for_standard_output(sources: Sequence[str], reporter: Reporter, *, check: bool) -> None:

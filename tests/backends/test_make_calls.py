@@ -337,7 +337,7 @@ def test_a_call_of_which_nothing_is_left_but_the_agent_is_ended_when_it_is_made_
     assert len(agents) == 2
     said = made.make("resume", f"AGENT={command}", "ASSUME=go on").stdout.decode()
     assert "its command still runs (pid " in said
-    assert f"wait for its end, or end it and run it again: make AGENT={command} resume RERUN=1" in said
+    assert f"wait until it ends, or stop it and run it again: make AGENT={command} resume RERUN=1" in said
     assert re.search(r"its command still runs \(pid [0-9]+, [0-9]+\)$", made.make("status").stdout.decode())
     assert made.end("resume", f"AGENT={command}") == "rdc: WAITING 2"
     assert all(Path(f"/proc/{pid}").exists() for pid in agents)

@@ -97,12 +97,12 @@ def test_a_command_that_outlived_its_driver_is_not_assumed_and_is_ended_before_i
     ended[0].wait(PATIENCE)
     try:
         still = f"step 2: its command still runs (pid {command})"
-        again = "end it and run it again: make resume RERUN=1"
+        again = "stop it and run it again: make resume RERUN=1"
         assumed = place.make("resume", "ASSUME=pass")
-        assert last_line(assumed) == f"rdc: error: {still}; wait for its end, or {again}"
+        assert last_line(assumed) == f"rdc: error: {still}; wait until it ends, or {again}"
         waits = place.make("resume")
         assert last_line(waits) == "rdc: WAITING 2"
-        assert f"rdc: {still}; wait for its end, or {again}\n" in waits.stderr
+        assert f"rdc: {still}; wait until it ends, or {again}\n" in waits.stderr
         assert place.make("status").stdout.endswith(f", its command still runs (pid {command})\n")
         assert is_alive(command)
         (tmp_path / "quick").touch()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
 
-from tests.rdc.cli_support import Result, call, document
+from tests.rdc.cli_support import ROOT, Result, call, document
 
 BLOCK = "\n\n```sh\ntrue\n```\n\n"
 STEPS = f"# T\n\n## 1. Build{BLOCK}- FAIL: {{}}\n\n## 2. Verify it{BLOCK}## Undo\n\n- PASS: STOP\n"
@@ -99,3 +101,39 @@ def test_a_path_outside_is_relative_to_where_the_run_starts(tmp_path: Path) -> N
     found = checked(tmp_path, "a.stepspec.yaml", "step_specs:\n  - id: a\n    inputs: {artifacts: [../x.md]}\n")
     assert "relative to the folder in which you start the run" in found.err
     assert "root of the project" not in found.err + call("explain", "RD860", cwd=tmp_path).out
+
+
+PLAIN = f"# T\n\n## 1. Build{BLOCK}"
+
+
+@pytest.mark.parametrize(
+    ("given", "remedy"),
+    [
+        (("my deploy.runbook.md",), "-o my-deploy.mk"),
+        (("a.runbook.md", "-o", "my flow.mk"), "-o my-flow.mk"),
+        (("a b/c.runbook.md",), "cd 'a b' && make -f c.mk"),
+        (("a.runbook.md", "-o", "a b/"), "cd 'a b' && make -f a.mk"),
+        (("a b/my deploy.runbook.md",), "-o 'a b/my-deploy.mk'"),
+    ],
+)
+def test_a_makefile_whose_path_has_a_space_is_warned_of(tmp_path: Path, given: tuple[str, ...], remedy: str) -> None:
+    (tmp_path / "a b").mkdir()
+    document(tmp_path, given[0], PLAIN)
+    found = call("compile", *given, "--to", "make", cwd=tmp_path)
+    assert (found.code, found.err.count("warning[RD538]")) == (0, 1)
+    assert remedy in found.err
+    assert "RD538" not in call("compile", *given, "--to", "python", cwd=tmp_path).err
+    assert call("compile", *given, "--to", "make", "--strict", cwd=tmp_path).code == 1
+
+
+def test_a_makefile_in_a_folder_with_a_space_runs_from_inside_it(tmp_path: Path) -> None:
+    document(tmp_path, "a b/c.runbook.md", PLAIN)
+    assert call("compile", "a b/c.runbook.md", "--to", "make", cwd=tmp_path).code == 0
+    done = subprocess.run(["sh", "-c", "cd 'a b' && make -f c.mk"], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_each_extra_is_in_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert [extra for extra in extras if extra != "dev" and f"extra `{extra}`" not in readme] == []

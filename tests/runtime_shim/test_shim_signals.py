@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -139,6 +140,20 @@ def test_signal_between_steps_leaves_nothing_to_decide(tmp_path: Path) -> None:
     assert "READY at 2" in place.run("status").out
     assert place.run("resume").code == 0
     assert place.text("log") == "1\n2\n"
+
+
+@LINUX
+def test_status_of_a_run_under_way_does_not_advise_to_end_it(tmp_path: Path) -> None:
+    place = Place(tmp_path, program({"1": shell(HANG, "COMPLETE")}))
+    runner = place.start("run")
+    place.wait_for("ready")
+    leader, _ = pids(place)
+    status = place.run("status").out
+    assert "RUNNING at 1" in status
+    assert f"Its command is running (pid {leader}).\n" in status
+    assert not re.search(r"\b(end|stop) it\b|still runs", status)
+    runner.send_signal(signal.SIGINT)
+    runner.communicate(timeout=20)
 
 
 @LINUX

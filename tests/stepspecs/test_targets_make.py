@@ -124,7 +124,7 @@ def test_nobody_else_is_given_what_make_was_given(tmp_path: Path) -> None:
     place.make("output_folder=out", "EXECUTOR=env > seen; mkdir -p out; touch out/step-01.md")
     seen = (tmp_path / "seen").read_text(encoding="utf-8")
     assert "RDC_STEP=step-01" in seen
-    assert not re.search(r"^(output_folder|EXECUTOR|RDC_GIVEN|RDC|RDC_MAKE|MAKEOVERRIDES)=", seen, re.MULTILINE)
+    assert not re.search(r"^(output_folder|EXECUTOR|RDC_GIVEN|RDC_SCRIPT|RDC_MAKE|MAKEOVERRIDES)=", seen, re.MULTILINE)
     assert "EXECUTOR" not in seen.partition("MAKEFLAGS=")[2].partition("\n")[0]
 
 

@@ -7,7 +7,7 @@ command : 2> /dev/null 3<&0 || exec < /dev/null
 # A write that is not possible is seen by its status, which these signals would not leave time for.
 command trap : PIPE XFSZ 2> /dev/null
 # Variables begin with `rdc_`, so that a command sees none in place of its own; what make hands over is not for it.
-unset RDC RDC_GIVEN RDC_STEP_INSTANCE RDC_SUBSTEP_INSTANCE
+unset RDC_SCRIPT RDC_GIVEN RDC_STEP_INSTANCE RDC_SUBSTEP_INSTANCE
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
 rdc_verb=$1 rdc_journal=$rdc_state/journal rdc_files=$rdc_state rdc_folders='' rdc_id='' rdc_last=''
 rdc_way='' rdc_over='' rdc_child='' rdc_changes='' rdc_outcome='' rdc_ended='' rdc_assume='' rdc_signed='' rdc_mode=''

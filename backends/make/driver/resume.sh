@@ -43,7 +43,7 @@ decide() {
   case ${rdc_given_RERUN-} in '' | 0 | no) rdc_rerun=false ;; *) rdc_rerun=true ;; esac
   if is_left; then
     rdc_says="step $rdc_id: its command still runs (pid $rdc_left)"
-    rdc_word="$rdc_says; wait for its end, or end it and run it again: ${rdc_again}resume RERUN=1"
+    rdc_word="$rdc_says; wait until it ends, or stop it and run it again: ${rdc_again}resume RERUN=1"
     $rdc_rerun || { [ -z "${rdc_given_ASSUME-}" ] && waits "$rdc_word"; fail "$rdc_word"; }
     say "rdc: $rdc_says; ending it"
     end_left
