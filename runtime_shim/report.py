@@ -12,6 +12,7 @@ from runtime_shim.state import ENDED, State
 from runtime_shim.walk import advance
 
 ROUNDS = 10  # how often a step is shown in a dry run
+ASSUMED = ("as assumed", "as the operator says")  # of commands that were interrupted: nobody knows their outcomes
 RECENT = 12  # steps that are told, if there are more
 KNOWN = ("title", "instances", "attempt", "outcome", "how", "says", "seconds")
 WAITS: list[Callable[[Session, Table, str], list[str]]] = []  # what other modules know of steps that wait
@@ -97,7 +98,8 @@ def status_lines(session: Session, facts: Table) -> list[str]:
             attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
             step = one_line(f"{record['step']} {record['title']}")
             word = word_of(session.program["nodes"].get(record["step"], {}), record["outcome"])
-            lines.append(f"  {word:4}  {step}{attempt}, {duration(record['seconds'])}")
+            how = ", as assumed" if record["how"] in ASSUMED else ""
+            lines.append(f"  {word:4}  {step}{attempt}, {duration(record['seconds'])}{how}")
             for look in TAILS:
                 lines += look(session, facts, record)
     if facts["next"]:

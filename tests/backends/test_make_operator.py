@@ -90,7 +90,7 @@ def test_the_decision_about_an_interrupted_step_has_a_name(tmp_path: Path) -> No
     place = Place(tmp_path, SLOW)
     for words_of, line in (
         (["RERUN=1"], "rerun 2 Wait  (by ann: try it)"),
-        (["ASSUME=fail"], "fail 2 Wait  (0.0 s, STOP, by ann: try it)"),
+        (["ASSUME=fail"], "fail 2 Wait  (0.0 s, as assumed, STOP, by ann: try it)"),
     ):
         process = place.start(*(["resume", "RERUN=1"] if place.lines("began") else []))
         kill_all(process.pid)

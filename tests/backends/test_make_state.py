@@ -134,6 +134,8 @@ def test_a_line_that_was_not_written_to_its_end_counts_as_not_there(
     assert (place.state / "journal").read_text(encoding="utf-8") == journal
     assert place.make("resume", "ASSUME=pass").returncode == 0
     assert place.lines("log") == ["build", "ship"]
+    passed = [line for line in place.make("status").stdout.splitlines() if line.startswith("pass ")]
+    assert ["as assumed" in line for line in passed] == [False, True, False]
 
 
 @pytest.mark.skipif(not shutil.which("busybox"), reason="there is no busybox here")

@@ -217,6 +217,9 @@ def test_assumed_outcome(tmp_path: Path, assume: str) -> None:
     result = place.run("resume", "--assume", assume)
     assert result.code == (0 if assume == "pass" else 1)
     assert place.walk()[0] == f"1 {assume}"
+    (line,) = (line for line in place.run("status").out.splitlines() if line.startswith(f"  {assume.upper()}  1 Work"))
+    assert line.endswith(", as assumed")
+    assert place.run("status").out.count("as assumed") == 1
 
 
 def test_step_that_asks_is_never_interrupted(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ decide() {
   outcome "$rdc_given_ASSUME" || fail "this is none of the words of step $rdc_id: $rdc_says"
   no_values; rdc_is_assumed=yes; sign
   announce ', as assumed'
-  ended 0
+  ended 0 assumed
 }
 
 # Whether what the step has called outlived its driver; its number was on record before it ran.

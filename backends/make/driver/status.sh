@@ -7,11 +7,14 @@ status() {
   if is_over && ! is_own; then echo "over: $rdc_end, a run of a different version of the Makefile"; return; fi
   go_to_node
   LC_ALL=C awk -v count="$rdc_count" '
-    function tell(way) { if (node != "") print node, word, code, attempt, time, way; node = "" }
+    function tell(way) {
+      if (node != "") print node, word, code, attempt, time, said (said == "" || way == "" ? "" : ", ") way
+      node = ""
+    }
     NR > count { exit }
     { sub(/ [|] .*/, "") }
     $2 == "begin" { tell(index($0, " by ") ? substr($0, index($0, " by ") + 4) : ""); attempt = $4 }
-    $2 == "end" { node = $3; word = $4; code = $5; time = $6 }
+    $2 == "end" { node = $3; word = $4; code = $5; time = $6; said = $7 == "assumed" ? "as assumed" : "" }
     $2 == "over" { tell($4) }
     END { tell("") }
   ' "$rdc_journal" | while read -r rdc_node rdc_outcome rdc_code rdc_attempt rdc_time rdc_way; do
