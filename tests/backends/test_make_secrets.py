@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from backends.make import MakeBackend
+from compiler.driver import compile_file
 from compiler.ir.edges import Keep
 from compiler.ir.program import Constant, Input, Program, Slot, Variable
 from tests.backends.makefiles import PATIENCE, environment
@@ -174,3 +175,31 @@ def test_names_of_what_an_operator_gives_are_refused(name: str) -> None:
     ):
         (found,) = MakeBackend().emit(whole, {}).diagnostics
         assert (found.code, name in found.message) == ("RD530", True)
+
+
+PLAYBOOK = """---
+rdc:
+  secrets: [TOKEN]
+---
+# Demo
+
+## STEP 1: Ask
+
+Ask it.
+
+@output(answer, extract:"x")
+
+## STEP 2: Use
+
+Use {{answer}}.
+"""
+
+
+def test_a_step_that_keeps_a_field_of_an_answer_shows_its_outcome_and_no_path(tmp_path: Path) -> None:
+    (tmp_path / "main.playbook.md").write_text(PLAYBOOK, encoding="utf-8")
+    compiled = compile_file(str(tmp_path / "main.playbook.md")).program
+    assert compiled
+    made = Made(tmp_path, compiled)
+    done = made.make("AGENT=" + made.script("agent", """echo '{"x": 5}'"""), TOKEN="hunter2")
+    assert done.stderr.decode().count("    PASS  ") == 2
+    assert ".rdc" not in done.stderr.decode()

@@ -140,11 +140,11 @@ called() {
 # Records the outcome before anything else; $1 is the exit code, $2 the file and line of an answer.
 ended() {
   take_values; now; rdc_time=$((rdc_now - rdc_start))
-  in_words "$rdc_outcome"; rdc_word=$rdc_says rdc_ended="step $rdc_id ended with $rdc_says"
+  in_words "$rdc_outcome"; rdc_went=$rdc_says rdc_ended="step $rdc_id ended with $rdc_says"
   record "end $rdc_node $rdc_outcome $1 $rdc_time${2:+ $2}$rdc_signed"
   rdc_ended='' rdc_assume='' rdc_signed=''
   code_in_words "$1"; follow
-  details "$rdc_time" "$rdc_way"; say "    $rdc_word  $rdc_says"
+  details "$rdc_time" "$rdc_way"; say "    $rdc_went  $rdc_says"
 }
 code_in_words() { rdc_coded="exit code $1, "; [ "$1" != 0 ] || rdc_coded=''; }
 details() { # exit code, time in hundredths of a second, and transition, as people read them
