@@ -85,3 +85,12 @@ def test_a_missing_input_is_asked_for_at_a_terminal(tmp_path: Path) -> None:
     assert last == "rdc: COMPLETE <it's $(x)|second>"
     assert "b (what it is; text): " in shown
     assert made.end() == "rdc: error: the input a is missing: make a=VALUE"
+
+
+@pytest.mark.xfail(strict=True, reason='closed by "Make on the engine"')
+def test_a_text_typed_at_a_terminal_takes_all_lines_that_are_pasted(tmp_path: Path) -> None:
+    Made(tmp_path, two(both=True))
+    place = Place.__new__(Place)
+    place.folder = tmp_path
+    last, _ = at_terminal(place, "one\ntwo\n\nsecond\n\n")
+    assert last == "rdc: COMPLETE <one\ntwo|second>"

@@ -126,9 +126,9 @@ def test_counters_are_named_only_where_calls_do_not_say_it(tmp_path: Path) -> No
 
 COMMANDS = "## 1. Do\n\n```bash\nfalse\n```\n\n- FAIL: RETRY 2 STOP\n\n## 2. More\n\n```bash\ntrue\n```\n"
 BUDGETS = {
-    "commands": (1000, COMMANDS),
-    "questions": (975, "## 1. Well?\n\nIs it?\n\n- YES: COMPLETE\n- NO: STOP\n"),
-    "both": (1180, COMMANDS + "\n## 3. Well?\n\nIs it?\n"),
+    "commands": (1004, COMMANDS),
+    "questions": (976, "## 1. Well?\n\nIs it?\n\n- YES: COMPLETE\n- NO: STOP\n"),
+    "both": (1183, COMMANDS + "\n## 3. Well?\n\nIs it?\n"),
     "groups": (
         1025,
         COMMANDS + "\n## 3. All\n\nThink.\n\n### 3.1 One\n\n```bash\ntrue\n```\n\n### 3.2 Two\n\n```bash\ntrue\n```\n",
@@ -136,7 +136,7 @@ BUDGETS = {
 }
 """The most lines below the separator, blank ones and explanations among them, without what operators ask for."""
 
-OPERATORS = {"commands": (1120, 590), "questions": (1090, 725), "both": (1275, 695), "groups": (1145, 590)}
+OPERATORS = {"commands": (1123, 590), "questions": (1092, 725), "both": (1278, 696), "groups": (1145, 590)}
 """The most lines with it: of what Python compiles for every call, and of what is loaded where a call asks for it."""
 
 
@@ -175,7 +175,7 @@ def test_the_runtime_of_a_runbook_keeps_its_budget(name: str, tmp_path: Path) ->
 PROGRAMS: dict[str, tuple[int, Task]] = {
     "agent": (2055, agent("Hello")),
     "tool": (1930, Tool("c", "t", text("{}"))),
-    "gate": (1190, Gate("", text(""))),
+    "gate": (1191, Gate("", text(""))),
     "parallel": (2180, Parallel((Agent("", text("a")), Agent("", text("b"))), "all")),
 }
 

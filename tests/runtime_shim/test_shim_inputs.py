@@ -41,6 +41,59 @@ def test_missing_inputs_are_asked_for_at_a_terminal(place: Compiled) -> None:
     assert place.text("got") == "1.5|blue|unset\n"
 
 
+@pytest.fixture
+def texts(tmp_path: Path) -> Compiled:
+    """A program with a text that is needed, and a string."""
+    variables = (Variable("B", "body"), Variable("T", "title"))
+    inputs = (Input("body", "text"), Input("title", "string", required=False))
+    made = program(node("1", sh('printf "%s|%s" "$B" "$T" > got'), variables=variables),
+                   slots=("body", "title"), inputs=inputs)  # fmt: skip
+    return Compiled(tmp_path, made)
+
+
+@pytest.mark.parametrize(
+    ("typed", "body"),
+    [
+        ("one\ntwo\n\n", "one\ntwo"),
+        ("one\n\n", "one"),
+        ("# Title\n\nA paragraph.\n\n\nAnother; $(x)\n\n", "# Title\n\nA paragraph.\n\n\nAnother; $(x)"),
+        ("one\ntwo\n\x04", "one\ntwo"),
+        ("\nindeed\n\n", "\nindeed"),
+    ],
+)
+def test_a_text_takes_all_lines_that_are_pasted(typed: str, body: str, texts: Compiled) -> None:
+    screen = Screen([str(texts.script), "run"], texts.path, texts.environment())
+    screen.expect(r"body \(several lines; end with an empty line\): ")
+    screen.type(typed)
+    screen.expect(r"title \(may be empty\): ")
+    screen.type("T\n")
+    assert screen.close() == 0
+    assert texts.text("got") == f"{body}|T"
+
+
+def test_an_empty_line_typed_after_a_while_ends_a_text(texts: Compiled) -> None:
+    screen = Screen([str(texts.script), "run"], texts.path, texts.environment())
+    screen.expect("empty line")
+    for line in ("one\n", "two\n", "\n"):
+        screen.type(line)
+        screen.expect(line.strip() or "title")
+    screen.type("\n")
+    assert screen.close() == 0
+    assert texts.text("got") == "one\ntwo|"
+
+
+@pytest.mark.parametrize("key", ["", "\x03"])
+def test_lines_that_are_pasted_never_reach_the_shell(key: str, texts: Compiled, place: Compiled) -> None:
+    """A string takes one line: what is pasted after it is nobody's, however the program ends."""
+    after = f'{place.script} run; read -t 1 rest; echo "rest=[$rest]"'
+    screen = Screen(["bash", "-c", after], place.path, place.environment())
+    screen.expect("\nversion: ")
+    screen.type("1.5\ngreen\nnote\ntouch canary\ntouch canary\n" if not key else f"x\ny\n{key}touch canary\n")
+    screen.expect(r"rest=\[\]")
+    screen.close()
+    assert not (place.path / "canary").exists()
+
+
 def test_nothing_is_asked_where_nothing_is_missing(place: Compiled) -> None:
     screen = Screen([str(place.script), "run", "--input", "version=2"], place.path, place.environment())
     assert screen.close() == 0
