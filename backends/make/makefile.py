@@ -70,6 +70,7 @@ def makefile(program: Program, options: MakeOptions) -> str:
         alone=" ".join(nodes.names.nodes[node.id] for node in program.nodes if is_node(node)),
         verbs=" ".join(prefix + verb for verb in verbs),
         asks=asks,
+        has_inputs=bool(program.inputs),
         takes=_takes(program),
         parts=" ".join(prefix + part(module).name for module in modules),
         driver=[part(module) for module in ("core", *OF_VERBS, *modules)],

@@ -78,6 +78,7 @@ class Needs:
             "comparing": self._compares,
             "constants": any(node.constants for node in self.program.nodes),
             "inputs": bool(self.program.inputs),
+            "misspelled": bool(self.program.inputs),
             "questions": asks and is_rich,
             "helper": self.needs_helper,
             "limits": self._has_timeouts or self.has_calls,

@@ -140,8 +140,7 @@ def _every(program: Program, most: int, limit: int, output: str) -> str:
     if output == "json":
         return json.write(program, found.paths, complete=found.is_complete, found=covered)
     machine = Machine(program)
-    count = many(len(found.paths), "path")
+    lines = text.show_paths(machine, found.paths)
+    count = many(len(lines), "path")
     summary = f"{count}, all that end" if found.is_complete else f"{count}, the shortest; there may be more"
-    return "\n".join(
-        [*(text.show_path(machine, path) for path in found.paths), summary, *text.show_coverage(program, covered)]
-    )
+    return "\n".join([*lines, summary, *text.show_coverage(program, covered)])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import click
 
 from backends.picture.words import WORDS, spoken
 from compiler.analyses.coverage import Coverage, Untaken
+from compiler.ir.edges import Keep
 from compiler.ir.paths import Path, Visit, usual_limit
 from compiler.ir.program import Node, Program
 from compiler.ir.semantics import Machine
@@ -57,12 +59,37 @@ def show_end(machine: Machine, path: Path) -> str:
     return visible(f"... at {path.state.node} after {many(len(path.visits), 'visit')}")
 
 
-def show_path(machine: Machine, path: Path) -> str:
+def show_paths(machine: Machine, paths: Sequence[Path]) -> list[str]:
+    """A line for each path. Paths that would look the same show the answers that tell them apart.
+
+    Paths whose answers no step keeps are one path, and have one line.
+    """
+    plain = [show_path(machine, path) for path in paths]
+    several = {line for line, number in Counter(plain).items() if number > 1}
+    lines = (
+        show_path(machine, path, with_answers=True) if line in several else line
+        for line, path in zip(plain, paths, strict=True)
+    )
+    return list(dict.fromkeys(lines))
+
+
+def show_path(machine: Machine, path: Path, *, with_answers: bool = False) -> str:
     """A path in one line. What is repeated is shown once: `1 fail ×3`, `(1 pass, 2 fail) ×3`."""
-    said = [f"{made.step} {word(machine.nodes[made.step], made.outcome.word).lower()}" for made in path.visits]
+    said = [
+        f"{made.step} {word(machine.nodes[made.step], made.outcome.word).lower()}{_kept(made) if with_answers else ''}"
+        for made in path.visits
+    ]
     turns = ", ".join(visible(_turns(found, path)) for found in folded(said))
     given = "".join(visible(f"{name}={value}: ") for name, value in path.inputs)
     return f"{given}{turns} => {show_end(machine, path)}"
+
+
+def _kept(made: Visit) -> str:
+    """The answer and the values of a visit that a transition keeps, in parentheses."""
+    if not any(isinstance(effect, Keep) for edge in made.edges for effect in edge.effects):
+        return ""
+    said = [made.outcome.text, *(f"{name}={value}" for name, value in made.outcome.values)]
+    return f" ({', '.join(filter(None, said))})" if any(said) else ""
 
 
 def _turns(found: Turns, path: Path) -> str:
@@ -87,6 +114,9 @@ def word(node: Node, outcome: str) -> str:
 
 def show_coverage(program: Program, found: Coverage) -> Iterator[str]:
     """How many transitions the paths take, and a line or two for each of the others."""
+    if not found.transitions:  # as in a specification, whose author writes none
+        yield "the document has no transitions of its own"
+        return
     taken = found.transitions - len(found.untaken)
     yield f"{taken} of {many(found.transitions, 'transition')} taken"
     for item in found.untaken:

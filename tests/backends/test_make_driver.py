@@ -35,6 +35,7 @@ ORDER = [
     "comparing",
     "constants",
     "inputs",
+    "misspelled",
 ]
 ORDER += ["questions", "helper", "limits", "calls", "contexts", "budget", "breaks", "by_hand", "times", "secrets"]
 ORDER += ["steps", "task", "artifact", "reports"]

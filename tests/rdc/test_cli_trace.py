@@ -305,3 +305,38 @@ def test_a_walk_shows_inputs_values_and_times(tmp_path: Path) -> None:
         "2              Is 7 in us?  YES   COMPLETE",
         "=> COMPLETE 1.5 is 7",
     ]
+
+
+TRIAGE = """# T
+
+## STEP 1: Ask
+
+Say what it is.
+
+@output(kind: enum, "bug", "other", extract:"kind")
+
+## STEP 2: Maybe
+
+```if kind == "bug"```
+
+Fix it.
+
+```endif```
+"""
+
+
+def test_no_two_lines_of_all_paths_are_the_same(tmp_path: Path) -> None:
+    document(tmp_path, "a.playbook.md", TRIAGE)
+    lines = call("trace", "a.playbook.md", "--all", cwd=tmp_path).out.splitlines()
+    paths = [line for line in lines if " => " in line]
+    assert "1 fail => STOP" in paths
+    assert "1 pass => COMPLETE" in paths
+    assert len(set(paths)) == len(paths)
+    assert f"{len(paths)} paths, all that end" in lines
+
+
+def test_a_specification_has_no_transitions_to_take(tmp_path: Path) -> None:
+    document(tmp_path, "a.stepspec.yaml", "step_specs:\n  - id: a\n")
+    out = call("trace", "a.stepspec.yaml", "--all", cwd=tmp_path).out
+    assert "0 of 0" not in out
+    assert out.endswith("the document has no transitions of its own\n")
