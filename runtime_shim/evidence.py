@@ -91,7 +91,7 @@ def whole_evidence(given: Sequence[Table], spec: Table, level: str, now: str, ta
     found, ids = [], {*taken, *(one["id"] for one in given if "id" in one)}
     for one in given or ([{}] if level else []):
         times: dict[str, str] = {key: in_utc(one[key]) for key in ("date", "valid_until") if key in one}
-        record = {**_derived(spec, level, times.get("date", now)), **one, **times}
+        record = {**_derived(spec, level, times.get("date", now), given), **one, **times}
         number = 1
         while "id" not in record:
             name = f"ev-{spec['id']}-{number}"
@@ -104,14 +104,15 @@ def whole_evidence(given: Sequence[Table], spec: Table, level: str, now: str, ta
     return found
 
 
-def _derived(spec: Table, level: str, date: str) -> Table:
-    outputs = spec.get("outputs") or [None]
+def _derived(spec: Table, level: str, date: str, given: Sequence[Table]) -> Table:
+    named, outputs = [one.get("carrier_ref") for one in given], spec.get("outputs") or [None]
+    carrier = next((path for path in outputs if path not in named), outputs[0])
     claim = next(filter(None, (spec.get(key) for key in ("description", "name", "id"))), "")
-    about = {"claim": claim, "level": level or LEVELS[0], "source": spec["id"], "carrier_ref": outputs[0]}
+    about = {"claim": claim, "level": level or LEVELS[0], "source": spec["id"], "carrier_ref": carrier}
     return {**about, "date": date, "valid_until": in_utc(date, VALID_DAYS), "congruence": "CL1", "reliability": 0}
 
 
-def evidence_of(path: str, given: Sequence[Table], whole: Sequence[Table], paths: Collection[str]) -> list[str]:
-    """Return the ids of the evidence that is about an output: what names another output as its carrier is not."""
-    named = [one.get("carrier_ref") for one in given] or [None]
-    return [one["id"] for one, name in zip(whole, named) if name == path or name not in paths]  # noqa: B905
+def evidence_of(path: str, given: Sequence[Table], whole: Sequence[Table]) -> list[str]:
+    """Return the ids of the evidence that is about an output: all that names it, else all of its step (B13)."""
+    named = [one.get("carrier_ref") == path for one in given]
+    return [one["id"] for one, names in zip(whole, named or [True]) if names or True not in named]  # noqa: B905

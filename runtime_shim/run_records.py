@@ -63,10 +63,12 @@ class RunRecords:
             return False
         self._now = record.get("time", self._now)
         if is_done:
+            if self._is_open and "resumes" in record:  # the outcome of an interrupted stage was assumed
+                self._tell("WorkflowResumed", self._step_of(record["node"]))
             self._leave(record)
             self._come(record["next"], record["condition"], self._nodes.get(record["node"], {}).get("step"))
         else:
-            self._go_on(self._node)
+            self._go_on(self._node, "resumes" in record)
         return True
 
     def _step_of(self, name: str) -> Optional[str]:
@@ -96,12 +98,12 @@ class RunRecords:
             if condition == "running":
                 self._attempt(step)
 
-    def _go_on(self, name: str) -> None:
-        """Go on at a step in another call of the program."""
+    def _go_on(self, name: str, resumes: bool) -> None:
+        """Go on at a step: after a pause, or in another call of the program."""
         step = self._step_of(name)
         if step is None or self._nodes[name]["task"] != "stage":
             return
-        if self._is_open:
+        if self._is_open or (resumes and self.manifest["status"] == RUNNING):
             self._tell("WorkflowResumed", step)
         self._attempt(step)
 

@@ -11,7 +11,7 @@ from runtime_shim.program import EXIT_COMPLETE, RefusedError, Table, differences
 from runtime_shim.report import FACTS, TAILS
 from runtime_shim.run_records import RESUMED
 from runtime_shim.run_steps import BLOCKED, COMPLETED, FAILED, PENDING, RUNNING
-from runtime_shim.session import ENDS, EVENTS, HALTS, OPENS, STANDS, Session
+from runtime_shim.session import ENDS, EVENTS, HALTS, OPENS, RECORDS, STANDS, Session
 from runtime_shim.state import State
 from runtime_shim.walk import Move, follow
 
@@ -120,6 +120,23 @@ def reopen(session: Session, event: str, _fields: Record) -> None:
         session.adopt()
 
 
+def note_resumed(session: Session, event: str, fields: Record) -> None:
+    """Note whether this call resumes a run; a `step` that follows the one before it does not (B15)."""
+    if event == "run_started":
+        nodes, last = session.program["nodes"], session.state.finished[-1:]
+        session.options.resumes = fields["resumed"] and (
+            not ONLY or any(is_stage_of(nodes.get(one["node"], {"task": ""}), ONLY[0]) for one in last)
+        )
+
+
+def mark_resumed(session: Session, record: Record) -> Record:
+    """Mark the first record of a call that resumes a run: in the same call, pauses end with a like one."""
+    if record.get("kind") not in ("resume", "done") or not getattr(session.options, "resumes", False):
+        return record
+    session.options.resumes = False
+    return {**record, "resumes": True}
+
+
 def _target(program: Table, state: State) -> str:
     """Return where a failed run goes on."""
     nodes, last, step = program["nodes"], state.finished[-1], step_at(program, state)
@@ -193,7 +210,8 @@ TAILS.append(status_of_steps)
 STANDS.append(not_begun)
 HALTS.append(halt)
 OPENS.append(refuse_skipped)
-EVENTS.append(reopen)
+EVENTS.extend((reopen, note_resumed))
+RECORDS.append(mark_resumed)
 FACTS.append(steps_told)
 COMMANDS.pop("goto", None)  # a completed step is never done again (B16)
 COMMANDS["open"] = ("begin a run, and do nothing of it", open_run)

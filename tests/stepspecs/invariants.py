@@ -58,13 +58,14 @@ def check_order(events: list[Record], gated: dict[str, list[str]], most: dict[st
     """No step begins without its approvals, before an earlier one is completed, or again once it is (B8, B16)."""
     approved: set[str] = set()
     completed: list[str] = []
-    steps, budget = list(most), 0
+    steps, budget, has_failed = list(most), 0, False
     for event in events:
         kind, step = event["event_type"], event["step_id"]
         if kind == "HumanGateApproved":
             approved.add(event["payload"]["gate_id"])
-        if kind in ("WorkflowResumed", "WorkflowStepCompleted"):
-            budget = 0
+        has_failed = has_failed or kind == "WorkflowStepFailed"
+        if kind == "WorkflowStepCompleted" or (kind == "WorkflowResumed" and has_failed):  # else the rest is left (B12)
+            budget, has_failed = 0, False
         if kind == "WorkflowStepStarted":
             budget += 1
             assert budget <= most[step], f"{step}: more attempts than its retries allow"
