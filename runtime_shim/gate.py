@@ -8,6 +8,15 @@ from runtime_shim.session import PERFORMERS, Done
 DECIDED = ("approved", "rejected")
 
 
+def gates_named(nodes: Table, said: str) -> list[str]:
+    """Return the gate that is named by itself or by its step; refuses a step with several gates."""
+    steps = {name: node.get("step", name.rpartition("/")[0]) for name, node in nodes.items() if node["task"] == "gate"}
+    found = [said] if said in steps else [name for name, step in steps.items() if said and step == said]
+    if len(found) > 1:
+        raise RefusedError(f"{one_line(said)} has several gates, name one of them: {', '.join(found)}")
+    return found
+
+
 class Gates(Asking):
     """Waits at gates. A line of a file of answers that names no step opens none."""
 
@@ -33,6 +42,10 @@ class Gates(Asking):
     def preview(self, name: str, _node: Table) -> Done:
         """Take the decision of the file, or else let it through."""
         return self.from_file(name) or Done(DECIDED[0], "assumed")
+
+    def is_named(self, said: str, name: str, node: Table) -> bool:
+        """Tell whether a word names this gate: its own name, or that of a step which has no other gate."""
+        return gates_named(self.session.program["nodes"], said) == [name]
 
     def given(self, _name: str, reply: str, how: str) -> Done:
         """Read approved or rejected."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Optional
 
 from runtime_shim.cli import ASKS, COMMANDS, OPTIONS
-from runtime_shim.gate import DECIDED
+from runtime_shim.gate import DECIDED, gates_named
 from runtime_shim.late import load
 from runtime_shim.program import RefusedError, Table
 from runtime_shim.session import BEFORE, Done, Perform, Session
@@ -32,10 +32,11 @@ def approve(session: Session) -> int:
     options, nodes = session.options, session.program["nodes"]
     if not options.gate:
         raise RefusedError("approve needs the gate: --gate ID")
-    if nodes.get(options.gate, {}).get("task") != "gate":
+    gates = gates_named(nodes, options.gate)
+    if not gates:
         known = ", ".join(name for name, node in nodes.items() if node["task"] == "gate")
         raise RefusedError(f"{options.gate} is not a gate; there are {known}")
-    options.command, options.STEP, options.REPLY = "answer", options.gate, DECIDED[0]
+    options.command, options.STEP, options.REPLY = "answer", gates[0], DECIDED[0]
     return answer(session)
 
 

@@ -5,9 +5,12 @@ from typing import Any
 from runtime_shim.cli import COMMANDS, OPTIONS
 from runtime_shim.display import one_line
 from runtime_shim.program import EXIT_COMPLETE, RefusedError, Table
+from runtime_shim.report import AGAIN
 from runtime_shim.session import PERFORMERS, Session
 from runtime_shim.state import ENDED, State, utc_now
 from runtime_shim.walk import Move, follow
+
+UNANSWERED = ("fail", "failed", "invalid", "ambiguous")  # outcomes of calls without an answer that counts
 
 
 def is_within(jumps: Table, name: str, group: str) -> bool:
@@ -83,6 +86,17 @@ def goto(session: Session) -> int:
     return EXIT_COMPLETE
 
 
+def done_again(session: Session, facts: Table) -> list[str]:
+    """Return the command that calls an agent or tool again which ended a run by STOP."""
+    nodes, last = session.program["nodes"], [one for one in facts["finished"][-1:] if one["outcome"] in UNANSWERED]
+    is_at_end = facts["state"] == "stop" and nodes.get(facts["step"], {}).get("task") == "end"
+    called = [one["step"] for one in last if nodes.get(one["step"], {}).get("task") in ("agent", "tool", "parallel")]
+    if not is_at_end or not facts["same_program"]:  # `goto` refuses these
+        return []
+    return [f"{session.call('goto', step)} && {session.call('resume')}" for step in called]
+
+
+AGAIN.append(done_again)
 COMMANDS["goto"] = ("move the run to another step", goto)
 OPTIONS += [
     ("goto", "STEP", "", "the step, or the group that begins with it"),

@@ -15,6 +15,7 @@ ROUNDS = 10  # how often a step is shown in a dry run
 ASSUMED = ("as assumed", "as the operator says")  # of commands that were interrupted: nobody knows their outcomes
 RECENT = 12  # steps that are told, if there are more
 KNOWN = ("title", "instances", "attempt", "outcome", "how", "says", "seconds")
+AGAIN: list[Callable[[Session, Table], list[str]]] = []  # how a step that ended a run is done again
 WAITS: list[Callable[[Session, Table, str], list[str]]] = []  # what other modules know of steps that wait
 TAILS: list[Callable[[Session, Table, Optional[Table]], list[str]]] = []  # what they say below a step that is told
 FACTS: list[Callable[[Table, State], Table]] = []  # what they tell of a run
@@ -62,7 +63,8 @@ def _next(session: Session, node: Table, facts: Table) -> list[str]:
     if word == "stop" and "steps" in facts:  # for: contract
         return [session.call("resume", *adopt), session.call("run")]
     if word in ENDED or (adopt and node["task"] not in PERFORMERS):
-        return [session.call("run" if word in ENDED else "reset")]
+        retries = [command for look in AGAIN for command in look(session, facts)]
+        return [*retries, session.call("run" if word in ENDED else "reset")]
     choices: list[list[str]] = [[]]
     if word == "interrupted":
         outcomes = node.get("words", BINARY) if facts["pid"] is None else ()  # what goes on has no outcome yet

@@ -75,6 +75,10 @@ class Performer:
         """Return the names under which a step that waits is answered."""
         return [name]
 
+    def is_named(self, said: str, name: str, node: Table) -> bool:
+        """Tell whether an operator's word names a step that waits."""
+        return said in self.names(name, node)
+
     def given(self, name: str, reply: str, _how: str) -> Optional[Done]:
         """Read the reply to a step; None if the step needs further ones."""
         raise RefusedError(f"{name} takes no answer such as {one_line(reply)}")

@@ -201,7 +201,9 @@ def status_of_steps(_session: Session, facts: Table, record: Optional[Table]) ->
 def tell_next(session: Session) -> None:
     """Say how a run goes on that has failed."""
     if session.state.condition == "stop":
-        session.display.rule(f"to try again: {session.call('resume')}")
+        is_rejected = session.state.finished[-1]["outcome"] == "rejected"
+        what = "ask for this approval" if is_rejected else "try"
+        session.display.rule(f"to {what} again: {session.call('resume')}")
 
 
 ENDS.append(tell_next)

@@ -3,6 +3,7 @@
 from typing import Callable, Optional
 
 from runtime_shim.cli import COMMANDS, OPTIONS
+from runtime_shim.display import one_line
 from runtime_shim.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.report import WAITS
 from runtime_shim.session import PERFORMERS, Done, Session
@@ -23,7 +24,7 @@ def answer(session: Session) -> int:
     if state.condition != "waiting":
         raise RefusedError("no step waits for an answer")
     performer = session.performers[state.node]
-    if node not in performer.names(state.node, session.program["nodes"][state.node]):
+    if not performer.is_named(node, state.node, session.program["nodes"][state.node]):
         raise RefusedError(f"{state.node} waits for an answer, {node} does not")
     session.store.open()
     done = performer.given(node, reply, "answered")
@@ -31,11 +32,23 @@ def answer(session: Session) -> int:
         done = give(session, done)
     if done is not None:
         session.settle(state.node, done, 0.0, begins=False)
+    if state.condition == "stop":
+        session.display.rule(f"to {how_again(session)}")
+        session.display.rule(f"STOP {one_line(state.message)}".rstrip())
+        return EXIT_COMPLETE
     line = f"to go on: {session.call('resume')}"
     for hint in HINTS:
         line += hint(session)
     session.display.rule(line)
     return EXIT_COMPLETE
+
+
+def how_again(session: Session) -> str:
+    """Say what can be done about a run that ended by STOP, and with which command."""
+    if "contract" not in session.program:
+        return f"start a new run: {session.call('run')}"
+    is_rejected = session.state.finished[-1]["outcome"] == "rejected"
+    return f"{'ask for this approval' if is_rejected else 'try'} again: {session.call('resume')}"
 
 
 def answers_to(session: Session, node: Table, name: str) -> list[str]:

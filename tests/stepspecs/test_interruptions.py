@@ -26,12 +26,12 @@ echo made > "out/$RDC_STEP.md"
 
 def document(backoff: int = 0, retries: int = 2) -> dict[str, Any]:
     """A specification of two steps; files in the folder say which executions fail, or take long."""
+    again = {"max": retries, "backoff_seconds": backoff}
     return {
         "workflow": {"module": "m", "workflow": "w"},
         "config": {"variables": {"output_folder": "out"}, "executor": EXECUTOR},
         "step_specs": [
-            {"id": step, "outputs": [f"{{output_folder}}/{step}.md"], "retries": {"max": retries, "backoff_seconds": backoff}}
-            for step in ("s0", "s1")
+            {"id": step, "outputs": [f"{{output_folder}}/{step}.md"], "retries": again} for step in ("s0", "s1")
         ],
     }
 
