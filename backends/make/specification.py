@@ -41,6 +41,7 @@ class Target:
     name: str
     word: str
     remarks: tuple[str, ...]
+    is_gated: bool
 
 
 def specification(program: Program, options: MakeOptions) -> Emission:
@@ -78,7 +79,10 @@ def _targets(contract: Specification) -> list[Target]:
     found = {step: names[name] for step, name in wished.items()}
     others = {name for step, name in found.items() if step != name}
     words = {step: step if _PLAIN.fullmatch(step) and step not in others else name for step, name in found.items()}
-    return [Target(found[step.id], words[step.id], tuple(_remarks(contract, step))) for step in contract.steps.values()]
+    return [
+        Target(found[step.id], words[step.id], tuple(_remarks(contract, step)), bool(step.gates))
+        for step in contract.steps.values()
+    ]
 
 
 def _wished(step: str, taken: Collection[str]) -> str:
