@@ -43,7 +43,7 @@ class Gates(Asking):
         """Take the decision of the file, or else let it through."""
         return self.from_file(name) or Done(DECIDED[0], "assumed")
 
-    def is_named(self, said: str, name: str, node: Table) -> bool:
+    def is_named(self, said: str, name: str, _node: Table) -> bool:
         """Tell whether a word names this gate: its own name, or that of a step which has no other gate."""
         return gates_named(self.session.program["nodes"], said) == [name]
 

@@ -1,0 +1,91 @@
+"""Gates of specifications on GitHub: an executor that attacks the run does not get past one without an approval."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.stepspecs.test_targets_github import written
+from tests.workflows import engine
+
+GITHUB = 'closed by "GitHub on the engine"'
+DOCUMENT = r"""
+workflow: {module: notes, workflow: publish, phase: Release}
+config:
+  variables: {output_folder: public}
+  executor: |
+    echo "$RDC_STEP" >> "$FOLDER/done"
+    [ "$RDC_STEP" != write ] || [ ! -e "$FOLDER/attack.sh" ] || sh "$FOLDER/attack.sh"
+step_specs:
+  - {id: write, description: Write the notes}
+  - {id: announce, description: Tell everybody, human_gate: required}
+  - {id: end, description: Clean up}
+"""
+FAKE = """
+import os, subprocess, sys
+real = [sys.executable, os.environ["FOLDER"] + "/real.py"]
+if sys.argv[1] == "status":
+    for words in ("step announce", "approve --gate notes:publish:announce:hitl --by ceo", "step announce"):
+        subprocess.run([*real, *words.split()], stdin=subprocess.DEVNULL, stdout=2)
+sys.exit(subprocess.run([*real, *sys.argv[1:]]).returncode)
+"""
+ATTACKS = {
+    "the program is replaced": 'cp "$RDC" "$FOLDER/real.py"; chmod u+w "$RDC"; cat "$FOLDER/fake.py" > "$RDC"',
+    "the program is removed and written again": (
+        'cp "$RDC" "$FOLDER/real.py"; rm -f "$RDC"; cp "$FOLDER/fake.py" "$RDC"'
+    ),
+    "later steps are told another program": (
+        'cp "$RDC" "$FOLDER/real.py"; echo "RDC=$FOLDER/fake.py" >> "$GITHUB_ENV"'
+    ),
+}
+
+
+def run(folder: Path, *decisions: str, attack: str = "") -> tuple[engine.EngineRun, list[str]]:
+    """Run the workflow with these decisions of reviewers; return the run and the steps whose executor was called."""
+    repository, outside = folder / "repository", folder / "outside"
+    repository.mkdir()
+    outside.mkdir()
+    workflow = written(repository, DOCUMENT).read_text(encoding="utf-8")
+    (outside / "fake.py").write_text(FAKE, encoding="utf-8")
+    if attack:
+        (outside / "attack.sh").write_text(attack, encoding="utf-8")
+    env = {"FOLDER": str(outside), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
+    environments = {"approval": decisions} if decisions else {}
+    done = engine.run(repository, workflow, history=folder / "history", env=env, environments=environments)
+    return done, (outside / "done").read_text(encoding="utf-8").split()
+
+
+def test_a_gate_opens_when_a_reviewer_approves(tmp_path: Path) -> None:
+    done, steps = run(tmp_path, "approved")
+    assert done.conclusion == "success", done.log
+    assert steps == ["write", "announce", "end"]
+
+
+@pytest.mark.parametrize("decision", ["rejected", "refused"])
+def test_a_gate_stays_closed_when_no_reviewer_approves(tmp_path: Path, decision: str) -> None:
+    done, steps = run(tmp_path, decision)
+    assert done.conclusion != "success"
+    assert steps == ["write"]
+
+
+def test_a_gate_stays_closed_without_a_protected_environment(tmp_path: Path) -> None:
+    done, steps = run(tmp_path)
+    assert done.conclusion != "success"
+    assert steps == ["write"]
+
+
+@pytest.mark.xfail(strict=True, reason=GITHUB)
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+def test_no_step_behind_a_gate_runs_when_an_executor_replaces_the_program(tmp_path: Path, attack: str) -> None:
+    _, steps = run(tmp_path, "rejected", attack=attack)
+    assert steps == ["write"]
+
+
+@pytest.mark.xfail(strict=True, reason=GITHUB)
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+def test_a_run_past_a_gate_without_an_approval_on_github_fails(tmp_path: Path, attack: str) -> None:
+    done, _ = run(tmp_path, "rejected", attack=attack)
+    assert done.conclusion != "success"
+    assert done.jobs["part_2"].result != "success"
