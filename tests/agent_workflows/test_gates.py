@@ -207,7 +207,13 @@ GATED = [{"id": step, "human_gate": "required"} for step in ("a", "b")]
 
 @pytest.mark.parametrize(
     "words",
-    [("HUMAN=1",), ("run", "HUMAN=yes"), ("-j4", "HUMAN=1"), ("-k", "HUMAN=1")],
+    [
+        ("HUMAN=1",),
+        ("run", "HUMAN=yes"),
+        ("-j4", "HUMAN=1"),
+        ("-k", "HUMAN=1"),
+        ("HUMAN=1", "RDC_OPENS=", "RDC_ONCE=human"),
+    ],
 )
 def test_one_call_of_make_opens_one_gate_of_a_specification(tmp_path: Path, words: tuple[str, ...]) -> None:
     makefile(tmp_path, "s.stepspec.json", json.dumps(specification(*GATED)))
