@@ -47,7 +47,6 @@ def makefile(program: Program, options: MakeOptions) -> str:
     modules = list(needs.modules(nodes))
     asks = "asks" in modules
     verbs = [verb for verb in VERBS if verb != "answer" or asks]
-    state = f"{options.state_dir.rstrip('/') or '/'}/{file_name(program)}.make"
     return render(
         "makefile.mk.jinja",
         p=prefix,
@@ -66,7 +65,7 @@ def makefile(program: Program, options: MakeOptions) -> str:
         shares=bool(nodes.shared),
         table=[*nodes.words.blocks(), *table, *_spaced(needs.texts(prefix))],
         identity=_identity(program),
-        state=state,
+        state=f"{options.state_dir.rstrip('/') or '/'}/{file_name(program)}.make",
         alone=" ".join(nodes.names.nodes[node.id] for node in program.nodes if is_node(node)),
         verbs=" ".join(prefix + verb for verb in verbs),
         asks=asks,

@@ -192,7 +192,9 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
     assert place.make("-n").stdout.splitlines()[:2] == ["python3 ./notes.py open", "python3 ./notes.py step step-01"]
 
 
-@pytest.mark.parametrize("given", ["PROMPTED=1", "PROMPTED=0", "AS=eu-west", "NOTIFY=true", "BREAK=step-01", "EXPIRE=1h"])
+@pytest.mark.parametrize(
+    "given", ["PROMPTED=1", "PROMPTED=0", "AS=eu-west", "NOTIFY=true", "BREAK=step-01", "EXPIRE=1h"]
+)
 @pytest.mark.parametrize("verb", [[], ["resume"], ["step-01"], ["approve", "GATE=x"], ["status"]])
 def test_what_a_specification_cannot_do_is_refused(given: str, verb: list[str], tmp_path: Path) -> None:
     place = Place(tmp_path)

@@ -7,8 +7,8 @@ status() {
   if is_over && ! is_own; then echo "over: $rdc_end, a run of a different version of the Makefile"; return; fi
   go_to_node
   LC_ALL=C awk -v count="$rdc_count" '
-    function tell(way) {
-      if (node != "") print node, word, code, attempt, time, said (said == "" || way == "" ? "" : ", ") way
+    function tell(how) {
+      if (node != "") print node, word, code, attempt, time, said (said == "" || how == "" ? "" : ", ") how
       node = ""
     }
     NR > count { exit }

@@ -14,8 +14,8 @@ from compiler.frontends.data_text import unreadable
 from compiler.frontends.modelled import MOST_SHOWN, SHAPES, Flaw, texts_in, validated
 from compiler.frontends.places import Places, Where
 from compiler.frontends.repeated import stand_again
-from compiler.source import Source
 from compiler.safeguards import looks_like_safeguard
+from compiler.source import Source
 from compiler.suggestions import did_you_mean, nearest_name
 from compiler.yaml_text import Reading, UnreadableError, read_mapping
 

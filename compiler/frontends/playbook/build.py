@@ -75,7 +75,7 @@ class Builder:
 
     def _content(self, lines: Sequence[Line]) -> _Content:
         """The text of these lines, spaces at the ends of lines and blank lines at both ends taken off (P9)."""
-        numbers = without_double_blanks(self.source, list(texts(lines)))
+        numbers = joining_empty_lines(self.source, list(texts(lines)))
         written = [self.source.lines[number - 1].rstrip() for number in numbers]
         filled = [place for place, line in enumerate(written) if line]
         if not filled:
@@ -183,21 +183,21 @@ def lines_of(tree: LarkTree) -> list[Line]:
     return [part for part in tree.children if isinstance(part, Line)]
 
 
-def without_double_blanks(source: Source, numbers: Sequence[int]) -> list[int]:
-    """Return the numbers of a step's lines, keeping one blank line where removing a directive joined several (P9)."""
+def without_double_empty(source: Source, numbers: Sequence[int]) -> list[int]:
+    """Return the numbers of a step's lines, keeping one empty line where removing a directive joined several (P9)."""
     kept: list[int] = []
-    blanks: list[int] = []
+    empty: list[int] = []
     for number in numbers:
         if source.lines[number - 1].strip():
-            kept += [*_joined_blanks(blanks), number]
-            blanks = []
+            kept += [*_joined(empty), number]
+            empty = []
         else:
-            blanks.append(number)
-    return kept + blanks
+            empty.append(number)
+    return kept + empty
 
 
-def _joined_blanks(numbers: list[int]) -> list[int]:
-    """Return a run of blank lines, or only its first line if another line was removed from within it."""
+def _joined(numbers: list[int]) -> list[int]:
+    """Return a run of empty lines, or only its first line if another line was removed from within it."""
     is_whole = not numbers or numbers[-1] - numbers[0] + 1 == len(numbers)
     return numbers if is_whole else numbers[:1]
 
