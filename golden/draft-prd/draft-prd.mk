@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/draft-prd.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))draft-prd.py
-RDC_SHA256 := 0d9458718a149a162db633adaffdb60d91c675a4d88d49278b76c04c2d740066
+RDC_SHA256 := d3ff8edd5e19b3b9a2d0d74445c6475d2552c882bdb519aaf7bed7f073ea7b5a
 RDC_STATE := .rdc/draft-prd.make
 
 SHELL = /bin/sh
@@ -21,7 +21,7 @@ SHELL = /bin/sh
 run:
 	$(call RDC_CALL,open)
 	$(call RDC_CALL,step,step-01)
-	$(call RDC_CALL,step,step-02)
+	$(call RDC_CALL,step,step-02,$(RDC_ONCE))
 
 # step-01 collect (examples/specifications/draft-prd.stepspec.yaml:13): Write the product brief and the template
 # tool writeFile (low risk, required); tool writeFile (low risk, required); executor
@@ -32,11 +32,11 @@ step-01: ; $(call RDC_CALL,step,step-01)
 # inputs {output_folder}/product-brief.md, {template_folder}/prd.template.md; tool getCurrentTime (low risk, optional);
 # executor; validation (exists, parses): {output_folder}/prd.md; outputs {output_folder}/prd.md; evidence L1; again, at
 # most once, after 2 s
-step-02: ; $(call RDC_CALL,step,step-02)
+step-02: ; $(call RDC_CALL,step,step-02,$(RDC_ONCE))
 
 # --- The run as a whole --------------------------------------------------------------------------------------------------
 
-resume: ; $(call RDC_CALL,resume)
+resume: ; $(call RDC_CALL,resume,,$(RDC_ONCE))
 approve: ; $(call RDC_CALL,approve)
 answer: ; $(call RDC_CALL,answer)
 status: ; $(call RDC_CALL,status)
@@ -75,7 +75,7 @@ endef
 
 # What is given as NAME=VALUE is a text: make expands nothing in it, and gives it to this call alone, in quotes.
 RDC_INPUTS := output_folder template_folder
-RDC_TAKES := ADOPT ANSWERS ASSUME BY EXECUTOR GATE HUMAN INPUTS MOCK NOTE RERUN REPLY STEP TOOLS $(RDC_INPUTS)
+RDC_TAKES := ADOPT ANSWERS ASSUME BY EXECUTOR GATE HUMAN INPUTS MOCK NOTE RERUN REPLY STEP TOOLS AS BREAK EXPIRE NOTIFY PROMPTED $(RDC_INPUTS)
 override RDC_IS_GIVEN = $(filter command override,$(firstword $(origin $(RDC_NAME))))
 override RDC_TEXT = $(if $(filter command,$(firstword $(origin $(RDC_NAME)))),$(eval override $(RDC_NAME) := $$(value $(RDC_NAME)))$(eval unexport $(RDC_NAME)))
 override RDC_QUOTED = '$(subst ','\'',$(1))'
@@ -95,18 +95,25 @@ RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC
 RDC_ABOUT = program=$(call RDC_QUOTED,$(RDC_PROGRAM)); sha256=$(RDC_SHA256); state=$(RDC_STATE);
 RDC_AROUND = again=$(call RDC_QUOTED,$(RDC_AGAIN) ); inputs='$(foreach RDC_NAME,$(RDC_INPUTS),$(if $(RDC_IS_GIVEN),$(RDC_NAME)))';
 export RDC_GIVEN = $(RDC_ABOUT) $(RDC_AROUND) $(foreach RDC_NAME,$(RDC_TAKES),$(RDC_VALUE))
-export RDC = $(value RDC_DRIVER)
+export RDC_SCRIPT = $(value RDC_DRIVER)
 export RDC_TOLD = $(value RDC_HELP)
+# HUMAN=1 lets one call of make through one gate: the first step that may wait at one gets it.
+override RDC_ONCE = $(if $(RDC_OPENS),,human$(eval override RDC_OPENS := used))
+override RDC_OPENS :=
 # `make -n` shows what would be called.
 RDC_DRY = $(findstring n,$(RDC_FLAGS))
-RDC_CALL = $(if $(RDC_DRY),$(info python3 $(RDC_PROGRAM) $(1)$(if $(2), $(2))),@exec $(SHELL) -c 'eval "$$RDC_GIVEN$$RDC"' rdc $(1) $(2))
+RDC_CALL = $(if $(RDC_DRY),$(info python3 $(RDC_PROGRAM) $(1)$(if $(2), $(2))),@exec $(SHELL) -c 'eval "$$RDC_GIVEN$$RDC_SCRIPT"' rdc $(1) $(or $(2),'') $(3))
 define RDC_DRIVER
 
 fail() { printf 'rdc: error: %s\n' "$1"; exit 2; }
 needs() { [ -n "$2" ] || fail "$1 is missing: ${again}help says what it is for"; }
 
-verb=$1 step=${2-}
+verb=$1 step=${2-} human=${3-}
 [ "$verb" != help ] || { printf '%s\n' "$RDC_TOLD"; exit 0; }
+for name in AS BREAK EXPIRE NOTIFY PROMPTED; do
+  eval "value=\$given_$name"
+  [ -z "$value" ] || fail "$name is not for the Makefile of a specification: leave it out"
+done
 
 # The program has to be the one that this Makefile was compiled with.
 command -v python3 > /dev/null || fail 'python3 is not there, and this Makefile needs it'
@@ -121,7 +128,11 @@ case $verb in
     [ -z "$given_EXECUTOR" ] || set -- "$@" --executor="$given_EXECUTOR"
     [ -z "$given_MOCK" ] || set -- "$@" --mock="$given_MOCK"
     [ -z "$given_ANSWERS" ] || set -- "$@" --answers="$given_ANSWERS"
-    [ -z "$given_HUMAN" ] || set -- "$@" --human
+    case $given_HUMAN in
+      '' | 0 | [nN][oO] | [fF][aA][lL][sS][eE] | [oO][fF][fF]) ;;
+      1 | [yY][eE][sS] | [tT][rR][uU][eE] | [oO][nN]) [ -z "$human" ] || set -- "$@" --human ;;
+      *) fail "HUMAN=$given_HUMAN: expected 1 or 0" ;;
+    esac
     if [ -n "$given_TOOLS" ]; then
       [ -r "$given_TOOLS" ] || fail "the tools cannot be read: $given_TOOLS"
       while IFS= read -r line || [ -n "$line" ]; do
@@ -164,6 +175,6 @@ case $verb in
     ;;
 esac
 export RDC_MAKE="$again"
-unset RDC RDC_GIVEN RDC_TOLD
+unset RDC_SCRIPT RDC_GIVEN RDC_TOLD
 exec python3 "$program" "$@" 2>&1
 endef

@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/hello-steps.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))hello-steps.py
-RDC_SHA256 := 797aeb58301815755c43510b69db2b66b8c40bfe71a47be6b886ea2510ba2271
+RDC_SHA256 := d99a08b67c9ba06631d02bef18e8ee504d635fe368a28a6cd991127c4f92ba9e
 RDC_STATE := .rdc/hello-steps.make
 
 SHELL = /bin/sh
@@ -35,7 +35,7 @@ step-read: ; $(call RDC_CALL,step,read)
 
 # --- The run as a whole --------------------------------------------------------------------------------------------------
 
-resume: ; $(call RDC_CALL,resume)
+resume: ; $(call RDC_CALL,resume,,$(RDC_ONCE))
 approve: ; $(call RDC_CALL,approve)
 answer: ; $(call RDC_CALL,answer)
 status: ; $(call RDC_CALL,status)
@@ -73,7 +73,7 @@ endef
 
 # What is given as NAME=VALUE is a text: make expands nothing in it, and gives it to this call alone, in quotes.
 RDC_INPUTS := output_folder
-RDC_TAKES := ADOPT ANSWERS ASSUME BY EXECUTOR GATE HUMAN INPUTS MOCK NOTE RERUN REPLY STEP TOOLS $(RDC_INPUTS)
+RDC_TAKES := ADOPT ANSWERS ASSUME BY EXECUTOR GATE HUMAN INPUTS MOCK NOTE RERUN REPLY STEP TOOLS AS BREAK EXPIRE NOTIFY PROMPTED $(RDC_INPUTS)
 override RDC_IS_GIVEN = $(filter command override,$(firstword $(origin $(RDC_NAME))))
 override RDC_TEXT = $(if $(filter command,$(firstword $(origin $(RDC_NAME)))),$(eval override $(RDC_NAME) := $$(value $(RDC_NAME)))$(eval unexport $(RDC_NAME)))
 override RDC_QUOTED = '$(subst ','\'',$(1))'
@@ -93,18 +93,25 @@ RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC
 RDC_ABOUT = program=$(call RDC_QUOTED,$(RDC_PROGRAM)); sha256=$(RDC_SHA256); state=$(RDC_STATE);
 RDC_AROUND = again=$(call RDC_QUOTED,$(RDC_AGAIN) ); inputs='$(foreach RDC_NAME,$(RDC_INPUTS),$(if $(RDC_IS_GIVEN),$(RDC_NAME)))';
 export RDC_GIVEN = $(RDC_ABOUT) $(RDC_AROUND) $(foreach RDC_NAME,$(RDC_TAKES),$(RDC_VALUE))
-export RDC = $(value RDC_DRIVER)
+export RDC_SCRIPT = $(value RDC_DRIVER)
 export RDC_TOLD = $(value RDC_HELP)
+# HUMAN=1 lets one call of make through one gate: the first step that may wait at one gets it.
+override RDC_ONCE = $(if $(RDC_OPENS),,human$(eval override RDC_OPENS := used))
+override RDC_OPENS :=
 # `make -n` shows what would be called.
 RDC_DRY = $(findstring n,$(RDC_FLAGS))
-RDC_CALL = $(if $(RDC_DRY),$(info python3 $(RDC_PROGRAM) $(1)$(if $(2), $(2))),@exec $(SHELL) -c 'eval "$$RDC_GIVEN$$RDC"' rdc $(1) $(2))
+RDC_CALL = $(if $(RDC_DRY),$(info python3 $(RDC_PROGRAM) $(1)$(if $(2), $(2))),@exec $(SHELL) -c 'eval "$$RDC_GIVEN$$RDC_SCRIPT"' rdc $(1) $(or $(2),'') $(3))
 define RDC_DRIVER
 
 fail() { printf 'rdc: error: %s\n' "$1"; exit 2; }
 needs() { [ -n "$2" ] || fail "$1 is missing: ${again}help says what it is for"; }
 
-verb=$1 step=${2-}
+verb=$1 step=${2-} human=${3-}
 [ "$verb" != help ] || { printf '%s\n' "$RDC_TOLD"; exit 0; }
+for name in AS BREAK EXPIRE NOTIFY PROMPTED; do
+  eval "value=\$given_$name"
+  [ -z "$value" ] || fail "$name is not for the Makefile of a specification: leave it out"
+done
 
 # The program has to be the one that this Makefile was compiled with.
 command -v python3 > /dev/null || fail 'python3 is not there, and this Makefile needs it'
@@ -119,7 +126,11 @@ case $verb in
     [ -z "$given_EXECUTOR" ] || set -- "$@" --executor="$given_EXECUTOR"
     [ -z "$given_MOCK" ] || set -- "$@" --mock="$given_MOCK"
     [ -z "$given_ANSWERS" ] || set -- "$@" --answers="$given_ANSWERS"
-    [ -z "$given_HUMAN" ] || set -- "$@" --human
+    case $given_HUMAN in
+      '' | 0 | [nN][oO] | [fF][aA][lL][sS][eE] | [oO][fF][fF]) ;;
+      1 | [yY][eE][sS] | [tT][rR][uU][eE] | [oO][nN]) [ -z "$human" ] || set -- "$@" --human ;;
+      *) fail "HUMAN=$given_HUMAN: expected 1 or 0" ;;
+    esac
     if [ -n "$given_TOOLS" ]; then
       [ -r "$given_TOOLS" ] || fail "the tools cannot be read: $given_TOOLS"
       while IFS= read -r line || [ -n "$line" ]; do
@@ -162,6 +173,6 @@ case $verb in
     ;;
 esac
 export RDC_MAKE="$again"
-unset RDC RDC_GIVEN RDC_TOLD
+unset RDC_SCRIPT RDC_GIVEN RDC_TOLD
 exec python3 "$program" "$@" 2>&1
 endef

@@ -95,7 +95,7 @@ RDC_SH := $(SHELL)
 RDC_HASH := \#
 RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
 RDC_DRY = $(findstring n,$(RDC_FLAGS))
-RDC_CALL = $(if $(RDC_DRY),$(foreach node,$(2),$(RDC_SHOW)),@exec $(RDC_SH) -c 'eval "$$RDC_GIVEN$$RDC"' rdc $(1))
+RDC_CALL = $(if $(RDC_DRY),$(foreach node,$(2),$(RDC_SHOW)),@exec $(RDC_SH) -c 'eval "$$RDC_GIVEN$$RDC_SCRIPT"' rdc $(1))
 RDC_SHOW = $(info $(RDC_HASH) step-$(node))$(info $(value do_$(node))$(value escaped_do_$(node))$(value ask_$(node)))
 
 # What is given as NAME=VALUE is a text, and make expands nothing in it.
@@ -123,7 +123,7 @@ RDC_HINTS = rdc_begin=$(call RDC_QUOTED,$(RDC_AGAIN)) rdc_again=$(call RDC_QUOTE
 RDC_PLACES = rdc_state=$(RDC_STATE) rdc_prefix= rdc_file=$(call RDC_QUOTED,$(RDC_FILE))
 RDC_BEGINS = $(RDC_PLACES) $(RDC_HINTS)
 RDC_PARTS := 
-export RDC = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
+export RDC_SCRIPT = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
 define RDC_LINE
 
 

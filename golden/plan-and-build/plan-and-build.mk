@@ -254,7 +254,7 @@ RDC_SH := $(SHELL)
 RDC_HASH := \#
 RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
 RDC_DRY = $(findstring n,$(RDC_FLAGS))
-RDC_CALL = $(if $(RDC_DRY),$(foreach node,$(2),$(RDC_SHOW)),@exec $(RDC_SH) -c 'eval "$$RDC_GIVEN$$RDC"' rdc $(1))
+RDC_CALL = $(if $(RDC_DRY),$(foreach node,$(2),$(RDC_SHOW)),@exec $(RDC_SH) -c 'eval "$$RDC_GIVEN$$RDC_SCRIPT"' rdc $(1))
 RDC_SHOW = $(info $(RDC_HASH) step-$(node))$(info $(value do_$(node))$(value escaped_do_$(node))$(value ask_$(node)))
 
 # What is given as NAME=VALUE is a text, and make expands nothing in it.
@@ -280,9 +280,12 @@ RDC_WORD = $(if $(word 2,$(1))$(strip $(foreach one,$(RDC_SPECIAL),$(findstring 
 RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC_TOP), -f $(call RDC_WORD,$(RDC_TOP)))
 RDC_HINTS = rdc_begin=$(call RDC_QUOTED,$(RDC_AGAIN)) rdc_again=$(call RDC_QUOTED,$(RDC_AGAIN) )
 RDC_PLACES = rdc_state=$(RDC_STATE) rdc_prefix= rdc_file=$(call RDC_QUOTED,$(RDC_FILE))
-RDC_BEGINS = $(RDC_PLACES) $(RDC_HINTS)
-RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_INPUTS RDC_MODULE_QUESTIONS RDC_MODULE_HELPER RDC_MODULE_LIMITS RDC_MODULE_CALLS RDC_MODULE_BUDGET RDC_MODULE_BREAKS RDC_MODULE_BY_HAND RDC_MODULE_TIMES RDC_MODULE_STEPS RDC_MODULE_TASK RDC_MODULE_REPORTS
-export RDC = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
+# What make was given that the Makefile does not take: it may be the name of an input, misspelled.
+RDC_KNOWN = $(foreach take,$(RDC_TAKES),$(RDC_NAMED)) RDC_%
+RDC_OTHERS = $(foreach name,$(filter-out $(RDC_KNOWN),$(.VARIABLES)),$(if $(filter command override,$(firstword $(origin $(name)))),$(name)))
+RDC_BEGINS = rdc_others=$(call RDC_QUOTED,$(RDC_OTHERS)) $(RDC_PLACES) $(RDC_HINTS)
+RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_INPUTS RDC_MODULE_MISSPELLED RDC_MODULE_QUESTIONS RDC_MODULE_HELPER RDC_MODULE_LIMITS RDC_MODULE_CALLS RDC_MODULE_BUDGET RDC_MODULE_BREAKS RDC_MODULE_BY_HAND RDC_MODULE_TIMES RDC_MODULE_STEPS RDC_MODULE_TASK RDC_MODULE_REPORTS
+export RDC_SCRIPT = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
 define RDC_LINE
 
 
@@ -300,6 +303,7 @@ endef
 # --- golden/shared/mk/words.mk
 # --- golden/shared/mk/values.mk
 # --- golden/shared/mk/inputs.mk
+# --- golden/shared/mk/misspelled.mk
 # --- golden/shared/mk/questions.mk
 # --- golden/shared/mk/helper.mk
 # --- golden/shared/mk/limits.mk

@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/publish-notes.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))publish-notes.py
-RDC_SHA256 := 977dde16312beeeda91b4a0c5b451bf3868e31733913428e691b48934ff8e149
+RDC_SHA256 := bdc7e56f70d37a0954b933db84daf81ac2a1341c80205d3075b52656ae655e31
 RDC_STATE := .rdc/publish-notes.make
 
 SHELL = /bin/sh
@@ -22,7 +22,7 @@ run:
 	$(call RDC_CALL,open)
 	$(call RDC_CALL,step,write)
 	$(call RDC_CALL,step,count)
-	$(call RDC_CALL,step,announce)
+	$(call RDC_CALL,step,announce,$(RDC_ONCE))
 
 # write (examples/specifications/publish-notes.stepspec.yaml:25): Write the notes of the release
 # input guardrails; executor; output guardrails; validation (exists, parses): {output_folder}/notes.md; outputs
@@ -39,11 +39,11 @@ step-count: ; $(call RDC_CALL,step,count)
 # gate notes-are-final: the tool writeFile names this gate
 # inputs {output_folder}/notes.md; tool announce (high risk, required); tool writeFile (medium risk, optional);
 # executor; output guardrails
-step-announce: ; $(call RDC_CALL,step,announce)
+step-announce: ; $(call RDC_CALL,step,announce,$(RDC_ONCE))
 
 # --- The run as a whole --------------------------------------------------------------------------------------------------
 
-resume: ; $(call RDC_CALL,resume)
+resume: ; $(call RDC_CALL,resume,,$(RDC_ONCE))
 approve: ; $(call RDC_CALL,approve)
 answer: ; $(call RDC_CALL,answer)
 status: ; $(call RDC_CALL,status)
@@ -81,7 +81,7 @@ endef
 
 # What is given as NAME=VALUE is a text: make expands nothing in it, and gives it to this call alone, in quotes.
 RDC_INPUTS := output_folder
-RDC_TAKES := ADOPT ANSWERS ASSUME BY EXECUTOR GATE HUMAN INPUTS MOCK NOTE RERUN REPLY STEP TOOLS $(RDC_INPUTS)
+RDC_TAKES := ADOPT ANSWERS ASSUME BY EXECUTOR GATE HUMAN INPUTS MOCK NOTE RERUN REPLY STEP TOOLS AS BREAK EXPIRE NOTIFY PROMPTED $(RDC_INPUTS)
 override RDC_IS_GIVEN = $(filter command override,$(firstword $(origin $(RDC_NAME))))
 override RDC_TEXT = $(if $(filter command,$(firstword $(origin $(RDC_NAME)))),$(eval override $(RDC_NAME) := $$(value $(RDC_NAME)))$(eval unexport $(RDC_NAME)))
 override RDC_QUOTED = '$(subst ','\'',$(1))'
@@ -101,18 +101,25 @@ RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC
 RDC_ABOUT = program=$(call RDC_QUOTED,$(RDC_PROGRAM)); sha256=$(RDC_SHA256); state=$(RDC_STATE);
 RDC_AROUND = again=$(call RDC_QUOTED,$(RDC_AGAIN) ); inputs='$(foreach RDC_NAME,$(RDC_INPUTS),$(if $(RDC_IS_GIVEN),$(RDC_NAME)))';
 export RDC_GIVEN = $(RDC_ABOUT) $(RDC_AROUND) $(foreach RDC_NAME,$(RDC_TAKES),$(RDC_VALUE))
-export RDC = $(value RDC_DRIVER)
+export RDC_SCRIPT = $(value RDC_DRIVER)
 export RDC_TOLD = $(value RDC_HELP)
+# HUMAN=1 lets one call of make through one gate: the first step that may wait at one gets it.
+override RDC_ONCE = $(if $(RDC_OPENS),,human$(eval override RDC_OPENS := used))
+override RDC_OPENS :=
 # `make -n` shows what would be called.
 RDC_DRY = $(findstring n,$(RDC_FLAGS))
-RDC_CALL = $(if $(RDC_DRY),$(info python3 $(RDC_PROGRAM) $(1)$(if $(2), $(2))),@exec $(SHELL) -c 'eval "$$RDC_GIVEN$$RDC"' rdc $(1) $(2))
+RDC_CALL = $(if $(RDC_DRY),$(info python3 $(RDC_PROGRAM) $(1)$(if $(2), $(2))),@exec $(SHELL) -c 'eval "$$RDC_GIVEN$$RDC_SCRIPT"' rdc $(1) $(or $(2),'') $(3))
 define RDC_DRIVER
 
 fail() { printf 'rdc: error: %s\n' "$1"; exit 2; }
 needs() { [ -n "$2" ] || fail "$1 is missing: ${again}help says what it is for"; }
 
-verb=$1 step=${2-}
+verb=$1 step=${2-} human=${3-}
 [ "$verb" != help ] || { printf '%s\n' "$RDC_TOLD"; exit 0; }
+for name in AS BREAK EXPIRE NOTIFY PROMPTED; do
+  eval "value=\$given_$name"
+  [ -z "$value" ] || fail "$name is not for the Makefile of a specification: leave it out"
+done
 
 # The program has to be the one that this Makefile was compiled with.
 command -v python3 > /dev/null || fail 'python3 is not there, and this Makefile needs it'
@@ -127,7 +134,11 @@ case $verb in
     [ -z "$given_EXECUTOR" ] || set -- "$@" --executor="$given_EXECUTOR"
     [ -z "$given_MOCK" ] || set -- "$@" --mock="$given_MOCK"
     [ -z "$given_ANSWERS" ] || set -- "$@" --answers="$given_ANSWERS"
-    [ -z "$given_HUMAN" ] || set -- "$@" --human
+    case $given_HUMAN in
+      '' | 0 | [nN][oO] | [fF][aA][lL][sS][eE] | [oO][fF][fF]) ;;
+      1 | [yY][eE][sS] | [tT][rR][uU][eE] | [oO][nN]) [ -z "$human" ] || set -- "$@" --human ;;
+      *) fail "HUMAN=$given_HUMAN: expected 1 or 0" ;;
+    esac
     if [ -n "$given_TOOLS" ]; then
       [ -r "$given_TOOLS" ] || fail "the tools cannot be read: $given_TOOLS"
       while IFS= read -r line || [ -n "$line" ]; do
@@ -170,6 +181,6 @@ case $verb in
     ;;
 esac
 export RDC_MAKE="$again"
-unset RDC RDC_GIVEN RDC_TOLD
+unset RDC_SCRIPT RDC_GIVEN RDC_TOLD
 exec python3 "$program" "$@" 2>&1
 endef

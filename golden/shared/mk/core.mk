@@ -9,7 +9,7 @@ command : 2> /dev/null 3<&0 || exec < /dev/null
 # A write that is not possible is seen by its status, which these signals would not leave time for.
 command trap : PIPE XFSZ 2> /dev/null
 # Variables begin with `rdc_`, so that a command sees none in place of its own; what make hands over is not for it.
-unset RDC RDC_GIVEN RDC_STEP_INSTANCE RDC_SUBSTEP_INSTANCE
+unset RDC_SCRIPT RDC_GIVEN RDC_STEP_INSTANCE RDC_SUBSTEP_INSTANCE
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
 rdc_verb=$1 rdc_journal=$rdc_state/journal rdc_files=$rdc_state rdc_folders='' rdc_id='' rdc_last=''
 rdc_way='' rdc_over='' rdc_child='' rdc_changes='' rdc_outcome='' rdc_ended='' rdc_assume='' rdc_signed='' rdc_mode=''
@@ -142,11 +142,11 @@ called() {
 # Records the outcome before anything else; $1 is the exit code, $2 the file and line of an answer.
 ended() {
   take_values; now; rdc_time=$((rdc_now - rdc_start))
-  in_words "$rdc_outcome"; rdc_word=$rdc_says rdc_ended="step $rdc_id ended with $rdc_says"
+  in_words "$rdc_outcome"; rdc_went=$rdc_says rdc_ended="step $rdc_id ended with $rdc_says"
   record "end $rdc_node $rdc_outcome $1 $rdc_time${2:+ $2}$rdc_signed"
   rdc_ended='' rdc_assume='' rdc_signed=''
   code_in_words "$1"; follow
-  details "$rdc_time" "$rdc_way"; say "    $rdc_word  $rdc_says"
+  details "$rdc_time" "$rdc_way"; say "    $rdc_went  $rdc_says"
 }
 code_in_words() { rdc_coded="exit code $1, "; [ "$1" != 0 ] || rdc_coded=''; }
 details() { # exit code, time in hundredths of a second, and transition, as people read them

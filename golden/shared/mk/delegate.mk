@@ -33,7 +33,7 @@ named_agent() {
     llm) rdc_value='llm' ;;
     copilot) rdc_value='copilot -s --no-ask-user' ;;
     opencode) rdc_value='opencode run' ;;
-    cursor) rdc_value='cursor-agent -p --output-format text "$(cat)"' ;;
+    cursor) rdc_value='cursor-agent -p --output-format text -- "$(cat)"' ;;
   esac
   printf '%s' "$rdc_value"
 }

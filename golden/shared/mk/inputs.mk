@@ -126,6 +126,7 @@ from_yaml() {
 
 # Takes all inputs, and refuses the run if one is missing or unfit, before anything of the last run is moved.
 inputs() {
+  [ -z "${rdc_others-}" ] || misspelled
   mkdir -p "$rdc_state" 2> /dev/null || unkept
   rm -rf "$rdc_state/incoming" 2> /dev/null
   mkdir -p "$rdc_state/incoming" 2> /dev/null || unkept

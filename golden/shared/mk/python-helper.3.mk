@@ -362,7 +362,7 @@ RECIPES = (
     Recipe("copilot", "documentation of 2026-11", "copilot -s --no-ask-user{model}", "--model"),
     Recipe("opencode", "documentation of 2026-11", "opencode run{model}", "--model"),
     # The prompt is an argument here, of which a system takes 128 KiB at most.
-    Recipe("cursor", "documentation of 2026-11", 'cursor-agent -p --output-format text{model} "$(cat)"', "--model"),
+    Recipe("cursor", "documentation of 2026-11", 'cursor-agent -p --output-format text{model} -- "$(cat)"', "--model"),
 )
 
 def is_recipe(agent):  # Tell whether an agent is called by a name of this table.

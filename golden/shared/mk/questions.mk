@@ -15,7 +15,7 @@ show_question() {
 }
 from_make() { # a gate, once
   [ "$rdc_kind" = gate ] || return 1
-  case ${rdc_given_HUMAN-} in '' | 0 | no) return 1 ;; esac
+  case ${rdc_given_HUMAN-} in '' | 0 | [nN][oO] | [fF][aA][lL][sS][eE] | [oO][fF][fF]) return 1 ;; esac
   rdc_given_HUMAN='' rdc_outcome=approved
   replied ''
 }

@@ -45,7 +45,7 @@ decide() {
   case ${rdc_given_RERUN-} in '' | 0 | no) rdc_rerun=false ;; *) rdc_rerun=true ;; esac
   if is_left; then
     rdc_says="step $rdc_id: its command still runs (pid $rdc_left)"
-    rdc_word="$rdc_says; wait for its end, or end it and run it again: ${rdc_again}resume RERUN=1"
+    rdc_word="$rdc_says; wait until it ends, or stop it and run it again: ${rdc_again}resume RERUN=1"
     $rdc_rerun || { [ -z "${rdc_given_ASSUME-}" ] && waits "$rdc_word"; fail "$rdc_word"; }
     say "rdc: $rdc_says; ending it"
     end_left
@@ -61,7 +61,7 @@ decide() {
   outcome "$rdc_given_ASSUME" || fail "this is none of the words of step $rdc_id: $rdc_says"
   no_values; rdc_is_assumed=yes; sign
   announce ', as assumed'
-  ended 0
+  ended 0 assumed
 }
 
 # Whether what the step has called outlived its driver; its number was on record before it ran.

@@ -8,13 +8,17 @@ status() {
   if is_over && ! is_own; then echo "over: $rdc_end, a run of a different version of the Makefile"; return; fi
   go_to_node
   LC_ALL=C awk -v count="$rdc_count" '
-    function tell(way) { if (node != "") print node, word, code, attempt, time, who, way; node = "" }
+    function tell(way) {
+      if (node != "") print node, word, code, attempt, time, who, said (said == "" || way == "" ? "" : ", ") way
+      node = ""
+    }
     function signed(from) { while (from <= NF && $from != "by") from++; return $(from + 1) "/" $(from + 2) }
     NR > count { exit }
     { sub(/ [|] .*/, "") }
     $2 == "jump" || $5 == "again" { tell(""); print $3, $2, 0, 1, 0, signed(4) }
     $2 == "begin" { tell(index($0, " by ") ? substr($0, index($0, " by ") + 4) : ""); attempt = $4 }
-    $2 == "end" { node = $3; word = $4; code = $5; time = $6; who = signed(7) }
+    $2 == "end" { node = $3; word = $4; code = $5; time = $6; who = signed(7); said = "" }
+    $2 == "end" && $7 == "assumed" { said = "as assumed" }
     $2 == "over" { tell($4) }
     END { tell("") }
   ' "$rdc_journal" | while read -r rdc_node rdc_outcome rdc_code rdc_attempt rdc_time rdc_who rdc_way; do

@@ -69,7 +69,7 @@ def whole_evidence(given, spec, level, now, taken):
     found, ids = [], {*taken, *(one["id"] for one in given if "id" in one)}
     for one in given or ([{}] if level else []):
         times = {key: in_utc(one[key]) for key in ("date", "valid_until") if key in one}
-        record = {**_derived(spec, level, times.get("date", now)), **one, **times}
+        record = {**_derived(spec, level, times.get("date", now), given), **one, **times}
         number = 1
         while "id" not in record:
             name = f"ev-{spec['id']}-{number}"
@@ -81,14 +81,15 @@ def whole_evidence(given, spec, level, now, taken):
         found.append(record)
     return found
 
-def _derived(spec, level, date):
-    outputs = spec.get("outputs") or [None]
+def _derived(spec, level, date, given):
+    named, outputs = [one.get("carrier_ref") for one in given], spec.get("outputs") or [None]
+    carrier = next((path for path in outputs if path not in named), outputs[0])
     claim = next(filter(None, (spec.get(key) for key in ("description", "name", "id"))), "")
-    about = {"claim": claim, "level": level or LEVELS[0], "source": spec["id"], "carrier_ref": outputs[0]}
+    about = {"claim": claim, "level": level or LEVELS[0], "source": spec["id"], "carrier_ref": carrier}
     return {**about, "date": date, "valid_until": in_utc(date, VALID_DAYS), "congruence": "CL1", "reliability": 0}
 
-def evidence_of(path, given, whole, paths):
-    """Return the ids of the evidence that is about an output: what names another output as its carrier is not."""
-    named = [one.get("carrier_ref") for one in given] or [None]
-    return [one["id"] for one, name in zip(whole, named) if name == path or name not in paths]
+def evidence_of(path, given, whole):
+    """Return the ids of the evidence that is about an output: all that names it, else all of its step (B13)."""
+    named = [one.get("carrier_ref") == path for one in given]
+    return [one["id"] for one, names in zip(whole, named or [True]) if names or True not in named]
 

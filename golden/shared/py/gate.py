@@ -1,6 +1,14 @@
 # --- Gates: a person lets the run through, or not (I15).
 DECIDED = ("approved", "rejected")
 
+def gates_named(nodes, said):
+    """Return the gate that is named by itself or by its step; refuses a step with several gates."""
+    steps = {name: node.get("step", name.rpartition("/")[0]) for name, node in nodes.items() if node["task"] == "gate"}
+    found = [said] if said in steps else [name for name, step in steps.items() if said and step == said]
+    if len(found) > 1:
+        raise RefusedError(f"{one_line(said)} has several gates, name one of them: {', '.join(found)}")
+    return found
+
 class Gates(Asking):  # Waits at gates. A line of a file of answers that names no step opens none.
     keys = ("reason",)
     asks = False
@@ -20,6 +28,9 @@ class Gates(Asking):  # Waits at gates. A line of a file of answers that names n
         return Done(choice, "decided here")
     def preview(self, name, _node):  # Take the decision of the file, or else let it through.
         return self.from_file(name) or Done(DECIDED[0], "assumed")
+    def is_named(self, said, name, _node):
+        """Tell whether a word names this gate: its own name, or that of a step which has no other gate."""
+        return gates_named(self.session.program["nodes"], said) == [name]
     def given(self, _name, reply, how):  # Read approved or rejected.
         if reply.strip().lower() not in DECIDED:
             raise RefusedError(f"{one_line(reply)}: expected approved or rejected")

@@ -15,10 +15,11 @@ def approve(session):  # Let a run through the gate that is named.
     options, nodes = session.options, session.program["nodes"]
     if not options.gate:
         raise RefusedError("approve needs the gate: --gate ID")
-    if nodes.get(options.gate, {}).get("task") != "gate":
+    gates = gates_named(nodes, options.gate)
+    if not gates:
         known = ", ".join(name for name, node in nodes.items() if node["task"] == "gate")
         raise RefusedError(f"{options.gate} is not a gate; there are {known}")
-    options.command, options.STEP, options.REPLY = "answer", options.gate, DECIDED[0]
+    options.command, options.STEP, options.REPLY = "answer", gates[0], DECIDED[0]
     return answer(session)
 
 def prepare_approval(words):  # Let `approve` have what `answer` has.

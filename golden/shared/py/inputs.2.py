@@ -2,6 +2,7 @@
 LINE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*):(?:[ \t]+(.*?))?[ \t]*")
 PLAIN = re.compile(r"[^\s\[\]{}&*!|>'\"%@`#,?:-].*|[?:-]\S.*")
 GIVES = []  # which values other options give
+MOST_PASTED = 100  # times that what is left of a paste is thrown away
 NOTHING = ("", "~", "null", "Null", "NULL")
 
 def _from_file(path):  # Read a file of inputs: a JSON object, or lines `NAME: value`.
@@ -97,6 +98,12 @@ def _typed(items):  # Ask the person at the terminal, if there is one, for input
     except KeyboardInterrupt:
         display.line()
         raise Interrupted from None
+    finally:  # the rest of what was pasted must not reach a command or the shell
+        with suppress(OSError, ValueError, termios.error):
+            for _ in range(MOST_PASTED):
+                if not _more_comes():
+                    break
+                termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 def _asked_one_by_one(items, display):  # Ask for inputs; an empty line takes the default.
     given = {}
@@ -104,12 +111,14 @@ def _asked_one_by_one(items, display):  # Ask for inputs; an empty line takes th
         name, options, default = item["name"], item.get("options", ()), item.get("default")
         display.line(one_line(f"{name}: {item.get('description', '')}").rstrip(": "))
         about = [f"one of {', '.join(options)}"] if options else []
+        is_long = item["type"] == "text"
+        about += ["several lines; end with an empty line"] if is_long else []
         about += [f"default {default}"] if default is not None else [] if item["required"] else ["may be empty"]
         prompt = f"{name} ({one_line('; '.join(about))}): " if about else f"{name}: "
         problem = "?"
         while problem:
             display.line(prompt, end="")
-            value = _line(display)
+            value = _entered(display, is_long)
             if value is None:
                 return given
             if not value and (default is not None or not item["required"]):
@@ -121,11 +130,25 @@ def _asked_one_by_one(items, display):  # Ask for inputs; an empty line takes th
                 given[name] = value
     return given
 
-def _line(display):  # Return a line that a person types; None if nothing more comes.
-    line = sys.stdin.buffer.readline().decode(errors="surrogateescape")
-    if not line:
-        display.line()
-    return line.rstrip("\r\n") if line else None
+def _entered(display, is_long):
+    """Return a line that a person types, or the lines up to an empty one; None if nothing more comes.
+
+    An empty line within a text that is pasted does not end it: more of the text is there already.
+    """
+    lines = []
+    while True:
+        line = sys.stdin.buffer.readline().decode(errors="surrogateescape")
+        text = line.rstrip("\r\n")
+        if not line:
+            display.line()
+        elif not is_long:
+            return text
+        if not line or not (text or _more_comes()):
+            return "\n".join(lines).rstrip("\n") if line or lines else None
+        lines.append(text)
+
+def _more_comes():  # Tell whether more was typed or pasted that nobody has read.
+    return bool(select.select([sys.stdin], [], [], 0.1)[0])
 
 OPTIONS += [
     ("run", "--input", "NAME=VALUE...", "NAME=VALUE or NAME=@FILE"),

@@ -32,9 +32,9 @@ class Calling(Performer):  # Does steps by calling processes.
         if running:  # then nothing can be decided, unless the options say that it is to be ended
             still = f"{label}: its {self.noun} still runs (pid {', '.join(str(one['pid']) for one in running)})"
             if options.assume:
-                raise RefusedError(f"{still}; wait for its end, or end it and run it again: {again}")
+                raise RefusedError(f"{still}; wait until it ends, or stop it and run it again: {again}")
             if not options.rerun_interrupted:
-                raise Waiting(still, "wait for its end and resume, or end it and run it again:", f"  {again}")
+                raise Waiting(still, "wait until it ends and resume, or stop it and run it again:", f"  {again}")
             session.display.line(f"{still}; ending it")
             end_groups(running)
         if options.rerun_interrupted or options.assume:  # of which there is only one

@@ -1,4 +1,6 @@
 # --- The operator's jump: a run that waits, was interrupted or has ended by STOP goes on at another step (I27).
+UNANSWERED = ("fail", "failed", "invalid", "ambiguous")  # outcomes of calls without an answer that counts
+
 def is_within(jumps, name, group):
     """Tell whether a step stands in a group; most groups have just the steps whose names begin with theirs."""
     told = jumps.get("within", {})
@@ -63,6 +65,15 @@ def goto(session):  # Move the run, and record that like an outcome; it goes on 
         session.display.rule(f"to go on: {session.call('resume')}")
     return EXIT_COMPLETE
 
+def done_again(session, facts):  # Return the command that calls an agent or tool again which ended a run by STOP.
+    nodes, last = session.program["nodes"], [one for one in facts["finished"][-1:] if one["outcome"] in UNANSWERED]
+    is_at_end = facts["state"] == "stop" and nodes.get(facts["step"], {}).get("task") == "end"
+    called = [one["step"] for one in last if nodes.get(one["step"], {}).get("task") in ("agent", "tool", "parallel")]
+    if not is_at_end or not facts["same_program"]:  # `goto` refuses these
+        return []
+    return [f"{session.call('goto', step)} && {session.call('resume')}" for step in called]
+
+AGAIN.append(done_again)
 COMMANDS["goto"] = ("move the run to another step", goto)
 OPTIONS += [
     ("goto", "STEP", "", "the step, or the group that begins with it"),

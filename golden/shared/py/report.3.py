@@ -1,7 +1,9 @@
 # --- What `status`, `steps` and `run --dry-run` say.
 ROUNDS = 10  # how often a step is shown in a dry run
+ASSUMED = ("as assumed", "as the operator says")  # of commands that were interrupted: nobody knows their outcomes
 RECENT = 12  # steps that are told, if there are more
 KNOWN = ("title", "instances", "attempt", "outcome", "how", "says", "seconds")
+AGAIN = []  # how a step that ended a run is done again
 WAITS = []  # what other modules know of steps that wait
 TAILS = []  # what they say below a step that is told
 FACTS = []  # what they tell of a run
@@ -39,7 +41,8 @@ def _next(session, node, facts):  # Return the commands that make sense now.
     if word == "running":
         return []
     if word in ENDED or (adopt and node["task"] not in PERFORMERS):
-        return [session.call("run" if word in ENDED else "reset")]
+        retries = [command for look in AGAIN for command in look(session, facts)]
+        return [*retries, session.call("run" if word in ENDED else "reset")]
     choices = [[]]
     if word == "interrupted":
         outcomes = node.get("words", BINARY) if facts["pid"] is None else ()  # what goes on has no outcome yet
@@ -58,7 +61,9 @@ def status_lines(session, facts):  # Return the state of a program as one screen
         where = facts["message"] if is_ended else f"at {facts['step']} {facts['step_title']}"
         lines += [f"run {facts['run']}", one_line(f"{facts['state'].upper()} {where}")]
         if facts["pid"] is not None:
-            lines.append(f"Its command still runs (pid {facts['pid']}): wait for its end, or end it and run it again.")
+            is_alone = facts["state"] != "running"
+            said = ": wait until it ends, or let rdc stop it and run it again." if is_alone else "."
+            lines.append(f"Its command {'still runs' if is_alone else 'is running'} (pid {facts['pid']}){said}")
         if not facts["same_program"]:
             whose = "was an earlier" if is_ended else "run belongs to a different"
             lines.append(f"This {whose} version of the program.")
@@ -71,7 +76,8 @@ def status_lines(session, facts):  # Return the state of a program as one screen
             attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
             step = one_line(f"{record['step']} {record['title']}")
             word = word_of(session.program["nodes"].get(record["step"], {}), record["outcome"])
-            lines.append(f"  {word:4}  {step}{attempt}, {duration(record['seconds'])}")
+            how = ", as assumed" if record["how"] in ASSUMED else ""
+            lines.append(f"  {word:4}  {step}{attempt}, {duration(record['seconds'])}{how}")
             for look in TAILS:
                 lines += look(session, facts, record)
     if facts["next"]:

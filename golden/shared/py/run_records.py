@@ -49,10 +49,12 @@ class RunRecords:  # What the records of a run say after each record of its jour
             return False
         self._now = record.get("time", self._now)
         if is_done:
+            if self._is_open and "resumes" in record:  # the outcome of an interrupted stage was assumed
+                self._tell("WorkflowResumed", self._step_of(record["node"]))
             self._leave(record)
             self._come(record["next"], record["condition"], self._nodes.get(record["node"], {}).get("step"))
         else:
-            self._go_on(self._node)
+            self._go_on(self._node, "resumes" in record)
         return True
     def _step_of(self, name):
         step = self._nodes.get(name, {}).get("step")
@@ -77,11 +79,11 @@ class RunRecords:  # What the records of a run say after each record of its jour
             self.manifest["current_step"] = step
             if condition == "running":
                 self._attempt(step)
-    def _go_on(self, name):  # Go on at a step in another call of the program.
+    def _go_on(self, name, resumes):  # Go on at a step: after a pause, or in another call of the program.
         step = self._step_of(name)
         if step is None or self._nodes[name]["task"] != "stage":
             return
-        if self._is_open:
+        if self._is_open or (resumes and self.manifest["status"] == RUNNING):
             self._tell("WorkflowResumed", step)
         self._attempt(step)
     def _attempt(self, step):  # Begin an attempt at a step, unless one is under way (B15: told once).

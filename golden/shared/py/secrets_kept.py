@@ -42,7 +42,9 @@ def refuse_missing(program, options):  # Refuse to call anything where secrets a
     missing = [name for name in program.get("secrets", ()) if not os.environ.get(name)]
     if missing and options.command in DOING and not options.dry_run:
         names = ", ".join(missing)
-        raise RefusedError(f"secrets are missing: {names}; set these environment variables and begin again")
+        raise RefusedError(
+            f"secrets are missing: {names}; set these environment variables, then {options.command} again"
+        )
     return {}
 
 def check_secrets(session):  # Refuse to go on without secrets.

@@ -16,6 +16,8 @@ class Performer:  # Does the steps of one kind of task. A module that knows a ki
     @staticmethod
     def names(name, _node):  # Return the names under which a step that waits is answered.
         return [name]
+    def is_named(self, said, name, node):  # Tell whether an operator's word names a step that waits.
+        return said in self.names(name, node)
     def given(self, name, reply, _how):  # Read the reply to a step; None if the step needs further ones.
         raise RefusedError(f"{name} takes no answer such as {one_line(reply)}")
 

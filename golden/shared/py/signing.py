@@ -46,7 +46,8 @@ def told_by(record):  # Return who decided and why, in words.
 def decided_lines(_session, facts, record):
     """Return what stands below a step: why it failed, where the run was moved, and who decided."""
     place = next((number for number, each in enumerate(facts["finished"], 1) if each is record), 0)
-    about = [record["how"] if record["outcome"] in TOLD_HOW else "", told_by(record)] if record else []
+    is_told = record and record["outcome"] in TOLD_HOW and record["how"] not in ASSUMED
+    about = [record["how"] if is_told else "", told_by(record)] if record else []
     again = (f"the next one was run again, {told_by(one)}" for one in facts["decisions"] if one["after"] == place)
     return [f"        {one_line(line)}" for line in (", ".join(filter(None, about)), *again) if line]
 

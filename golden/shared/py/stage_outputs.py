@@ -9,7 +9,7 @@ def index_outputs(stages, _name, node):  # Hash the outputs, and say what they a
     spec = spec_of(session, node["step"])
     whole = whole_evidence(given, spec, node.get("subject", ""), utc_now(), evidence_ids(session.state))
     artifacts = [
-        {"path": path, "sha256": sha256, "evidence_ids": evidence_of(path, given, whole, paths)}
+        {"path": path, "sha256": sha256, "evidence_ids": evidence_of(path, given, whole)}
         for path, sha256 in zip(paths, hashes)  # Python 3.9 has no `strict`
     ]
     return Found("", {"artifacts": artifacts, "evidence": whole})

@@ -87,6 +87,21 @@ def reopen(session, event, _fields):
     if not is_same:
         session.adopt()
 
+def note_resumed(session, event, fields):
+    """Note whether this call resumes a run; a `step` that follows the one before it does not (B15)."""
+    if event == "run_started":
+        nodes, last = session.program["nodes"], session.state.finished[-1:]
+        session.options.resumes = fields["resumed"] and (
+            not ONLY or any(is_stage_of(nodes.get(one["node"], {"task": ""}), ONLY[0]) for one in last)
+        )
+
+def mark_resumed(session, record):
+    """Mark the first record of a call that resumes a run: in the same call, pauses end with a like one."""
+    if record.get("kind") not in ("resume", "done") or not getattr(session.options, "resumes", False):
+        return record
+    session.options.resumes = False
+    return {**record, "resumes": True}
+
 def _target(program, state):  # Return where a failed run goes on.
     nodes, last, step = program["nodes"], state.finished[-1], step_at(program, state)
     due = (*undecided(program, state, step), *(name for name in nodes if is_stage_of(nodes[name], step)))
@@ -137,7 +152,9 @@ def status_of_steps(_session, facts, record):  # Return the steps as lines that 
 
 def tell_next(session):  # Say how a run goes on that has failed.
     if session.state.condition == "stop":
-        session.display.rule(f"to try again: {session.call('resume')}")
+        is_rejected = session.state.finished[-1]["outcome"] == "rejected"
+        what = "ask for this approval" if is_rejected else "try"
+        session.display.rule(f"to {what} again: {session.call('resume')}")
 
 ENDS.append(tell_next)
 ASKS.append(prepare_steps)
@@ -145,7 +162,8 @@ TAILS.append(status_of_steps)
 STANDS.append(not_begun)
 HALTS.append(halt)
 OPENS.append(refuse_skipped)
-EVENTS.append(reopen)
+EVENTS.extend((reopen, note_resumed))
+RECORDS.append(mark_resumed)
 FACTS.append(steps_told)
 COMMANDS.pop("goto", None)  # a completed step is never done again (B16)
 COMMANDS["open"] = ("begin a run, and do nothing of it", open_run)

@@ -12,17 +12,27 @@ def answer(session):  # Record the answer of the step that waits.
     if state.condition != "waiting":
         raise RefusedError("no step waits for an answer")
     performer = session.performers[state.node]
-    if node not in performer.names(state.node, session.program["nodes"][state.node]):
+    if not performer.is_named(node, state.node, session.program["nodes"][state.node]):
         raise RefusedError(f"{state.node} waits for an answer, {node} does not")
     session.store.open()
     done = performer.given(node, reply, "answered")
     if done is not None:
         session.settle(state.node, done, 0.0, begins=False)
+    if state.condition == "stop":
+        session.display.rule(f"to {how_again(session)}")
+        session.display.rule(f"STOP {one_line(state.message)}".rstrip())
+        return EXIT_COMPLETE
     line = f"to go on: {session.call('resume')}"
     for hint in HINTS:
         line += hint(session)
     session.display.rule(line)
     return EXIT_COMPLETE
+
+def how_again(session):  # Say what can be done about a run that ended by STOP, and with which command.
+    if "contract" not in session.program:
+        return f"start a new run: {session.call('run')}"
+    is_rejected = session.state.finished[-1]["outcome"] == "rejected"
+    return f"{'ask for this approval' if is_rejected else 'try'} again: {session.call('resume')}"
 
 def answers_to(session, node, name):  # Return the commands that answer a step.
     performer, call = PERFORMERS[node["task"]], session.call
