@@ -183,7 +183,7 @@ def lines_of(tree: LarkTree) -> list[Line]:
     return [part for part in tree.children if isinstance(part, Line)]
 
 
-def without_double_empty(source: Source, numbers: Sequence[int]) -> list[int]:
+def joining_empty_lines(source: Source, numbers: Sequence[int]) -> list[int]:
     """Return the numbers of a step's lines, keeping one empty line where removing a directive joined several (P9)."""
     kept: list[int] = []
     empty: list[int] = []
