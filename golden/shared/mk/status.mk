@@ -19,11 +19,11 @@ status() {
     $2 == "end" { node = $3; word = $4; code = $5; time = $6; said = $7 == "assumed" ? "as assumed" : "" }
     $2 == "over" { tell($4) }
     END { tell("") }
-  ' "$rdc_journal" | while read -r rdc_node rdc_outcome rdc_code rdc_attempt rdc_time rdc_how; do
+  ' "$rdc_journal" | while read -r rdc_node rdc_outcome rdc_code rdc_attempt rdc_time rdc_way; do
     { take "$rdc_node" && is_word "$rdc_outcome" && is_number "$rdc_code" && is_number "$rdc_attempt" &&
       is_number "$rdc_time"; } || damaged
     called; rdc_title=$rdc_says
-    in_words "$rdc_outcome"; code_in_words "$rdc_code"; details "$rdc_time" "$rdc_how"
+    in_words "$rdc_outcome"; code_in_words "$rdc_code"; details "$rdc_time" "$rdc_way"
     printf '%s %s  (%s)\n' "$rdc_low" "$rdc_title" "$rdc_says" 2> /dev/null || : # the last line tells
   done || exit
   called; rdc_says="at $rdc_says"
