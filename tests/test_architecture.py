@@ -35,11 +35,11 @@ MAY_IMPORT = {
     "grammars": set[str](),
 }
 
-PURE = {"runtime_shim.reading", "runtime_shim.fitting", "runtime_shim.tool_schemas"}
+PURE = {"runtime_shim.tasks.reading", "runtime_shim.data.fitting", "runtime_shim.contract.tool_schemas"}
 """Modules of the runtime that the compiler asks too, so that an answer, an input and the arguments of a tool have one
 meaning (I8, I12, B9)."""
 
-TABLES = {"runtime_shim.recipes"}
+TABLES = {"runtime_shim.tasks.recipes"}
 """Modules of the runtime that are tables, for targets that write what stands in them into their output."""
 
 LONGEST_MODULE = 500

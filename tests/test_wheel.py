@@ -95,7 +95,7 @@ def test_the_wheel_holds_what_is_read_at_run_time(wheel: Path) -> None:
     }
     assert tree <= names, sorted(tree - names)
     assert {f"grammars/{file}" for form in FRONT_ENDS.values() for file in form.grammars} <= names
-    assert "runtime_shim/session.py" in names
+    assert "runtime_shim/engine/session.py" in names
     assert "backends/python/templates/program.py.jinja" in names
     assert {f"compiler/explanations/{code}.md" for code in CODES} <= names
     strange = {name for name in names if name.split("/", 1)[0] not in (*folders, f"{STEM}.dist-info")}

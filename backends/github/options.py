@@ -13,7 +13,7 @@ from backends.companions import CompanionPath, check_path
 from backends.github.events import PREFIX, problem_with
 from backends.github.scalar import OPEN, Expression
 from backends.github.triggers import checked_events
-from runtime_shim.recipes import RECIPES, called, is_recipe
+from runtime_shim.tasks.recipes import RECIPES, called, is_recipe
 
 _OWN_VARIABLES = re.compile(r"(?i)(GITHUB|RUNNER|ACTIONS|RDC|COMMAND|MESSAGE|PROMPT)_.*|CI|PATH|HOME|BASH_ENV|ENV|IFS")
 

@@ -44,7 +44,7 @@ class _Kind(NamedTuple):
 _OPENS = ("pull-requests", "write", "open the pull request")
 _CHANGES = _Kind(
     "Pull request",
-    "publisher_changes",
+    "publish.publisher_changes",
     (("contents", "write", "push a branch with the changes"), _OPENS),
     "Take over what was changed",
     "What agents have changed is proposed",
@@ -96,17 +96,17 @@ def _about(kind: str, events: frozenset[str]) -> _Kind:
     if kind == "comment":
         issues = [("issues", "write", "comment on the issue")] if events & ABOUT_ISSUES else []
         pulls = [("pull-requests", "write", "comment on the pull request")] if events & _ABOUT_PULLS else []
-        return _Kind("Comment", "publisher_comment", (*issues, *pulls))
+        return _Kind("Comment", "publish.publisher_comment", (*issues, *pulls))
     if kind == "pull-request":
         return _Kind(
             "Pull request",
-            "publisher_pull",
+            "publish.publisher_pull",
             (
                 ("contents", "write", "push a branch with the file"),
                 _OPENS,
             ),
         )
-    return _Kind("Summary", "publisher_summary")
+    return _Kind("Summary", "publish.publisher_summary")
 
 
 def _when(kind: str, events: frozenset[str]) -> Iterator[str]:
@@ -133,9 +133,9 @@ def _step(kind: str, about: _Kind, options: GithubOptions, title: str) -> Step:
         env["NUMBER"] = Expression(f"${{{{ {_number(frozenset(options.triggers()))} }}}}")
     if kind == "pull-request" and options.publish_file:
         env["FILE"] = options.publish_file
-    if about.module == "publisher_changes":
+    if about.module == "publish.publisher_changes":
         env["TITLE"] = title
-    code = f"{reduced(['publisher', about.module], ())}\n\nraise SystemExit(main())\n"
+    code = f"{reduced(['publish.publisher', about.module], ())}\n\nraise SystemExit(main())\n"
     script = render("modules.sh.jinja", modules=code, delimiter=delimiter(code), into="python3 -I -")
     return Step(about.title, shell=PLAIN_SHELL, env=env, run=script, helper=f"publish-{kind}")
 

@@ -23,7 +23,7 @@ from backends.python.literals import literal, on_one_line
 from backends.python.table import Table, table
 from compiler.ir.program import Node
 from compiler.ir.tasks import Ask, Branch, End, Parallel, Tool
-from runtime_shim.recipes import is_recipe
+from runtime_shim.tasks.recipes import is_recipe
 
 _DEEPEST = 3
 

@@ -114,7 +114,7 @@ def runner_bundle(program: Table) -> Runtime:
     Where agents or tools are called, there are many: then it is what can be reached in them, and no more.
     """
     names = tuple(runtime_shim.modules(program, runtime_shim.RUNNER))
-    if "runner_kept" not in names:
+    if "legacy.runner_kept" not in names:
         return _runtime(names, None)
     has = runtime_shim.features(program) | _NEEDED_BY_STEPS
     lacking = frozenset[str]().union(*map(named_features, names)) - has

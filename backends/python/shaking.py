@@ -97,7 +97,7 @@ def reached(modules: Sequence[Module], roots: frozenset[str]) -> frozenset[str]:
 
 @cache
 def _source(name: str) -> str:
-    return resources.files("runtime_shim").joinpath(f"{name}.py").read_text(encoding="utf-8")
+    return resources.files("runtime_shim").joinpath(f"{name.replace('.', '/')}.py").read_text(encoding="utf-8")
 
 
 def idle(names: Iterable[str]) -> frozenset[str]:

@@ -12,11 +12,27 @@ from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Agent, Parallel, Tool, alphabet
 from compiler.ir.texts import Text
 
-_FIELDS = ("helper", "fitting", "reading", "fields")
-_LIMITED = ("helper", "program", "signals", "display", "leftover", "process", "limited")
-_COMMANDS = ("files", "pairs", "recipes", "durations", "plain_yaml", "mocks", "ordered")
-_CALLS = (*_LIMITED, *_COMMANDS, "reading", "exchange", "search", "account", "calls")
-_REPORTS = ("report_files", "reported")
+_FIELDS = ("legacy.helper", "legacy.fitting", "legacy.reading", "legacy.fields")
+_LIMITED = (
+    "legacy.helper",
+    "legacy.program",
+    "legacy.signals",
+    "legacy.display",
+    "legacy.leftover",
+    "legacy.process",
+    "legacy.limited",
+)
+_COMMANDS = (
+    "legacy.files",
+    "legacy.pairs",
+    "legacy.recipes",
+    "legacy.durations",
+    "legacy.plain_yaml",
+    "legacy.mocks",
+    "legacy.ordered",
+)
+_CALLS = (*_LIMITED, *_COMMANDS, "legacy.reading", "legacy.exchange", "legacy.search", "legacy.account", "legacy.calls")
+_REPORTS = ("legacy.report_files", "legacy.reported")
 """The modules of the helper for the rules of inputs and the fields of answers, for time limits, calls and reports."""
 
 
@@ -33,7 +49,7 @@ def helper(*, fields: bool, limits: bool, calls: bool, reports: bool = False) ->
 
 def json_lines() -> str:
     """What makes lines of JSON, for a shell to read."""
-    return bundled(["json_lines"]) + "\n\nconvert(*sys.argv[1:])"
+    return bundled(["legacy.json_lines"]) + "\n\nconvert(*sys.argv[1:])"
 
 
 def call_of(node: Node, registers: Mapping[str, str], tokens: Mapping[str, str]) -> str:

@@ -15,7 +15,7 @@ from compiler.ir.edges import Keep, SlotTest
 from compiler.ir.program import Input, Node, Program
 from compiler.ir.semantics import Outcome
 from compiler.ir.tasks import Ask, alphabet
-from runtime_shim.fitting import unfit
+from runtime_shim.data.fitting import unfit
 
 MOST = 256
 """How many outcomes of one node, and how many beginnings of a program, are tried."""

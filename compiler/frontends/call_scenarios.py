@@ -21,7 +21,7 @@ from compiler.options import Place
 from compiler.project import Project
 from compiler.scenarios import Event, Flaw, Keys, Locate, Reply, Said, Scenario, Script, Unclear, read_scenarios
 from compiler.source import KeyPath, Source, Spans
-from runtime_shim.fitting import unfit
+from runtime_shim.data.fitting import unfit
 
 ENDING = ".scenarios.yaml"
 KEY = "scenarios"

@@ -7,7 +7,7 @@ from typing import assert_never
 
 from compiler.ir.semantics import Outcome
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool, alphabet
-from runtime_shim.reading import (
+from runtime_shim.tasks.reading import (
     AGENT_SECONDS,
     SPACES,
     TOOL_SECONDS,

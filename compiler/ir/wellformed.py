@@ -10,8 +10,8 @@ from compiler.ir.patterns import pattern_problem
 from compiler.ir.program import Input
 from compiler.ir.tasks import UNREAD, Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Stage, Task, Tool
 from compiler.ir.texts import Text
-from runtime_shim.fitting import unfit
-from runtime_shim.reading import SPACES
+from runtime_shim.data.fitting import unfit
+from runtime_shim.tasks.reading import SPACES
 
 _INSIDE = "\ue000"
 """Stands for a reference while arguments are parsed; where the author wrote one, another character does."""

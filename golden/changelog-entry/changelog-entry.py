@@ -116,7 +116,7 @@ from urllib.parse import quote
 
 # --- golden/shared/py/program.2.py
 # --- golden/shared/py/late.py
-# --- golden/shared/py/built.13.py
+# --- golden/shared/py/builder.13.py
 # --- golden/shared/py/common.3.py
 # --- golden/shared/py/walk.3.py
 # --- golden/shared/py/journal.py
@@ -126,8 +126,8 @@ from urllib.parse import quote
 # --- golden/shared/py/display.py
 # --- golden/shared/py/dialog.py
 # --- golden/shared/py/session.9.py
-# --- golden/shared/py/report.3.py
-# --- golden/shared/py/cli.2.py
+# --- golden/shared/py/status.3.py
+# --- golden/shared/py/command_line.2.py
 # --- golden/shared/py/asked.2.py
 # --- golden/shared/py/answers.py
 # --- golden/shared/py/waiting.4.py

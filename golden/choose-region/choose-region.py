@@ -72,7 +72,7 @@ from pathlib import Path
 
 # --- golden/shared/py/program.py
 # --- golden/shared/py/late.py
-# --- golden/shared/py/built.11.py
+# --- golden/shared/py/builder.11.py
 # --- golden/shared/py/common.2.py
 # --- golden/shared/py/walk.7.py
 # --- golden/shared/py/journal.py
@@ -82,8 +82,8 @@ from pathlib import Path
 # --- golden/shared/py/display.py
 # --- golden/shared/py/dialog.4.py
 # --- golden/shared/py/session.7.py
-# --- golden/shared/py/report.py
-# --- golden/shared/py/cli.2.py
+# --- golden/shared/py/status.py
+# --- golden/shared/py/command_line.2.py
 # --- golden/shared/py/asked.py
 # --- golden/shared/py/answers.py
 # --- golden/shared/py/waiting.3.py

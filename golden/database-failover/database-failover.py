@@ -83,7 +83,7 @@ from pathlib import Path
 
 # --- golden/shared/py/program.py
 # --- golden/shared/py/late.py
-# --- golden/shared/py/built.5.py
+# --- golden/shared/py/builder.5.py
 # --- golden/shared/py/common.py
 # --- golden/shared/py/walk.3.py
 # --- golden/shared/py/journal.py
@@ -93,8 +93,8 @@ from pathlib import Path
 # --- golden/shared/py/display.py
 # --- golden/shared/py/dialog.3.py
 # --- golden/shared/py/session.4.py
-# --- golden/shared/py/report.py
-# --- golden/shared/py/cli.py
+# --- golden/shared/py/status.py
+# --- golden/shared/py/command_line.py
 # --- golden/shared/py/asked.py
 # --- golden/shared/py/answers.py
 # --- golden/shared/py/waiting.2.py

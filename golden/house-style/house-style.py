@@ -65,7 +65,7 @@ from urllib.parse import quote
 
 # --- golden/shared/py/program.py
 # --- golden/shared/py/late.py
-# --- golden/shared/py/built.11.py
+# --- golden/shared/py/builder.11.py
 # --- golden/shared/py/common.2.py
 # --- golden/shared/py/walk.3.py
 # --- golden/shared/py/journal.py
@@ -75,8 +75,8 @@ from urllib.parse import quote
 # --- golden/shared/py/display.py
 # --- golden/shared/py/dialog.py
 # --- golden/shared/py/session.9.py
-# --- golden/shared/py/report.3.py
-# --- golden/shared/py/cli.2.py
+# --- golden/shared/py/status.3.py
+# --- golden/shared/py/command_line.2.py
 # --- golden/shared/py/asked.2.py
 # --- golden/shared/py/answers.py
 # --- golden/shared/py/waiting.4.py

@@ -68,7 +68,7 @@ from contextlib import contextmanager, suppress
 
 # --- golden/shared/py/program.py
 # --- golden/shared/py/late.py
-# --- golden/shared/py/built.7.py
+# --- golden/shared/py/builder.7.py
 # --- golden/shared/py/walk.py
 # --- golden/shared/py/journal.py
 # --- golden/shared/py/leftover.py
@@ -77,8 +77,8 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/display.py
 # --- golden/shared/py/dialog.py
 # --- golden/shared/py/session.py
-# --- golden/shared/py/report.py
-# --- golden/shared/py/cli.py
+# --- golden/shared/py/status.py
+# --- golden/shared/py/command_line.py
 # --- golden/shared/py/asked.py
 # --- golden/shared/py/groups.py
 # --- golden/shared/py/process.py

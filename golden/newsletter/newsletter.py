@@ -106,7 +106,7 @@ from urllib.parse import quote
 
 # --- golden/shared/py/program.2.py
 # --- golden/shared/py/late.py
-# --- golden/shared/py/built.14.py
+# --- golden/shared/py/builder.14.py
 # --- golden/shared/py/walk.8.py
 # --- golden/shared/py/journal.py
 # --- golden/shared/py/leftover.py
@@ -115,8 +115,8 @@ from urllib.parse import quote
 # --- golden/shared/py/display.py
 # --- golden/shared/py/dialog.4.py
 # --- golden/shared/py/session.11.py
-# --- golden/shared/py/report.3.py
-# --- golden/shared/py/cli.2.py
+# --- golden/shared/py/status.3.py
+# --- golden/shared/py/command_line.2.py
 # --- golden/shared/py/asked.2.py
 # --- golden/shared/py/answers.py
 # --- golden/shared/py/waiting.4.py

@@ -69,7 +69,7 @@ from contextlib import contextmanager, suppress
 
 # --- golden/shared/py/program.py
 # --- golden/shared/py/late.py
-# --- golden/shared/py/built.8.py
+# --- golden/shared/py/builder.8.py
 # --- golden/shared/py/walk.2.py
 # --- golden/shared/py/journal.py
 # --- golden/shared/py/leftover.py
@@ -78,8 +78,8 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/display.py
 # --- golden/shared/py/dialog.py
 # --- golden/shared/py/session.2.py
-# --- golden/shared/py/report.py
-# --- golden/shared/py/cli.py
+# --- golden/shared/py/status.py
+# --- golden/shared/py/command_line.py
 # --- golden/shared/py/asked.py
 # --- golden/shared/py/process.py
 # --- golden/shared/py/interrupted.2.py

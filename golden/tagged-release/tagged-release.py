@@ -81,7 +81,7 @@ from pathlib import Path
 
 # --- golden/shared/py/program.py
 # --- golden/shared/py/late.py
-# --- golden/shared/py/built.10.py
+# --- golden/shared/py/builder.10.py
 # --- golden/shared/py/common.py
 # --- golden/shared/py/walk.3.py
 # --- golden/shared/py/journal.py
@@ -91,8 +91,8 @@ from pathlib import Path
 # --- golden/shared/py/display.py
 # --- golden/shared/py/dialog.3.py
 # --- golden/shared/py/session.7.py
-# --- golden/shared/py/report.py
-# --- golden/shared/py/cli.2.py
+# --- golden/shared/py/status.py
+# --- golden/shared/py/command_line.2.py
 # --- golden/shared/py/asked.py
 # --- golden/shared/py/answers.py
 # --- golden/shared/py/waiting.py

@@ -22,7 +22,7 @@ def command(file: str) -> int:
     Exit codes: 0 an answer, 1 an answer that fails, or none, 2 wrong use.
     """
     from rdc.tools.mock import answer  # noqa: PLC0415 (the runtime is not imported for help)
-    from runtime_shim.program import RefusedError  # noqa: PLC0415
+    from runtime_shim.engine.program import RefusedError  # noqa: PLC0415
 
     try:
         reply = answer(file, sys.stdin.buffer.read(), os.environ)

@@ -51,8 +51,8 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
 def _agents_by_name(program: Program) -> Iterator[None]:
     """Let agents that answer questions be called by name; the table of names is only in programs that call agents."""
     from compiler.ir.tasks import agents_of  # noqa: PLC0415 (as above)
-    from runtime_shim.conversing import NAMES  # noqa: PLC0415
-    from runtime_shim.recipes import called  # noqa: PLC0415
+    from runtime_shim.tasks.conversing import NAMES  # noqa: PLC0415
+    from runtime_shim.tasks.recipes import called  # noqa: PLC0415
 
     before = list(NAMES)
     if not any(agents_of(node.task) for node in program.nodes):

@@ -109,7 +109,7 @@ def _decide(outcomes: str, otherwise: str, program: Program) -> Decide:
 
 def _inputs(words: tuple[str, ...], program: Program) -> dict[str, str]:
     """The inputs that words of the command line give, which must fit (I8)."""
-    from runtime_shim.fitting import unfit  # noqa: PLC0415 (only where there are inputs)
+    from runtime_shim.data.fitting import unfit  # noqa: PLC0415 (only where there are inputs)
 
     known = {declared.name: declared for declared in program.inputs}
     found: dict[str, str] = {}

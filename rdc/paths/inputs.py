@@ -9,7 +9,7 @@ from compiler.ir.edges import Keep
 from compiler.ir.program import Input, Node, Program, Settings
 from compiler.times import spoken
 from rdc.reporting.cells import visible
-from runtime_shim.fitting import unfit
+from runtime_shim.data.fitting import unfit
 
 MOST_STEPS = 12
 

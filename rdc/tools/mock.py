@@ -10,12 +10,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from rdc.tools.request import read_request
-from runtime_shim.contract import HANDED
-from runtime_shim.files import read_text
-from runtime_shim.mocks import Mocks, Reply, mocks_in, reply_to
-from runtime_shim.plays import Play
-from runtime_shim.program import RefusedError
-from runtime_shim.safe_paths import UnsafeError, write_inside
+from runtime_shim.contract.contract import HANDED
+from runtime_shim.contract.safe_paths import UnsafeError, write_inside
+from runtime_shim.engine.program import RefusedError
+from runtime_shim.operator.mocks import Mocks, Reply, mocks_in, reply_to
+from runtime_shim.operator.plays import Play
+from runtime_shim.tasks.files import read_text
 
 MOST_RUNS = 20
 """Of which the file of counts remembers what was answered."""

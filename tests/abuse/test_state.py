@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime_shim.journal import encode
+from runtime_shim.engine.journal import encode
 
 from .places import PATIENCE, Place, archived, environment
 from .test_disk import end_of, run_words

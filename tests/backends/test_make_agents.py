@@ -19,7 +19,7 @@ from backends.make.refusals import refusals
 from compiler.driver import compile_file
 from compiler.ir.program import Program
 from rdc.cli import main as rdc
-from runtime_shim.recipes import RECIPES
+from runtime_shim.tasks.recipes import RECIPES
 from tests.backends.makefiles import PATIENCE, environment, kill_all
 from tests.backends.programs import Made
 from tests.conftest import ROOT

@@ -15,7 +15,7 @@ from backends.make import MakeBackend
 from compiler.driver import compile_file
 from compiler.ir.edges import Keep
 from compiler.ir.program import Program, Variable
-from runtime_shim.recipes import RECIPES, called
+from runtime_shim.tasks.recipes import RECIPES, called
 from tests.backends.makefiles import FLOW, PLAIN, SLOW, Place, children, environment, kill_all, last_line
 from tests.backends.programs import Made, agent, ask, node, program, ref, shell, slots, when, words
 from tests.backends.test_make_terminal import at_terminal

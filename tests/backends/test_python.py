@@ -25,14 +25,14 @@ from compiler.ir.edges import Set
 from compiler.ir.program import Constant, Jump, Program, Variable
 from compiler.ir.serialise import from_json
 from compiler.passes import optimise
-from runtime_shim.built import built, unframed
+from runtime_shim.engine.builder import built, unframed
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled
 from tests.equivalence.strategies import cases
 from tests.programs.strategies import random_case
 from tests.runtime_shim.shim_programs import Agent, Gate, Parallel, Register, Task, Tool, agent, node, program, sh, text
 
-import_module("runtime_shim.common")  # it completes the tables of programs with inputs or values
+import_module("runtime_shim.engine.common")  # it completes the tables of programs with inputs or values
 
 SEPARATOR = "# " + "-" * 117
 FEW = settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
@@ -326,6 +326,6 @@ def test_a_runtime_of_another_version_has_another_name(
 
 
 def test_all_words_are_the_builders() -> None:
-    from runtime_shim.built import Builder  # noqa: PLC0415
+    from runtime_shim.engine.builder import Builder  # noqa: PLC0415
 
     assert {word for word in WORDS if not hasattr(Builder, word)} == {"branch"}

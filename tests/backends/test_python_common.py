@@ -14,9 +14,9 @@ from backends.python.calls import Calls, calls
 from backends.python.table import Table, table
 from compiler.driver import compile_file
 from compiler.passes import optimise
-from runtime_shim.built import built
+from runtime_shim.engine.builder import built
 
-import_module("runtime_shim.common")  # it completes the tables of programs with inputs or values
+import_module("runtime_shim.engine.common")  # it completes the tables of programs with inputs or values
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = ("host", "a_1", "VERSION")

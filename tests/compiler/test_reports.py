@@ -102,7 +102,9 @@ def test_the_folder_is_what_a_run_is_told() -> None:
 def test_a_kind_can_be_the_name_of_a_function() -> None:
     """A generated file defines it above the runtime, which must have nothing of that name."""
     for name, _ in runtime_shim.MODULES:
-        module = ast.parse((Path(runtime_shim.__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
+        module = ast.parse(
+            (Path(runtime_shim.__file__).parent / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8")
+        )
         found = {getattr(part, "name", "") for part in module.body}
         assert not found & set(get_args(Noun)), name
 

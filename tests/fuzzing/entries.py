@@ -28,10 +28,10 @@ from rdc.changes import Version
 from rdc.comparison import Comparison
 from rdc.generation import emitted
 from rdc.tables import check_tables
-from runtime_shim.answers import Answers
-from runtime_shim.journal import encode, read_journal
-from runtime_shim.program import RefusedError
-from runtime_shim.state import Store
+from runtime_shim.engine.journal import encode, read_journal
+from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.state import Store
+from runtime_shim.tasks.answers import Answers
 from tests.compiler.test_any_text import FRAGMENTS, check, check_findings
 from tests.fuzzing.outputs import CHECKS, python_head
 

@@ -20,7 +20,7 @@ from compiler.driver import compile_file
 from compiler.ir.program import Program
 from compiler.ir.serialise import from_json
 from compiler.passes import optimise
-from runtime_shim.built import built
+from runtime_shim.engine.builder import built
 
 # Harmless documents, one for each form of Makefile: rules of make, commands alone, and with questions.
 _HARMLESS = (

@@ -144,7 +144,7 @@ def _names(suffix: str, title: str) -> Iterator[str]:
 def _modules() -> Mapping[str, str]:
     """The names of modules by what generated files say above their text, which names the kind of the document."""
     shim = {
-        path.stem: ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "" for path in SHIM.glob("*.py")
+        path.stem: ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "" for path in SHIM.rglob("*.py")
     }
     said = {doc.partition("\n")[0]: name for name, doc in shim.items()}
     found = {re.sub(r"\brunbook(?=s?\b)", kind, doc): name for doc, name in said.items() for kind in get_args(Noun)}

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runtime_shim.fitting import unfit
-from runtime_shim.reading import (
+from runtime_shim.data.fitting import unfit
+from runtime_shim.tasks.reading import (
     LARGEST_ANSWER,
     decoded,
     extracted,

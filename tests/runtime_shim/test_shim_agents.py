@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from runtime_shim.state import State
+from runtime_shim.engine.state import State
 from tests.runtime_shim.shim_process import Screen, is_gone, kill, wait_until
 from tests.runtime_shim.shim_programs import (
     Ask,

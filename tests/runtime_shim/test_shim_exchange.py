@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from runtime_shim import exchange as module
-from runtime_shim.exchange import Call, exchange
-from runtime_shim.process import Processes
-from runtime_shim.signals import held_back
+from runtime_shim.engine.signals import held_back
+from runtime_shim.tasks import exchange as module
+from runtime_shim.tasks.exchange import Call, exchange
+from runtime_shim.tasks.process import Processes
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ import pytest
 
 from compiler.ir.edges import Reset, Set
 from compiler.ir.program import Entering, Group, Jump
-from runtime_shim.journal import read_journal
-from runtime_shim.program import RefusedError
-from runtime_shim.state import replay
+from runtime_shim.engine.journal import read_journal
+from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.state import replay
 from tests.runtime_shim.shim_operator import waiting
 from tests.runtime_shim.shim_process import LOOP, Place, ask, kill, program, shell, wait_until
 from tests.runtime_shim.shim_programs import (

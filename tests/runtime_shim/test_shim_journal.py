@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from runtime_shim.journal import Record, encode, read_journal
-from runtime_shim.program import RefusedError
-from runtime_shim.state import Store, replay
+from runtime_shim.engine.journal import Record, encode, read_journal
+from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.state import Store, replay
 from tests.runtime_shim.shim_process import Place, program, shell
 
 RECORDS: list[Record] = [

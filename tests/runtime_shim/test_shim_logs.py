@@ -15,9 +15,9 @@ from typing import Any, cast
 
 import pytest
 
-from runtime_shim import noticing
-from runtime_shim.logs import LONGEST_LINE, Log
-from runtime_shim.signals import held_back
+from runtime_shim.engine.signals import held_back
+from runtime_shim.operator import noticing
+from runtime_shim.operator.logs import LONGEST_LINE, Log
 from tests.runtime_shim.shim_operator import TWO, logs
 from tests.runtime_shim.shim_process import Place, ask, kill, program, shell, wait_until
 
@@ -109,8 +109,8 @@ def test_a_secret_is_masked_wherever_the_pieces_of_an_endless_line_end(
     before: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret = "hunter2hunter2"
-    monkeypatch.setattr("runtime_shim.session.MASKS", [lambda text: text.replace(secret, "***")])
-    monkeypatch.setattr("runtime_shim.logs.MASKS", [None])
+    monkeypatch.setattr("runtime_shim.engine.session.MASKS", [lambda text: text.replace(secret, "***")])
+    monkeypatch.setattr("runtime_shim.operator.logs.MASKS", [None])
     data = ("x" * before + secret + "y" * 3_000_000).encode()
     log = Log(str(tmp_path / "logs" / "1"), 1 << 30)
     for place in range(0, len(data), 65_536):

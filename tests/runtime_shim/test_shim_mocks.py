@@ -10,10 +10,10 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runtime_shim.files import read_text
-from runtime_shim.mocks import Reply, mocks_in, reply_to
-from runtime_shim.plain_yaml import PlainError, read_plain
-from runtime_shim.program import RefusedError
+from runtime_shim.engine.program import RefusedError
+from runtime_shim.operator.mocks import Reply, mocks_in, reply_to
+from runtime_shim.operator.plain_yaml import PlainError, read_plain
+from runtime_shim.tasks.files import read_text
 
 READ = [
     "a: b\n",

@@ -15,9 +15,16 @@ from tests.interpreters import interpreter
 from tests.runtime_shim.shim_process import ROOT, Table, ask, program, shell
 
 FOLDER = ROOT / "runtime_shim"
+
+
+def text_of(name: str) -> str:
+    """The text of a module, by its name below `runtime_shim`."""
+    return (FOLDER / f"{name.replace('.', '/')}.py").read_text()
+
+
 NAMES = [name for name, _ in MODULES]
 STEPS = [name for name, _ in RUNNER]
-TREES = {name: ast.parse((FOLDER / f"{name}.py").read_text(), feature_version=(3, 9)) for name in {*NAMES, *STEPS}}
+TREES = {name: ast.parse(text_of(name), feature_version=(3, 9)) for name in {*NAMES, *STEPS}}
 """Those of the Python target, and those that the steps of a workflow need."""
 
 
@@ -45,7 +52,7 @@ def bundle(table: Table) -> str:
     """One file made of the modules that a program needs."""
     parts = [f"PROGRAM = {table!r}"]
     for name in modules(table):
-        lines = (FOLDER / f"{name}.py").read_text().splitlines(keepends=True)
+        lines = text_of(name).splitlines(keepends=True)
         for node in reversed(TREES[name].body):
             if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("runtime_shim."):
                 del lines[node.lineno - 1 : node.end_lineno]
@@ -55,7 +62,9 @@ def bundle(table: Table) -> str:
 
 def test_every_module_is_named() -> None:
     assert sorted({*NAMES, *BESIDE, *PUBLISHING, *STEPS}) == sorted(
-        path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__"
+        ".".join(path.relative_to(FOLDER).with_suffix("").parts)
+        for path in FOLDER.rglob("*.py")
+        if path.stem != "__init__"
     )
 
 

@@ -74,7 +74,9 @@ def test_leader_that_ignores_the_signal_is_killed_in_the_end(tmp_path: Path) -> 
         program({"1": shell("trap '' TERM INT; echo $$ > pid; while :; do sleep 0.1; done", "COMPLETE")}),
     )
     place.script.write_text(
-        place.script.read_text().replace("PROGRAM =", "import runtime_shim.process as s; s.PATIENCE = 1\nPROGRAM =", 1)
+        place.script.read_text().replace(
+            "PROGRAM =", "import runtime_shim.tasks.process as s; s.PATIENCE = 1\nPROGRAM =", 1
+        )
     )
     runner = place.start("run")
     pid = int(place.wait_for("pid"))
@@ -130,7 +132,7 @@ def test_signal_between_steps_leaves_nothing_to_decide(tmp_path: Path) -> None:
     """The command stops its runner in the moment of its own end, so the next step must not begin."""
     place = Place(tmp_path, program({"1": shell("echo 1 >> log", "2"), "2": shell("echo 2 >> log", "COMPLETE")}))
     hook = (
-        "import os, signal, runtime_shim.session as s\nsettle = s.Session.settle\n"
+        "import os, signal, runtime_shim.engine.session as s\nsettle = s.Session.settle\n"
         "def stopped(*a, **k):\n    settle(*a, **k)\n    os.kill(os.getpid(), signal.SIGTERM)\n"
         "if 'run' in sys.argv: s.Session.settle = stopped\nPROGRAM ="
     )
@@ -193,7 +195,7 @@ def test_pid_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
     kill(runner)
     os.killpg(kill_group, signal.SIGKILL)
     with subprocess.Popen(["sleep", "1000"], start_new_session=True) as other:
-        from runtime_shim.journal import encode  # noqa: PLC0415
+        from runtime_shim.engine.journal import encode  # noqa: PLC0415
 
         records = place.records()
         records[-1]["pid"] = other.pid

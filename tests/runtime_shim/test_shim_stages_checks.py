@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from runtime_shim import validating
-from runtime_shim.contract import LateError, attempt_so_far
-from runtime_shim.evidence import checked_evidence, in_utc, records_in, whole_evidence
-from runtime_shim.guarding import contents, guarded, rules_of, strings_in, whole_words
-from runtime_shim.safe_paths import UnsafeError
-from runtime_shim.state import State
-from runtime_shim.strict_json import json_or_text, read_json
-from runtime_shim.validating import checked
+from runtime_shim.contract import validating
+from runtime_shim.contract.contract import LateError, attempt_so_far
+from runtime_shim.contract.evidence import checked_evidence, in_utc, records_in, whole_evidence
+from runtime_shim.contract.guarding import contents, guarded, rules_of, strings_in, whole_words
+from runtime_shim.contract.safe_paths import UnsafeError
+from runtime_shim.contract.strict_json import json_or_text, read_json
+from runtime_shim.contract.validating import checked
+from runtime_shim.engine.state import State
 from tests.runtime_shim.shim_stages import EXECUTE, compiled, direct, found, stage
 
 # --- Inputs ----------------------------------------------------------------------------------------------------------

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from runtime_shim.contract import LateError
-from runtime_shim.git_calls import STATUS, repository_says
-from runtime_shim.validating import checked
+from runtime_shim.contract.contract import LateError
+from runtime_shim.contract.git_calls import STATUS, repository_says
+from runtime_shim.contract.validating import checked
 from tests.runtime_shim.shim_process import ROOT, Screen, is_gone, kill, wait_until
 from tests.runtime_shim.shim_programs import Compiled
 from tests.runtime_shim.shim_stages import EXECUTE, compiled, direct, found, stage
@@ -222,7 +222,7 @@ STUBBORN = "trap '' TERM; (trap '' TERM; echo $$ > leader; exec sleep 60) & echo
 
 def hurried(place: Compiled) -> None:
     """Let the run have patience for a second with what ignores TERM."""
-    change = "import runtime_shim.process\nruntime_shim.process.PATIENCE = 1\nPROGRAM ="
+    change = "import runtime_shim.tasks.process\nruntime_shim.process.PATIENCE = 1\nPROGRAM ="
     place.script.write_text(place.script.read_text().replace("PROGRAM =", change))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime_shim.safe_paths import (
+from runtime_shim.contract.safe_paths import (
     UnsafeError,
     check_there,
     inside,
@@ -83,10 +83,10 @@ def test_folder_is_there_where_its_path_says_that_it_is_one(root: Path) -> None:
 
 
 def test_link_that_is_put_in_place_meanwhile_is_not_followed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runtime_shim.safe_paths.inside", lambda _root, _path: ["bad"])
+    monkeypatch.setattr("runtime_shim.contract.safe_paths.inside", lambda _root, _path: ["bad"])
     with pytest.raises(UnsafeError), opened(str(root), "bad"):
         pass
-    monkeypatch.setattr("runtime_shim.safe_paths.inside", lambda _root, _path: ["away", "x"])
+    monkeypatch.setattr("runtime_shim.contract.safe_paths.inside", lambda _root, _path: ["away", "x"])
     with pytest.raises(UnsafeError):
         write_inside(str(root), "away/x", b"x")
     assert not list((root.parent / "out").iterdir())

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from runtime_shim.built_in_tools import BUILT_IN_CALLS, built_in_result
-from runtime_shim.contract import Stages
-from runtime_shim.git_calls import ToolError
-from runtime_shim.tool_schemas import BUILT_IN, unfit_arguments, unfit_schema
+from runtime_shim.contract.built_in_tools import BUILT_IN_CALLS, built_in_result
+from runtime_shim.contract.contract import Stages
+from runtime_shim.contract.git_calls import ToolError
+from runtime_shim.contract.tool_schemas import BUILT_IN, unfit_arguments, unfit_schema
 from tests.runtime_shim.shim_stages import EXECUTE, compiled, direct, found, stage
 
 # --- Schemas ---------------------------------------------------------------------------------------------------------
@@ -216,8 +216,8 @@ def test_unknown_tool_is_skipped(tmp_path: Path, required: bool) -> None:
 )
 def test_tool_that_fails(tmp_path: Path, command: str, error: str) -> None:
     place = tools(tmp_path, {"name": "dig"}, dig={"command": command, "timeout_seconds": 1})
-    script = place.script.read_text().replace("PROGRAM =", "import runtime_shim.exchange, runtime_shim.process\n"
-        "runtime_shim.process.PATIENCE = runtime_shim.exchange.PATIENCE = 1\nPROGRAM =")  # fmt: skip
+    script = place.script.read_text().replace("PROGRAM =", "import runtime_shim.tasks.exchange, runtime_shim.tasks.process\n"
+        "runtime_shim.tasks.process.PATIENCE = runtime_shim.tasks.exchange.PATIENCE = 1\nPROGRAM =")  # fmt: skip
     place.script.write_text(script)
     result = place.run("run")
     assert result.code == 1, result.err

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime_shim.display import clean
-from runtime_shim.walk import advance
+from runtime_shim.engine.display import clean
+from runtime_shim.engine.walk import advance
 
 from .shim_process import Place, program, shell
 

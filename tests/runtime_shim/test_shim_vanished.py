@@ -72,7 +72,7 @@ def test_a_run_whose_state_was_removed_does_not_run_beside_a_second_one(tmp_path
 def test_state_that_vanishes_while_a_question_is_shown(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": shell("echo one >> log", "2"), "2": ask("COMPLETE")}))
     hook = (
-        "import shutil, runtime_shim.display as d\nstarted = d.Display.started\n"
+        "import shutil, runtime_shim.engine.display as d\nstarted = d.Display.started\n"
         "def gone(self, place, *rest):\n    started(self, place, *rest)\n    '2/2' == place and shutil.rmtree('.rdc')\n"
         "d.Display.started = gone\nPROGRAM ="
     )

@@ -6,8 +6,8 @@ from collections.abc import MutableMapping
 
 import pytest
 
-from runtime_shim.program import RefusedError, differences, identified
-from runtime_shim.walk import advance, attempt_of, filled, follow, instances_of
+from runtime_shim.engine.program import RefusedError, differences, identified
+from runtime_shim.engine.walk import advance, attempt_of, filled, follow, instances_of
 from tests.runtime_shim.shim_process import Table, ask, end, program, shell
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from compiler.ir.tasks import Agent, Gate, Parallel, Reading
-from runtime_shim.journal import encode
+from runtime_shim.engine.journal import encode
 from tests.runtime_shim.shim_process import is_gone, kill, wait_until
 from tests.runtime_shim.shim_programs import Compiled, Input, Settings, edge, kept, node, of, program, slot, text
 

@@ -11,7 +11,7 @@ from typing import Any
 from unittest.mock import patch
 
 import runtime_shim
-from runtime_shim.contract import STAGES, Found, Stages
+from runtime_shim.contract.contract import STAGES, Found, Stages
 
 Table = dict[str, Any]
 Script = Callable[[str, Table], Found]

@@ -16,9 +16,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from runtime_shim.contract import Found
-from runtime_shim.journal import read_journal
-from runtime_shim.run_records import RunRecords
+from runtime_shim.contract.contract import Found
+from runtime_shim.contract.run_records import RunRecords
+from runtime_shim.engine.journal import read_journal
 from tests.stepspecs.instants import BROKEN, KILLED, call, load
 from tests.stepspecs.invariants import check_records, read_records
 from tests.stepspecs.specifications import table_of

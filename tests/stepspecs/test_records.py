@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from runtime_shim.run_steps import ALLOWED, IllegalTransitionError, change, run_step
-from runtime_shim.run_timeline import timeline_lines
+from runtime_shim.contract.run_steps import ALLOWED, IllegalTransitionError, change, run_step
+from runtime_shim.contract.run_timeline import timeline_lines
 from tests.stepspecs.invariants import read_records
 from tests.stepspecs.specifications import table_of
 from tests.stepspecs.stepped import Place, compiled_to
@@ -148,7 +148,7 @@ def test_what_a_timeline_tells_is_no_markup() -> None:
 
 
 def test_what_identifies_a_program_has_its_contract(tmp_path: Path) -> None:
-    from runtime_shim.program import identified  # noqa: PLC0415
+    from runtime_shim.engine.program import identified  # noqa: PLC0415
 
     first = identified(table_of(DOCUMENT, tmp_path))
     changed = json.loads(json.dumps(DOCUMENT))

@@ -10,7 +10,7 @@ import pytest
 from compiler.frontends.stepspec.context_keys import KEYS
 from compiler.frontends.stepspec.runtime import Policy, Runtime, ToolCommand
 from compiler.frontends.stepspec.syntax import Document, StepSpec, ToolCall
-from runtime_shim.tool_schemas import BUILT_IN
+from runtime_shim.contract.tool_schemas import BUILT_IN
 from tests.conftest import ROOT
 from tests.rdc.cli_support import call
 from tests.stepspecs.documents import compiled, findings

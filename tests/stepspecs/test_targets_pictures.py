@@ -9,7 +9,7 @@ from backends.picture.picture import Picture, picture
 from backends.picture.stages import LONGEST_COMMAND
 from backends.registry import load
 from backends.specification import STEP_SECONDS
-from runtime_shim import contract
+from runtime_shim.contract import contract
 from tests.dot.real import drawn
 from tests.stepspecs.programs import BRIEF, CHECK, CONFIG, DRAFT, GUARDED, Table, specification
 

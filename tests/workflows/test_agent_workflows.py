@@ -16,10 +16,10 @@ from backends.github import GithubBackend
 from compiler.driver import compile_file
 from compiler.ir.edges import Edge, Keep, OutcomeTest
 from compiler.ir.program import Program
-from runtime_shim import publisher, publisher_changes
-from runtime_shim.program import RefusedError
-from runtime_shim.recipes import RECIPES
-from runtime_shim.runner_changes import changed_files
+from runtime_shim.engine.program import RefusedError
+from runtime_shim.legacy.runner_changes import changed_files
+from runtime_shim.publish import publisher, publisher_changes
+from runtime_shim.tasks.recipes import RECIPES
 from tests.conftest import ROOT
 from tests.workflows import act, lint
 from tests.workflows.compiling import parsed

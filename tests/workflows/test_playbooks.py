@@ -15,7 +15,7 @@ from backends.base import Emission
 from backends.github import GithubBackend
 from backends.options.problems import OptionsError
 from compiler.driver import compile_file
-from runtime_shim import publisher_comment
+from runtime_shim.publish import publisher_comment
 from tests.workflows import act, engine, lint
 from tests.workflows.compiling import parsed
 from tests.workflows.stand_in import answering

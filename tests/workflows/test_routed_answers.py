@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from compiler.ir.program import Program
-from runtime_shim.program import RefusedError
-from runtime_shim.runner_answers import read_replies
-from runtime_shim.runner_state import Run, read_state
+from runtime_shim.engine.program import RefusedError
+from runtime_shim.legacy.runner_answers import read_replies
+from runtime_shim.legacy.runner_state import Run, read_state
 from tests.workflows.routed import (
     COMPLETE,
     STOP,

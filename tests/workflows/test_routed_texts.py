@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from compiler.ir.tasks import End
-from runtime_shim.runner_calls import masked
+from runtime_shim.legacy.runner_calls import masked
 from tests.workflows.routed import (
     COMPLETE,
     STOP,

@@ -15,7 +15,7 @@ from compiler.frontends.playbook.parse import Parsed
 from compiler.frontends.playbook.references import check_references
 from compiler.frontends.playbook.syntax import Artifact, Elicit, Input, Playbook, Step, ToolCall, every_step
 from compiler.source import Source, Span
-from runtime_shim.fitting import unfit
+from runtime_shim.data.fitting import unfit
 
 LARGEST_PLAYBOOK = 200_000
 """In bytes (P1)."""

@@ -13,7 +13,7 @@ from compiler.frontends.stepspec.syntax import StepSpec
 from compiler.frontends.stepspec.tools import known_tools
 from compiler.ir.patterns import pattern_problem
 from compiler.suggestions import did_you_mean
-from runtime_shim.tool_schemas import BUILT_IN, unfit_arguments, unfit_schema
+from runtime_shim.contract.tool_schemas import BUILT_IN, unfit_arguments, unfit_schema
 
 
 def tool_findings(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from compiler.frontends.stepspec.runtime import Runtime
 from compiler.frontends.stepspec.syntax import Risk, StepSpec, ToolCall
-from runtime_shim.tool_schemas import BUILT_IN
+from runtime_shim.contract.tool_schemas import BUILT_IN
 
 RISKS: tuple[Risk, ...] = ("low", "medium", "high")
 

@@ -21,7 +21,7 @@ class Given(NamedTuple):
 
 def unfit_inputs(declared: Declarations, given: Sequence[Given], begin: Span | None) -> Iterator[Unclear]:
     """What is wrong with the inputs of one scenario; `begin` is where its run begins."""
-    from runtime_shim.fitting import unfit  # noqa: PLC0415 (few documents have inputs)
+    from runtime_shim.data.fitting import unfit  # noqa: PLC0415 (few documents have inputs)
 
     inputs = {item.input.name: item.input for item in declared.inputs}
     for name, value, span in given:

@@ -1,0 +1,211 @@
+"""Contracts: the stages of steps, done one by one (I32), all of an attempt within one time limit (B7)."""
+
+import math
+import os
+import time
+from typing import Any, Callable, NamedTuple, Optional, Union
+
+from runtime_shim.engine.dialog import BINARY
+from runtime_shim.engine.display import duration
+from runtime_shim.engine.journal import Record
+from runtime_shim.engine.program import Table
+from runtime_shim.engine.session import PERFORMERS, Done, Session
+from runtime_shim.engine.state import State
+from runtime_shim.engine.walk import Registers, attempt_of, filled
+from runtime_shim.tasks.ask import Prompts
+from runtime_shim.tasks.conversing import PROMPTS, Conversing
+from runtime_shim.tasks.exchange import SH, Answered
+from runtime_shim.tasks.process import Code
+
+STEP_SECONDS = 1800  # the time limit of an attempt where the configuration says none (B7)
+LONGEST_ATTEMPT = 10**8  # seconds: no timer of the system takes much more
+HANDED = {"evidence": "RDC_EVIDENCE_FILE", "drrs": "RDC_DRR_FILE"}  # what an executor may hand over, and where
+KINDS_OF_STAGES = ("inputs", "context", "tool", "execute", "guardrails", "validation", "outputs")  # in order
+
+
+class Found(NamedTuple):
+    """What came of a stage: what is wrong, "" if nothing is, what is kept of it in the journal (B18), a remark."""
+
+    error: str
+    kept: Table
+    remark: str = ""
+
+
+class LateError(Exception):
+    """The time of an attempt is over."""
+
+
+def filled_values(contract: Table, value: Any, registers: Registers) -> Any:  # noqa: ANN401 (any JSON value)
+    """Return a JSON value with the placeholders in its strings filled in (B3)."""
+    if isinstance(value, str):
+        return filled(contract, value, registers)
+    if isinstance(value, list):
+        return [filled_values(contract, item, registers) for item in value]
+    if isinstance(value, dict):
+        return {key: filled_values(contract, item, registers) for key, item in value.items()}
+    return value
+
+
+def spec_of(session: Session, step: str) -> Table:
+    """Return the specification of a step with its placeholders filled in."""
+    contract = session.program["contract"]
+    spec: Table = filled_values(contract, contract["steps"][step], session.state.registers)
+    return spec
+
+
+def config_of(session: Session) -> Table:
+    """Return the configuration of a contract."""
+    config: Table = session.program["contract"].get("config", {})
+    return config
+
+
+def paths_of(session: Session, node: Table) -> list[str]:
+    """Return the paths of a stage with their placeholders filled in."""
+    return [filled(node, path, session.state.registers) for path in node.get("paths", ())]
+
+
+def _place(node: Table) -> tuple[int, int]:
+    return KINDS_OF_STAGES.index(node["stage"]), node.get("place", 0)
+
+
+def attempt_so_far(nodes: Table, state: State) -> list[Record]:
+    """Return the records of the stages that the attempt under way has done: their places rise (I32)."""
+    node = nodes[state.node]
+    found: list[Record] = []
+    for record in reversed(state.finished):
+        earlier = nodes.get(record["node"], {})
+        if earlier.get("step") != node["step"] or "stage" not in earlier or _place(earlier) >= _place(node):
+            break
+        found.insert(0, record)
+        node = earlier
+    return found
+
+
+def found_so_far(session: Session, key: str) -> list[Any]:
+    """Return what the stages of the attempt under way have found under a key."""
+    records = attempt_so_far(session.program["nodes"], session.state)
+    return [record["found"][key] for record in records if key in record.get("found", {})]
+
+
+class Stages(Prompts, Conversing):
+    """Does the stages of steps; STAGES has a function for each kind."""
+
+    keys = ()
+    recovers = True
+    _attempt: tuple[str, int] = ("", 0)
+    _ends = 0.0
+
+    def perform(self, name: str, node: Table) -> Done:
+        """Do a stage, as far as the time limit of its attempt lets it."""
+        self._begin(node)
+        self.session.heed()
+        try:
+            found = STAGES[node["stage"]](self, name, node) if self.seconds_left() > 0 else Found(self.late, {})
+        except LateError:
+            found = Found(self.late, {})
+        if isinstance(found, Done):
+            return found
+        if not found.error and node["stage"] != "outputs" and self.seconds_left() <= 0:
+            found = found._replace(error=self.late)
+        note = {"found": found.kept} if found.kept else None
+        return Done("fail" if found.error else "pass", found.error or found.remark, note)
+
+    @property
+    def root(self) -> str:
+        """The folder that the paths of a specification are in."""
+        root: str = self.session.state.begin["cwd"]
+        return root
+
+    @property
+    def limit(self) -> int:
+        """How many seconds an attempt may take."""
+        seconds: int = config_of(self.session).get("step_timeout_seconds", STEP_SECONDS)
+        return min(seconds, LONGEST_ATTEMPT)
+
+    @property
+    def late(self) -> str:
+        """What is said of an attempt whose time is over."""
+        return f"the attempt took longer than {duration(self.limit)}"
+
+    def _begin(self, node: Table) -> None:
+        """Begin to count the seconds of an attempt; a call that resumes one begins anew."""
+        attempt = (node["step"], attempt_of(node, self.session.state.registers))
+        if attempt != self._attempt:
+            self.begin_again(node)
+
+    def begin_again(self, node: Table) -> None:
+        """Count the seconds of an attempt from here on."""
+        attempt = (node["step"], attempt_of(node, self.session.state.registers))
+        self._attempt, self._ends = attempt, time.monotonic() + self.limit
+
+    def seconds_left(self, most: float = math.inf) -> int:
+        """Return how many seconds the attempt still has, `most` if it has more; 0 for none."""
+        return max(math.ceil(min(self._ends - time.monotonic(), most)), 0)
+
+    def time_limit(self, most: float = math.inf) -> int:
+        """Return the same for what is to be called now, for which 0 would be no limit; raises LateError."""
+        seconds = self.seconds_left(most)
+        if seconds <= 0:
+            raise LateError
+        return seconds
+
+    def said(self, name: str, node: Table, command: str, given: str, most: float = math.inf) -> Answered:
+        """Give a text to a command, and return its answer; raises LateError."""
+        seconds = self.time_limit(most)
+        (answered,) = self.converse({**node, "timeout": seconds}, [(name, node, command, given)])
+        if answered.trouble and self.seconds_left() <= 0:
+            raise LateError
+        return answered
+
+    def execute(self, name: str, node: Table, command: str, request: str, folder: str) -> Code:
+        """Run an executor, whose output is shown; it gets a file, since it may read it whenever it likes."""
+        import tempfile  # slow to import, as is what it needs, and most calls of a program execute nothing
+
+        self.keep(PROMPTS, name, request)
+        handed = {variable: os.path.join(folder, key) for key, variable in HANDED.items()}
+        words, limit = [b"sh", b"-c", os.fsencode(command)], self.time_limit()
+        try:
+            with tempfile.TemporaryFile(buffering=0) as file:  # it has no name: nothing of it is ever left
+                file.write(request.encode("utf-8", "replace"))
+                file.seek(0)
+                given = [(os.POSIX_SPAWN_DUP2, file.fileno(), 0)]
+                group = self.processes.spawn(SH, words, self.environment(node, **handed), given)
+        except OSError as error:
+            raise self.not_begun(name, error) from None
+        (code,) = self.processes.watch([group], limit)
+        if code is None:
+            raise LateError
+        return code
+
+    def is_mocked(self, _kind: str, _name: str) -> bool:
+        """Tell whether a file answers in place of what would be called."""
+        return False
+
+    @staticmethod
+    def replies(_node: Table) -> list[str]:
+        """Return the words of a stage."""
+        return list(BINARY)
+
+    def recover(self, name: str) -> Optional[Done]:
+        """Do a stage again that was interrupted; about a command, somebody decides (R2)."""
+        is_decided = self.session.options.assume or is_command(self.session, self.session.program["nodes"][name])
+        return super().recover(name) if is_decided else None
+
+    def preview(self, name: str, node: Table) -> Done:
+        """Say what a stage would do; a file of answers may say what comes of it."""
+        done = self.from_file(name) if node["stage"] == "execute" else None
+        return done or Done("pass", f"would {PREVIEWS[node['stage']](self.session, node)}")
+
+
+Stage = Callable[[Stages, str, Table], Union[Found, Done]]
+STAGES: dict[str, Stage] = {}
+PREVIEWS: dict[str, Callable[[Session, Table], str]] = {}  # what each kind would do, in words
+COMMANDED: list[Callable[[Session, Table], bool]] = []  # what modules know of stages that run a command of somebody
+
+
+def is_command(session: Session, node: Table) -> bool:
+    """Tell whether a stage runs a command that may have changed something."""
+    return any(look(session, node) for look in COMMANDED)
+
+
+PERFORMERS["stage"] = Stages

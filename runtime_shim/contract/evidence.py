@@ -1,0 +1,118 @@
+"""Evidence of steps: what an executor hands over, and what is filled in or derived (B13). Pure."""
+
+import re
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta, timezone
+from typing import Any, Callable, Optional
+
+from runtime_shim.engine.program import Table
+
+FACTORS = {"CL1": 0.5, "CL2": 0.8, "CL3": 1.0}  # of congruence
+LEVELS = ("L0", "L1", "L2")
+VALID_DAYS = 90
+MOST_RECORDS = 1000
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{3}(\d{3})?)?(Z|[+-]\d\d:\d\d)?)?", re.ASCII)
+
+
+def is_fraction(value: Any) -> bool:  # noqa: ANN401 (any JSON value)
+    """Tell whether a value is a number from 0 to 1."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def is_said(value: Any) -> bool:  # noqa: ANN401
+    """Tell whether a value is a string with something in it."""
+    return isinstance(value, str) and bool(value.strip())
+
+
+def is_time(value: Any) -> bool:  # noqa: ANN401
+    """Tell whether a value is a date, or a date and time."""
+    return isinstance(value, str) and _moment(value) is not None
+
+
+def _moment(text: str) -> Optional[datetime]:
+    if not MOMENT.fullmatch(text):  # versions of Python differ in what else they take
+        return None
+    try:
+        moment = datetime.fromisoformat(text[:-1] + "+00:00" if text.endswith("Z") else text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
+
+
+FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "id": (is_said, "a string"),
+    "claim": (is_said, "a string"),
+    "level": (LEVELS.__contains__, "L0, L1 or L2"),
+    "source": (is_said, "a string"),
+    "date": (is_time, "a date and time such as 2026-01-31T12:00:00Z"),
+    "valid_until": (is_time, "a date and time such as 2026-01-31T12:00:00Z"),
+    "congruence": (lambda value: isinstance(value, str) and value in FACTORS, "CL1, CL2 or CL3"),
+    "reliability": (is_fraction, "a number from 0 to 1"),
+    "wlnk": (is_fraction, "a number from 0 to 1"),
+    "carrier_ref": (is_said, "a string"),
+}
+
+
+def records_in(value: Any, name: str) -> list[Table]:  # noqa: ANN401
+    """Return the objects that a file has, one or a list of them; raises ValueError."""
+    found = value if isinstance(value, list) else [value]
+    if not all(isinstance(one, dict) for one in found):
+        raise ValueError(f"{name}: expected an object, or a list of objects")
+    if len(found) > MOST_RECORDS:
+        raise ValueError(f"{name}: more than {MOST_RECORDS} objects")
+    return found
+
+
+def checked_evidence(value: Any, taken: Collection[str]) -> list[Table]:  # noqa: ANN401
+    """Return the evidence of an executor; raises ValueError with what is wrong. `taken` are ids of other steps."""
+    found, ids = records_in(value, "evidence"), set(taken)
+    for number, one in enumerate(found, start=1):
+        for field, (is_fit, expected) in FIELDS.items():
+            if field in one and not is_fit(one[field]):
+                raise ValueError(f"evidence {number}: {field}: expected {expected}")
+        if one.get("id") in ids:
+            raise ValueError(f"evidence {number}: the id {one['id']} is that of another record")
+        ids |= {one["id"]} if "id" in one else set()
+    return found
+
+
+def in_utc(date: str, days: int = 0) -> str:
+    """Return a date and time in UTC, some days later."""
+    moment = _moment(date)
+    try:
+        found = (moment + timedelta(days=days)).astimezone(timezone.utc) if moment else None
+    except OverflowError:  # at the end of the calendar nothing is later
+        return in_utc(date) if days else date
+    return found.isoformat().replace("+00:00", "Z") if found else date
+
+
+def whole_evidence(given: Sequence[Table], spec: Table, level: str, now: str, taken: Collection[str]) -> list[Table]:
+    """Return the records of a step: those that were given with all their fields, else the one that is derived."""
+    found, ids = [], {*taken, *(one["id"] for one in given if "id" in one)}
+    for one in given or ([{}] if level else []):
+        times: dict[str, str] = {key: in_utc(one[key]) for key in ("date", "valid_until") if key in one}
+        record = {**_derived(spec, level, times.get("date", now), given), **one, **times}
+        number = 1
+        while "id" not in record:
+            name = f"ev-{spec['id']}-{number}"
+            if name not in ids:
+                record["id"] = name
+                ids.add(name)
+            number += 1
+        record.setdefault("wlnk", round(record["reliability"] * FACTORS[record["congruence"]], 6))
+        found.append(record)
+    return found
+
+
+def _derived(spec: Table, level: str, date: str, given: Sequence[Table]) -> Table:
+    named, outputs = [one.get("carrier_ref") for one in given], spec.get("outputs") or [None]
+    carrier = next((path for path in outputs if path not in named), outputs[0])
+    claim = next(filter(None, (spec.get(key) for key in ("description", "name", "id"))), "")
+    about = {"claim": claim, "level": level or LEVELS[0], "source": spec["id"], "carrier_ref": carrier}
+    return {**about, "date": date, "valid_until": in_utc(date, VALID_DAYS), "congruence": "CL1", "reliability": 0}
+
+
+def evidence_of(path: str, given: Sequence[Table], whole: Sequence[Table]) -> list[str]:
+    """Return the ids of the evidence that is about an output: all that names it, else all of its step (B13)."""
+    named = [one.get("carrier_ref") == path for one in given]
+    return [one["id"] for one, names in zip(whole, named or [True]) if names or True not in named]  # noqa: B905

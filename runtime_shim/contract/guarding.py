@@ -1,0 +1,92 @@
+"""Guardrails: words and patterns that inputs and outputs must not have (B10), looked for in a process of its own."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, Callable
+
+from runtime_shim.contract.contract import Found, LateError, Stages, config_of
+from runtime_shim.contract.safe_paths import UnsafeError, read_inside
+from runtime_shim.engine.program import Table
+from runtime_shim.engine.state import utc_now
+from runtime_shim.tasks.search import SearchError, child_says
+
+LEADING_FLAGS = re.compile(r"\(\?([aiLmsux]+)\)")  # what may stand at the beginning of a pattern only
+TOLD_VIOLATIONS = 3  # in a message; the report has all
+FIND = """
+import json, re, signal, sys
+signal.alarm(int(sys.argv[1]))
+rules, texts = json.load(sys.stdin)
+found = []
+for rule, pattern in rules:
+    search = re.compile(pattern).search
+    for where, text in texts:
+        match = search(text)
+        if match:
+            found.append({"rule": rule, "where": where, "text": match.group()[:200]})
+print(json.dumps(found[:200]))
+"""
+Texts = list[tuple[str, str]]  # where each stands, and the text
+
+
+def whole_words(pattern: str) -> str:
+    """Return the pattern that matches only whole words."""
+    flags = LEADING_FLAGS.match(pattern)
+    rest = pattern[flags.end() :] if flags else pattern
+    end = "\n" if flags and "x" in flags[1] else ""  # a comment at the end of the pattern ends there
+    return f"{flags.group() if flags else ''}(?<!\\w)(?:{rest}{end})(?!\\w)"
+
+
+def rules_of(guardrails: Table) -> list[tuple[str, str]]:
+    """Return the rules of a stage by name, each with what is searched for; a space in words matches any white space."""
+    words = (word for word in guardrails.get("blocklist", ()) if word.strip())
+    blocked = [
+        (f"blocklist: {word}", whole_words("(?i)" + r"\s+".join(map(re.escape, word.split())))) for word in words
+    ]
+    return blocked + [(f"pattern: {pattern}", whole_words(pattern)) for pattern in guardrails.get("patterns", ())]
+
+
+def strings_in(value: Any, place: str) -> Texts:  # noqa: ANN401 (any JSON value)
+    """Return the strings of a JSON value and where they stand."""
+    if isinstance(value, str):
+        return [(place, value)]
+    if isinstance(value, list):
+        return [found for index, item in enumerate(value) for found in strings_in(item, f"{place}[{index}]")]
+    if isinstance(value, dict):
+        return [found for key, item in value.items() for found in strings_in(item, f"{place}.{key}".lstrip("."))]
+    return []
+
+
+def contents(root: str, paths: Iterable[str]) -> Texts:
+    """Return the contents of files; folders have none."""
+    files = (path for path in paths if not path.endswith("/"))
+    return [(path, read_inside(root, path).decode("utf-8", "replace")) for path in files]
+
+
+def guarded(stages: Stages, stage: str, gather: Callable[[], Texts]) -> Found:
+    """Look for what the guardrails of `input` or `output` do not allow; without any, nothing is read or kept."""
+    rules = rules_of(config_of(stages.session).get("guardrails", {}).get(stage, {}))
+    if not rules:
+        return Found("", {})
+    try:
+        texts = gather()
+    except UnsafeError as error:
+        return Found(f"{stage} {error}", {})
+    found = violations(stages, rules, texts) if texts else []
+    status = "failed" if found else "passed"
+    report = {"stage": stage, "status": status, "checked_at": utc_now(), "violations": found}
+    told = "; ".join(f"{one['rule']} in {one['where']}" for one in found[:TOLD_VIOLATIONS])
+    more = f" and {len(found) - TOLD_VIOLATIONS} more" if len(found) > TOLD_VIOLATIONS else ""
+    return Found(f"{stage} guardrails: {told}{more}" if found else "", {"guardrails": report})
+
+
+def violations(stages: Stages, rules: Sequence[tuple[str, str]], texts: Texts) -> list[Table]:
+    """Search, no longer than the attempt lasts."""
+    try:
+        said = child_says(stages.processes, FIND, [rules, texts], stages.time_limit(), "-S")
+    except SearchError as error:
+        if stages.seconds_left() <= 0:
+            raise LateError from None
+        return [{"rule": "the search itself", "where": "everything", "text": str(error)}]
+    found: list[Table] = json.loads(said)
+    return found

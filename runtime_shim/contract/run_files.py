@@ -1,0 +1,174 @@
+"""The files of a run (B14): made anew from the journal whenever it has grown, each whole or not at all (B18)."""
+
+import json
+import os
+from contextlib import suppress
+from typing import Optional
+
+from runtime_shim.contract.run_records import RunRecords
+from runtime_shim.contract.run_texts import RecordTexts
+from runtime_shim.data.report_files import open_new
+from runtime_shim.engine.command_line import OPTIONS
+from runtime_shim.engine.journal import Record, at_once, read_journal, sync_directory
+from runtime_shim.engine.program import RefusedError, naming
+from runtime_shim.engine.session import EVENTS, OPENS, RECORDS, WRITTEN, Session
+from runtime_shim.engine.state import KEPT, READS, RUN_FILES, State, utc_now
+
+RECORD_NAMES = ("events", "gates", "approvals", "tool_results", "artifacts", "evidence", "drrs", "timeline", "manifest")
+Marks = tuple[int, ...]
+RUNS: list["RunFiles"] = []  # the files of the run that this call is about
+
+
+class RunFiles:
+    """The files of a run in their folder; those whose content is as it was are left alone."""
+
+    def __init__(self, session: Session, records: list[Record]) -> None:
+        begin, *others = records
+        self.records = RunRecords(session.program, begin)
+        for record in others:
+            self.records.apply(record)
+        given = session.options.run_dir or begin.get("run_dir")
+        self.folder = os.path.join(begin["cwd"], given) if given else os.path.join(session.store.folder, begin["run"])
+        self._is_own = not given  # it lies beside the journal
+        self._again = session.call("resume")
+        self._texts, self._run = RecordTexts(), begin["run"]
+        self._written: dict[str, tuple[str, Marks]] = {}
+
+    def write(self) -> None:
+        """Write what has changed, in the records or by somebody on disk: events first, the manifest last (B14)."""
+        self.make_folder()
+        for name, text in self._texts.of(self.records.files()).items():
+            path = os.path.join(self.folder, f"{name}.json")
+            if self._written.get(name) != (text, marks_of(path)):
+                try:
+                    self._write(f"{name}.json", text)
+                except OSError as error:
+                    reason = f"{error.strerror}; when it can be written: {self._again}"
+                    raise OSError(error.errno, reason, path) from None
+                self._written[name] = (text, marks_of(path))
+
+    def make_folder(self) -> None:
+        """Make the folder; what a command may have put in the place of that beside the journal is not followed."""
+        with naming(self.folder):
+            if self._is_own and os.path.islink(self.folder):
+                os.unlink(self.folder)
+            os.makedirs(self.folder, exist_ok=True)
+
+    def _write(self, name: str, text: str) -> None:
+        draft = os.path.join(self.folder, f".{name}.new")
+        with open_new(draft) as file:
+            file.write(text.encode("utf-8", "replace"))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, os.path.join(self.folder, name))
+        sync_directory(self.folder)
+
+    def place_of_other(self) -> Optional[str]:
+        """Return where the files of another run that lie here belong; None for none. Refuses what is in the way."""
+        manifest = os.path.join(self.folder, "manifest.json")
+        try:
+            with open(manifest, opener=at_once) as file:
+                other = json.load(file)["run_id"]
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError):
+            raise RefusedError(f"{manifest} is no manifest of a run: name another folder with --run-dir") from None
+        if other == self._run:
+            return None
+        place = os.path.join(self.folder, "history", os.path.basename(str(other)) or "run")
+        if os.path.exists(place):
+            raise RefusedError(f"{place} is there already: name another folder with --run-dir")
+        return place
+
+    def set_aside(self) -> None:
+        """Move the files of another run that lie here to `history`: nothing is ever written over."""
+        place = self.place_of_other()
+        if place is None:
+            return
+        os.makedirs(place)
+        for name in RECORD_NAMES:
+            with suppress(FileNotFoundError):
+                os.rename(os.path.join(self.folder, f"{name}.json"), os.path.join(place, f"{name}.json"))
+
+
+def marks_of(path: str) -> Marks:
+    """Return by what a file is known to be the one that was written; () for none."""
+    with suppress(FileNotFoundError):
+        about = os.lstat(path)
+        return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns
+    return ()
+
+
+def records_of(session: Session) -> list[Record]:
+    """Return the journal's records of the run that a call is about; those of a run that begins are not written yet."""
+    records = read_journal(session.store.path)[0]
+    begin = session.state.begin
+    return records if records and records[0]["run"] == begin["run"] else [begin]
+
+
+def find_run(session: Session) -> None:
+    """Take up the files of a run; what a kill has left behind is written anew."""
+    RUNS[:] = [RunFiles(session, records_of(session))]
+    if session.options.dry_run:
+        return
+    if session.options.command != "run":
+        if session.options.run_dir not in (None, session.state.begin.get("run_dir")):
+            RUNS[0].set_aside()
+        if session.is_same(session.state):  # another version may yet be refused
+            RUNS[0].write()
+    elif "run_dir" in session.state.begin:  # what cannot be written to is refused before anything is recorded
+        RUNS[0].make_folder()
+        RUNS[0].place_of_other()
+
+
+def begin_files(session: Session, event: str, fields: Record) -> None:
+    """Write the files of a run that begins."""
+    if event == "run_started" and not fields["resumed"]:
+        RUNS[0].set_aside()
+        write_or_rest(session, is_new=True)
+
+
+def write_or_rest(session: Session, is_new: bool) -> None:
+    """Write the files; where they cannot be written, a step that the run has just come to has not begun."""
+    try:
+        RUNS[0].write()
+    except OSError:
+        if is_new and session.state.condition == "running":
+            rest: Record = {"kind": "rest", "condition": "ready"}
+            session.store.append(rest)
+            session.state.apply(rest)
+        raise
+
+
+def follow_journal(session: Session, record: Record) -> None:
+    """Bring the files up to what the journal says now."""
+    if RUNS[0].records.apply(record):
+        write_or_rest(session, is_new=record["kind"] == "done")
+
+
+def timed(session: Session, record: Record) -> Record:
+    """Return a record with its time, which is never before that of the one before it; a run is called as B14 says."""
+    if "kind" not in record:
+        return record
+    if record["kind"] == "begin":
+        now = record["time"]
+        run = f"run-{now[:19].translate(str.maketrans('', '', '-T:'))}-{record['run'].rpartition('-')[2]}"
+        return {**record, "run": run, **({"run_dir": session.options.run_dir} if session.options.run_dir else {})}
+    last = max(utc_now(), session.state.begin["time"], *(one.get("time", "") for one in session.state.finished[-1:]))
+    return {**record, "time": max(last, record.get("time", ""))}
+
+
+def with_folder(state: Optional[State]) -> None:
+    """Have the files of a run archived with it, where they lie beside its journal."""
+    RUN_FILES[:] = [] if state is None or "run_dir" in state.begin else [state.begin["run"]]
+
+
+KEPT.append("files")  # what an archived run has of them
+READS.append(with_folder)
+RECORDS.append(timed)
+OPENS.append(find_run)
+EVENTS.append(begin_files)
+WRITTEN.append(follow_journal)
+OPTIONS.append(
+    ("run open resume step answer approve timeline outputs status", "--run-dir", "DIR", "the records of the run")
+)

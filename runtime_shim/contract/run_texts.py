@@ -1,0 +1,50 @@
+"""The records of a run as texts: JSON with indentation and sorted keys, of which only what is new is written out."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from runtime_shim.engine.session import masked
+
+
+class RecordTexts:
+    """Writes the values of a run; records grow, and each text is made anew after every change."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str] = {}  # the texts of what the records have now, by the same on one line
+        self._before: dict[str, str] = {}
+
+    def of(self, files: dict[str, Any]) -> dict[str, str]:
+        """Return the text of each file."""
+        self._before, self._known = self._known, {}
+        return {name: self._whole(value) + "\n" for name, value in files.items()}
+
+    def _whole(self, value: Any) -> str:  # noqa: ANN401 (any JSON value)
+        """Write a list item by item, and an object with the lists in it alike."""
+        if isinstance(value, list):
+            return _around("[", map(self._item, value), "]")
+        pairs = ((key, value[key]) for key in sorted(value))
+        parts = (
+            f"{json.dumps(key)}: {(self._whole if isinstance(part, list) else self._item)(part)}" for key, part in pairs
+        )
+        return _around("{", parts, "}")
+
+    def _item(self, value: Any) -> str:  # noqa: ANN401
+        key = json.dumps(value, sort_keys=True)
+        text = self._known.get(key) or self._before.get(key) or json.dumps(in_masked(value), indent=2, sort_keys=True)
+        self._known[key] = text
+        return text
+
+
+def _around(begin: str, parts: Iterable[str], end: str) -> str:
+    inner = ",\n".join(parts).replace("\n", "\n  ")
+    return f"{begin}\n  {inner}\n{end}" if inner else begin + end
+
+
+def in_masked(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
+    """Return a JSON value without what must not be kept."""
+    if isinstance(value, str):
+        return masked(value)
+    if isinstance(value, list):
+        return [in_masked(item) for item in value]
+    return {key: in_masked(item) for key, item in value.items()} if isinstance(value, dict) else value

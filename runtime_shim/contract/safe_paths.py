@@ -1,0 +1,145 @@
+"""Files of the project: what a specification names is read and written inside its root, and nowhere else (B3).
+
+Paths come from documents, inputs and tools. Links that stay inside are followed once, by name; the files are then
+opened folder by folder without following links, so that nobody can put a link in their place meanwhile.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+from runtime_shim.engine.display import one_line
+from runtime_shim.engine.state import OURS
+from runtime_shim.tasks.reading import NO_TEXT
+
+LARGEST_FILE = 16 * 1024 * 1024  # bytes that are read of a file to look at its content
+PROTECTED = (".git", OURS)  # what Git and rdc keep: to write there would change what they do
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+
+
+class UnsafeError(ValueError):
+    """A path that is not used, and why."""
+
+
+def inside(root: str, path: str) -> list[str]:
+    """Return the names that lead from the root to a path, with the links in it followed."""
+    try:
+        is_path = bool(path) and b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        is_path = False
+    if not is_path:
+        raise UnsafeError(f"{one_line(path)!a} is not a path")
+    if os.path.isabs(path):
+        raise UnsafeError(f"{one_line(path)} is absolute; give a path inside the project")
+    top = os.path.realpath(root)
+    real = os.path.realpath(os.path.join(top, path))
+    if real != top and not real.startswith(os.path.join(top, "")):
+        raise UnsafeError(f"{one_line(path)} leads out of the project")
+    return [name for name in os.path.relpath(real, top).split(os.sep) if name != os.curdir]
+
+
+@contextmanager
+def folder_inside(root: str, names: Sequence[str], makes: bool = False) -> Iterator[int]:
+    """Open the folder that names lead to, without following links."""
+    folder = os.open(os.path.realpath(root), FOLDER)
+    try:
+        for name in names:
+            if makes:
+                with suppress(FileExistsError):
+                    os.mkdir(name, dir_fd=folder)
+            inner = os.open(name, FOLDER, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        yield folder
+    finally:
+        os.close(folder)
+
+
+@contextmanager
+def safely(path: str) -> Iterator[None]:
+    """Say which path an error of the system is about."""
+    try:
+        yield
+    except OSError as error:
+        missing = error.errno in (errno.ENOENT, errno.ENOTDIR)
+        reason = "does not exist" if missing else f"cannot be used: {error.strerror}"
+        raise UnsafeError(f"{one_line(path)} {reason}") from None
+
+
+def check_there(root: str, path: str) -> None:
+    """Refuse a path that is not there: a regular file, or a folder where the path ends with a slash."""
+    names = inside(root, path)
+    with safely(path), folder_inside(root, names[:-1]) as folder:
+        mode = os.stat(names[-1] if names else ".", dir_fd=folder, follow_symlinks=False).st_mode
+    if stat.S_ISDIR(mode) and path.endswith("/"):
+        return
+    if not stat.S_ISREG(mode):
+        raise UnsafeError(f"{one_line(path)} is not a regular file")
+
+
+def is_missing(root: str, path: str) -> bool:
+    """Tell whether nothing is at a path inside the project."""
+    return not os.path.lexists(os.path.join(os.path.realpath(root), *inside(root, path)))
+
+
+@contextmanager
+def opened(root: str, path: str) -> Iterator[int]:
+    """Open a regular file for reading; a pipe in its place is not waited for."""
+    names = inside(root, path)
+    with safely(path), folder_inside(root, names[:-1]) as folder:
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+        file = os.open(names[-1] if names else ".", flags, dir_fd=folder)
+    try:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            raise UnsafeError(f"{one_line(path)} is not a regular file")
+        with safely(path):
+            yield file
+    finally:
+        os.close(file)
+
+
+def read_inside(root: str, path: str, most: int = LARGEST_FILE) -> bytes:
+    """Read a regular file."""
+    content = bytearray()
+    with opened(root, path) as file:
+        while piece := os.read(file, 1 << 20):
+            content += piece
+            if len(content) > most:
+                raise UnsafeError(f"{one_line(path)} is larger than {most:,} bytes")
+    return bytes(content)
+
+
+def write_inside(root: str, path: str, content: bytes) -> None:
+    """Write a file, whole or not at all; folders on the way are made."""
+    names = inside(root, path)
+    if not names or path.endswith("/"):
+        raise UnsafeError(f"{one_line(path)} is a folder")
+    if any(name.lower() in PROTECTED for name in names):
+        raise UnsafeError(f"{one_line(path)} belongs to Git or rdc, and is not written")
+    with safely(path), folder_inside(root, names[:-1], makes=True) as folder:
+        with suppress(FileNotFoundError):
+            if not stat.S_ISREG(os.stat(names[-1], dir_fd=folder, follow_symlinks=False).st_mode):
+                raise UnsafeError(f"{one_line(path)} is not a regular file")
+        _replace(folder, names[-1], content)
+
+
+def _replace(folder: int, name: str, content: bytes) -> None:
+    draft = f".rdc-{os.urandom(8).hex()}.new"
+    file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=folder)
+    try:
+        with os.fdopen(file, "wb") as opened_draft:
+            opened_draft.write(content)
+        os.replace(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(draft, dir_fd=folder)
+        raise
+
+
+def list_inside(root: str, path: str) -> list[str]:
+    """Return the names in a folder, sorted; those of folders end with a slash."""
+    with safely(path), folder_inside(root, inside(root, path)) as folder, os.scandir(folder) as entries:
+        names = (entry.name + ("/" if entry.is_dir(follow_symlinks=False) else "") for entry in entries)
+        return sorted(NO_TEXT.sub("\ufffd", name) for name in names)

@@ -1,0 +1,104 @@
+"""The stages in which tools are called (B9): every call is recorded, those that fail and are skipped too."""
+
+import json
+import types
+from typing import Any, Optional
+
+from runtime_shim.contract.built_in_tools import built_in_result
+from runtime_shim.contract.contract import COMMANDED, PREVIEWS, STAGES, Found, LateError, Stages, config_of, spec_of
+from runtime_shim.contract.git_calls import ToolError
+from runtime_shim.contract.strict_json import json_or_text
+from runtime_shim.contract.tool_schemas import BUILT_IN, unfit_arguments
+from runtime_shim.engine.command_line import CHECKS, OPTIONS
+from runtime_shim.engine.display import duration
+from runtime_shim.engine.program import Table
+from runtime_shim.engine.session import Session
+from runtime_shim.engine.state import utc_now
+from runtime_shim.tasks.conversing import answer_of
+from runtime_shim.tasks.pairs import pairs
+from runtime_shim.tasks.reading import LARGEST_ANSWER, TOOL_SECONDS
+
+USUAL: Table = {"args": {}, "required": False, "risk": "low"}
+
+
+def check_tools(_program: Table, options: types.SimpleNamespace) -> None:
+    """Refuse what is no name with a command before anything runs."""
+    pairs("--tool", getattr(options, "tool", None) or [])
+
+
+def command_of_tool(session: Session, tool: str) -> Optional[str]:
+    """Return the command that a tool is: the operator's, or that of the configuration; None for none."""
+    given = pairs("--tool", getattr(session.options, "tool", None) or [])
+    command: Optional[str] = given.get(tool) or config_of(session).get("tools", {}).get(tool, {}).get("command")
+    return command
+
+
+def call_tool(stages: Stages, name: str, node: Table) -> Found:
+    """Make a call of a step, and record it."""
+    spec = spec_of(stages.session, node["step"])["tools"][node["place"]]
+    about = {**USUAL, **{key: value for key, value in spec.items() if value is not None}, "started_at": utc_now()}
+    tool, late = about["name"], None
+    if command_of_tool(stages.session, tool) is None and tool not in BUILT_IN and not stages.is_mocked("tools", tool):
+        ended: Table = {
+            "status": "skipped",
+            "error": f"no tool {tool} is known; name its command: --tool {tool}=COMMAND",
+        }
+    else:
+        try:
+            ended = {"status": "completed", "result": result_of(stages, name, node, about)}
+        except ToolError as error:
+            ended = {"status": "failed", "error": str(error)}
+        except LateError as error:
+            late, ended = error, {"status": "failed", "error": "the time of the attempt was over"}
+    kept = {"tool": {**about, **ended, "ended_at": utc_now()}}
+    trouble = f"tool {tool}: {ended['error']}" if "error" in ended else ""
+    if late is not None:
+        return Found(stages.late, kept)
+    is_fine = ended["status"] == "skipped" and not about["required"]
+    return Found("" if is_fine else trouble, kept, trouble)
+
+
+def result_of(stages: Stages, name: str, node: Table, about: Table) -> Any:  # noqa: ANN401 (any JSON value)
+    """Return the result of a tool; raises ToolError and LateError."""
+    tool, arguments, session = about["name"], about["args"], stages.session
+    configured = config_of(session).get("tools", {}).get(tool, {})
+    schema = configured.get("arguments") or BUILT_IN.get(tool, {}).get("arguments", {})
+    if problem := unfit_arguments(schema, arguments):
+        raise ToolError(problem)
+    seconds, command = configured.get("timeout_seconds", TOOL_SECONDS), command_of_tool(session, tool)
+    if command is None and not stages.is_mocked("tools", tool):
+        return small(built_in_result(stages, tool, arguments, seconds))
+    request = json.dumps({"tool": tool, "arguments": arguments}) + "\n"
+    answered = stages.said(name, node, command or "", request, seconds)
+    answer = answer_of(answered)
+    if answer is None:
+        is_late = answered.trouble == "out of time"
+        raise ToolError(f"timeout after {duration(seconds)}" if is_late else answered.trouble)
+    return json_or_text(answer)
+
+
+def small(result: Any) -> Any:  # noqa: ANN401
+    """Return the result of a built-in tool, unless it is too long."""
+    if len(json.dumps(result, ensure_ascii=False).encode("utf-8", "replace")) > LARGEST_ANSWER:
+        raise ToolError(f"the result is longer than {LARGEST_ANSWER:,} bytes")
+    return result
+
+
+def calls_command(session: Session, node: Table) -> bool:
+    """Tell whether a tool is a command of somebody, or may have been one in the call before."""
+    is_own = node["stage"] == "tool" and node["subject"] in BUILT_IN
+    return node["stage"] == "tool" and (not is_own or command_of_tool(session, node["subject"]) is not None)
+
+
+def tool_previewed(session: Session, node: Table) -> str:
+    """Say what would be called."""
+    command = command_of_tool(session, node["subject"])
+    how = "built in" if node["subject"] in BUILT_IN else "unknown: skipped"
+    return f"call the tool {node['subject']}: {command or how}"
+
+
+CHECKS.append(check_tools)
+STAGES["tool"] = call_tool
+PREVIEWS["tool"] = tool_previewed
+COMMANDED.append(calls_command)
+OPTIONS.append(("run resume", "--tool", "NAME=COMMAND...", "the command that a tool is"))

@@ -1,0 +1,110 @@
+"""What tools take: a small subset of JSON Schema, and the tools that every run has (B9). Pure."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Callable
+
+from runtime_shim.engine.program import Table
+
+
+def _taking(*required: str, **properties: str) -> Table:
+    """Return the schema of a tool, by the types of its arguments."""
+    typed = {name: {"type": kind} for name, kind in properties.items()}
+    about: Table = {"type": "object", "properties": typed, "additionalProperties": False}
+    return {"arguments": {**about, "required": [*required]}}
+
+
+BUILT_IN: dict[str, Table] = {
+    "getCurrentTime": _taking(timezone="string"),
+    "readFile": _taking("path", path="string"),
+    "writeFile": _taking("path", "text", path="string", text="string"),
+    "listFiles": _taking(path="string"),
+    "gitStatus": _taking(path="string"),
+    "gitDiff": _taking(path="string", staged="boolean"),
+    "validateFile": _taking("path", path="string"),
+}
+
+TYPES: dict[str, Callable[[Any], bool]] = {
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "string": lambda value: isinstance(value, str),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+    "number": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
+    "integer": lambda value: not isinstance(value, bool) and (isinstance(value, int) or _is_whole(value)),
+}
+NOTES = ("$schema", "title", "description", "default", "examples")  # what changes nothing
+
+
+def _is_whole(value: Any) -> bool:  # noqa: ANN401 (any JSON value)
+    return isinstance(value, float) and value.is_integer()
+
+
+def unfit_arguments(schema: Table, arguments: Any) -> str:  # noqa: ANN401 (any JSON value)
+    """Return the first thing that is wrong with the arguments of a tool, in words; "" if they fit."""
+    return next(_problems(schema, arguments, "the arguments"), "")
+
+
+def _problems(schema: Table, value: Any, place: str) -> Iterator[str]:  # noqa: ANN401
+    types = _several(schema.get("type", list(TYPES)))
+    if not any(TYPES[kind](value) for kind in types):
+        yield f"{place}: expected {' or '.join(types)}"
+        return
+    if "enum" in schema and not any(_is_same_json(value, one) for one in schema["enum"]):
+        yield f"{place}: expected one of {', '.join(map(json.dumps, schema['enum']))}"
+    if isinstance(value, dict):
+        yield from _of_object(schema, value, place)
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _problems(schema.get("items", {}), item, f"{place}: item {index + 1}")
+    if TYPES["number"](value) and not schema.get("minimum", value) <= value <= schema.get("maximum", value):
+        known = (f"{key} {schema[key]}" for key in ("minimum", "maximum") if key in schema)
+        yield f"{place}: {value} is out of range ({', '.join(known)})"
+
+
+def _of_object(schema: Table, value: Table, place: str) -> Iterator[str]:
+    properties, more = schema.get("properties", {}), schema.get("additionalProperties", True)
+    for name in schema.get("required", ()):
+        if name not in value:
+            yield f"{place}: {name} is missing"
+    for name, inner in value.items():
+        if name in properties:
+            yield from _problems(properties[name], inner, f"{place}: {name}")
+        elif more is False:
+            yield f"{place}: {name} is not known; there are {', '.join(properties) or 'none'}"
+        elif isinstance(more, dict):
+            yield from _problems(more, inner, f"{place}: {name}")
+
+
+def _several(found: Any) -> list[Any]:  # noqa: ANN401
+    return found if isinstance(found, list) else [found]
+
+
+def _is_same_json(one: Any, other: Any) -> bool:  # noqa: ANN401
+    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+
+
+def unfit_schema(schema: Any) -> str:  # noqa: ANN401 (any value of a configuration)
+    """Return what keeps a value from being a schema of the subset that is checked, in words; "" if it is one."""
+    if not isinstance(schema, dict):
+        return "a schema is an object"
+    for key, value in schema.items():
+        if key not in NOTES and (key not in PARTS or not PARTS[key](value)):
+            return f"`{key}` has no such value" if key in PARTS else f"`{key}` is not one of {', '.join(PARTS)}"
+    parts = (
+        schema[key] for key in ("items", "additionalProperties") if key in schema and schema[key] not in (True, False)
+    )
+    inner = [*schema.get("properties", {}).values(), *parts]
+    return next(filter(None, map(unfit_schema, inner)), "")
+
+
+PARTS: dict[str, Callable[[Any], bool]] = {
+    "type": lambda value: all(isinstance(one, str) and one in TYPES for one in _several(value or [0])),
+    "properties": TYPES["object"],
+    "required": lambda value: isinstance(value, list) and all(map(TYPES["string"], value)),
+    "additionalProperties": lambda value: isinstance(value, (bool, dict)),
+    "enum": lambda value: isinstance(value, list) and bool(value),
+    "items": TYPES["object"],
+    "minimum": TYPES["number"],
+    "maximum": TYPES["number"],
+}

@@ -1,0 +1,71 @@
+"""The file that a good run leaves (I28): written once, whole or not at all, after the run is known to be complete."""
+
+import os
+import stat
+import types
+from contextlib import suppress
+from typing import Any
+
+from runtime_shim.data.agreed import AGREES, agreed
+from runtime_shim.data.suffixes import OTHER, SUFFIXES
+from runtime_shim.engine.command_line import CHECKS, OPTIONS
+from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.session import ENDS, Session, masked
+from runtime_shim.engine.state import KEPT
+
+
+def write_whole(path: str, data: bytes, by: str = "") -> None:
+    """Write a file that has its name once it is whole; what is no regular file, such as a pipe, is written to."""
+    path = os.path.realpath(path)
+    if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
+        with open(path, "wb") as file:
+            file.write(data)
+        return
+    draft = f"{path}{by}.new"
+    try:
+        with open(draft, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(draft)
+        raise
+
+
+def leave(session: Session) -> None:
+    """Write the file at the end of a run, unless that was done."""
+    state, artifact = session.state, session.program["artifact"]
+    text = state.registers[artifact["slot"]]
+    if state.condition != "complete" or text is None or any(note["kind"] == "left" for note in state.notes):
+        return
+    suffix = SUFFIXES.get(session.filled(artifact, "type"), OTHER)
+    out = agreed(state).get("out")
+    path = out or os.path.join(session.store.folder, f"{session.program['name']}.{suffix}")
+    by = f".{os.getpid()}" if out else ""  # a draft in the folder of the run is replaced by who goes on after a kill
+    try:
+        write_whole(path, masked(text).encode("utf-8", "replace"), by)
+    except OSError as error:
+        raise RefusedError(
+            f"to write it: {session.call('resume', '--out', 'FILE')}",
+            f"the run is complete, but {path} cannot be written: {error.strerror}",
+        ) from None
+    session.record({"kind": "left", "path": path})
+    session.display.line(f"    {path}")
+
+
+def prepare(program: Table, _options: types.SimpleNamespace) -> None:
+    """Have the file archived with its run, whatever its type was."""
+    KEPT.extend(f"{program['name']}.{suffix}" for suffix in dict.fromkeys([*SUFFIXES.values(), OTHER]))
+
+
+def out_of(options: types.SimpleNamespace, _before: Any) -> Any:  # noqa: ANN401 (a path, or nothing)
+    """Return the file that the operator names, wherever the run goes on."""
+    return os.path.abspath(options.out) if getattr(options, "out", None) else None
+
+
+ENDS.append(leave)
+CHECKS.append(prepare)
+AGREES["out"] = out_of
+OPTIONS.append(("run resume", "--out", "FILE", "where the last output is written, instead of the state directory"))

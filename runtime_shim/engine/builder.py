@@ -1,0 +1,105 @@
+"""The table of a program, put together from the calls of its runbook."""
+
+import functools
+from typing import Any, Callable, Optional
+
+from runtime_shim.engine.program import Table
+
+OUTCOMES = {"on_pass": "pass", "on_fail": "fail", "on_yes": "pass", "on_no": "fail", "then": None, "otherwise": None}
+Pairs = list[tuple[Optional[str], Table]]
+COMPLETES: list[Callable[[Table], None]] = []  # what adds to a table that all calls have been made for
+
+
+class Builder:
+    """The words of a runbook. Of several transitions, the first whose conditions hold is taken."""
+
+    def __init__(self) -> None:
+        self.table: Table = {"registers": {}, "nodes": {}}
+
+    def about(self, title: str, counters: Optional[Table] = None, texts: Optional[Table] = None, **facts: str) -> None:
+        """Say what the program is, and what it holds at first."""
+        self.table.update(title=title, registers={**(counters or {}), **(texts or {})}, **facts)
+
+    def group(self, name: str, **facts: str) -> None:
+        """Say what a run is told when it comes into a group."""
+        self.table.setdefault("groups", {})[name] = {key: unframed(value) for key, value in facts.items()}
+
+    def step(self, name: str, title: str = "", at: object = "", task: str = "shell", **settings: Any) -> None:  # noqa: ANN401
+        """Add a step."""
+        self.table.setdefault("entry", name)
+        node: Table = self.table["nodes"].setdefault(name, {"title": title, "task": task, "edges": []})
+        if at:
+            node["at"] = f"{self.table['source']}:{at}" if isinstance(at, int) else at
+        pairs: Pairs = []
+        for key, value in settings.items():
+            if key in OUTCOMES:
+                pairs += self._flat(OUTCOMES[key], value)
+            elif key == "on":  # for: on
+                for word, found in value.items() if isinstance(value, dict) else value:
+                    pairs += self._flat(word, found)
+            elif key in ("bash", "sh"):
+                node.update(shell=key, command=unframed(value))
+            else:
+                node[key] = unframed(value)
+        counter = f"{name} retries" if any("times" in one for _, one in pairs) else ""
+        if counter:
+            node["attempt"], self.table["registers"][counter] = counter, 0
+        node["edges"] = [self._edge(name, counter, {"on": word, "go": name, **one}) for word, one in pairs]
+
+    def _edge(self, name: str, counter: str, edge: Table) -> Table:
+        """Write a transition as an edge of a step."""
+        if "times" in edge:
+            edge.update({"if": [[counter, "<", edge.pop("times")]], "do": [[counter, "+", 1]]})
+        elif counter:  # who leaves and comes back has all attempts again
+            edge["do"] = [*edge["do"], [counter, "=", 0]]
+        if "end" in edge:
+            edge["go"] = self._end(name, edge.pop("end"))
+        return {key: value for key, value in edge.items() if value or key == "says"}
+
+    def end(self, name: str, result: str, message: str = "", **settings: Any) -> None:  # noqa: ANN401
+        """Add an end that several steps share, or one that leads on."""
+        self.step(name, task="end", result=result, **settings)
+        self.table["nodes"][name]["message"] = message
+
+    def go(self, go: str, says: str = "", when: Any = (), do: Any = ()) -> Table:  # noqa: ANN401
+        """Lead to a step; `says` is what the document says."""
+        return {"go": go, "if": when, "do": do, "says": says}
+
+    def complete(self, message: str = "", says: str = "COMPLETE", when: Any = (), do: Any = (), **more: Any) -> Table:  # noqa: ANN401
+        """Lead to a good end."""
+        return {**self.go("", says, when, do), "end": {"result": "complete", "message": message, **more}}
+
+    def stop(self, message: str = "", says: str = "STOP", when: Any = (), do: Any = (), **more: Any) -> Table:  # noqa: ANN401
+        """Lead to a bad end."""
+        return {**self.go("", says, when, do), "end": {"result": "stop", "message": message, **more}}
+
+    def retry(self, times: int, says: str = "", then: Any = ()) -> list[Any]:  # noqa: ANN401
+        """Lead to the step itself again, so many times, and then on."""
+        return [{"times": times, "says": says or f"RETRY {times}"}, then]
+
+    def _flat(self, word: Optional[str], said: Any) -> Pairs:  # noqa: ANN401 (transitions, nested as they come)
+        """Return transitions one after the other, each with its outcome."""
+        return [(word, said)] if isinstance(said, dict) else [pair for one in said for pair in self._flat(word, one)]
+
+    def _end(self, name: str, end: Table) -> str:
+        """Add an end that only one transition leads to, and name it."""
+        nodes, name = self.table["nodes"], f"{name}/{end['result'].upper()}"
+        more = (f"{name}~{number}" for number in range(2, len(nodes) + 2))
+        name = next(free for free in (name, *more) if free not in nodes)
+        nodes[name] = {"title": "", "task": "end", **end, "edges": []}
+        return name
+
+
+def unframed(value: Any) -> Any:  # noqa: ANN401 (a text, or any other setting)
+    """Take the line ends off a text that stands on lines of its own between its quotes."""
+    return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value
+
+
+def built(runbook: Callable[..., None]) -> Table:
+    """Return the table of a runbook; a word that is not the builder's is the kind of a task."""
+    builder, code = Builder(), runbook.__code__
+    words = code.co_varnames[: code.co_argcount]
+    runbook(*(getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words))
+    for complete in COMPLETES:
+        complete(builder.table)
+    return builder.table

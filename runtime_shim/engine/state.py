@@ -1,0 +1,195 @@
+"""The state of a run: what its journal says, the lock that keeps two runs apart, the archive."""
+
+import errno
+import fcntl
+import os
+import time
+from contextlib import suppress
+from typing import Callable, Optional
+
+from runtime_shim.engine.journal import Record, at_once, encode, read_journal, sync_directory
+from runtime_shim.engine.leftover import is_alive
+from runtime_shim.engine.program import RefusedError, naming
+
+ENDED = ("complete", "stop")
+OURS, FORMAT, MODES = ".rdc", 1, [""]  # where states are, the format of journals, the modes that are known
+RUN_FILES: list[str] = []  # the folder of the records of the run whose state was read last
+KEPT: list[str] = []  # folders beside the journal that are archived with it
+
+
+def utc_now() -> str:
+    """Return the time as it is written in records."""
+    seconds, rest = divmod(time.time_ns(), 10**9)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{rest // 1000:06}Z"
+
+
+class State:
+    """Where a run stands: its condition is running, ready (its step has not begun), waiting, complete or stop."""
+
+    finished: list[Record]
+    notes: list[Record]
+
+    def __init__(self, begin: Record) -> None:
+        self.begin, self.node, self.message = begin, begin["node"], begin.get("message", "")
+        self.finished, self.notes = [], []  # what the step has left so far, such as the processes that it has called
+        # The lines of files of answers that were used, each with the digest of its file.
+        self.used: set[tuple[str, int]] = set()  # for: answered operator
+        self.decided: list[Record] = []  # for: operator
+        self.apply(begin)
+
+    def apply(self, record: Record) -> None:
+        """Go on by one record."""
+        kind = record["kind"]
+        if "answers" in record:  # for: answered operator
+            self.used.add((record["answers"], record["line"]))
+        if "condition" not in record:
+            self.notes.append(record)
+            return
+        self.condition = record["condition"]
+        if kind == "resume":  # for: operator
+            self.decided.append({**record, "after": len(self.finished)})
+        if kind in ("begin", "adopt"):  # it belongs to this program
+            self.registers, self.program, self.nodes = dict(record["registers"]), record["program"], record["nodes"]
+            self.name, self.source = record["name"], record["source"]
+        elif kind == "resume":
+            self.notes = [note for note in self.notes if note["kind"] != "process"]
+        elif kind == "done":
+            self.finished.append({key: value for key, value in record.items() if key != "changed"})  # texts may be long
+            self.node, self.message, self.notes = record["next"], record.get("message", ""), []
+            self.registers.update(record["changed"])
+
+    def left_behind(self) -> list[Record]:
+        """Return the processes of a step that was interrupted which go on without the run."""
+        return [note for note in self.notes if note["kind"] == "process" and is_alive(note)]
+
+
+def replay(records: list[Record], path: object) -> State:
+    """Put a state together."""
+    if records[0].get("format") != FORMAT or records[0].get("mode", "") not in MODES:
+        raise RefusedError(f"{path}: the state has a format that this program does not know; reset archives it")
+    try:
+        state = State(records[0])
+        for record in records[1:]:
+            state.apply(record)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RefusedError(f"{path}: the journal is damaged: {error}") from None
+    return state
+
+
+READS: list[Callable[[Optional[State]], None]] = []  # what modules make of a state that was read
+
+
+class Store:
+    """A state directory, by the name that the operator knows: nothing is opened here after a chdir."""
+
+    _files: dict[str, int]
+
+    def __init__(self, directory: str) -> None:
+        self.directory, self.path = directory, os.path.join(directory, "journal")
+        self.folder = os.path.join(os.getcwd(), directory)  # wherever the run goes
+        self.loss = f"{directory} was removed or replaced during the run"
+        self._count, self._size, self._missing, self._files = 0, 0, b"", {}
+
+    def read(self) -> Optional[State]:
+        """Read the state without changing anything."""
+        records, self._size, self._missing = read_journal(self.path)
+        self._count = len(records)
+        state = replay(records, self.path) if records else None
+        for look in READS:
+            look(state)
+        return state
+
+    def involves(self, name: object) -> bool:
+        """Tell whether a file is the directory, lies in it, or is a folder above it."""
+        path, own = os.path.join(str(name), ""), os.path.join(self.directory, "")
+        return path.startswith(own) or own.startswith(path)
+
+    def lock(self) -> None:
+        """Keep every other run away until this process ends; refuses where one is at work."""
+        made, path = [], self.directory
+        while path and not os.path.exists(path):
+            made.append(path)
+            path = os.path.dirname(path)
+        os.makedirs(self.directory, exist_ok=True)
+        for path in made:
+            sync_directory(os.path.dirname(path) or ".")
+        path = os.path.join(self.directory, "lock")
+        self._files[os.path.join(self.folder, "lock")] = lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        with naming(path):
+            for patience in (0.05, 0.1, 0.0):  # a `status` looks at the lock for an instant
+                with suppress(BlockingIOError):
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    os.ftruncate(lock, 0)
+                    os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+                    break
+                time.sleep(patience)
+            else:
+                holder = os.pread(lock, 20, 0).decode().strip() or "?"
+                raise RefusedError(f"{self.directory}: a run is at work here (pid {holder})")
+        if made or OURS in self.directory.split("/"):  # Git takes no state; a folder that was there stays as it is
+            with suppress(OSError), open(os.path.join(self.directory, ".gitignore"), "x") as file:
+                file.write("*\n")
+
+    def is_busy(self) -> bool:
+        """Tell whether a run is at work here now."""
+        with suppress(OSError), open(os.path.join(self.directory, "lock"), opener=at_once) as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError:
+                return True
+        return False
+
+    def is_there(self) -> bool:
+        """Tell whether lock and journal are still where they were; a command may have removed them."""
+        with suppress(OSError):
+            return all(os.path.samestat(os.fstat(file), os.stat(path)) for path, file in self._files.items())
+        return False
+
+    def open(self) -> None:
+        """Open the journal, as it was read, for appending; a torn end is repaired."""
+        self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        self._files[os.path.join(self.folder, "journal")] = self._file
+        with naming(self.path):
+            os.ftruncate(self._file, self._size)
+        if self._missing:
+            self._write(self._missing)
+        sync_directory(self.directory)
+
+    def append(self, record: Record, sync: bool = True) -> None:
+        """Write a record; it survives whatever happens, if `sync`."""
+        self._write(encode({"n": self._count, **record}), sync)
+        self._count += 1  # only then is the place checked: a folder that was moved away has the record
+        if sync and not self.is_there():
+            raise RefusedError(self.loss)
+
+    def _write(self, line: bytes, sync: bool = True) -> None:
+        try:
+            written = os.write(self._file, line)
+            if written < len(line):
+                os.ftruncate(self._file, self._size)  # half a record before another one would be damage
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301
+            if sync:
+                getattr(os, "fdatasync", os.fsync)(self._file)
+        except OSError as error:
+            raise RefusedError(f"{self.path}: cannot record: {error.strerror}") from None
+        self._size += len(line)
+
+    def archive(self, name: str) -> str:
+        """Archive the journal under a name of its own; nothing is ever deleted."""
+        history = os.path.join(self.directory, "history")
+        os.makedirs(history, exist_ok=True)
+        taken = {entry.partition(".")[0] for entry in os.listdir(history)}
+        while name in taken:
+            name += "-2"
+        target = os.path.join(history, name)
+        for kept in KEPT:
+            with suppress(FileNotFoundError):
+                os.rename(os.path.join(self.directory, kept), f"{target}.{kept}")
+        for folder in RUN_FILES:  # for: contract
+            with suppress(FileNotFoundError):
+                os.rename(os.path.join(self.directory, folder), f"{target}.files")
+        os.rename(self.path, target)
+        sync_directory(history)
+        sync_directory(self.directory)
+        self._count, self._size, self._missing = 0, 0, b""
+        return target

@@ -1,0 +1,73 @@
+"""The program table: what may go wrong with it, and which program a state belongs to (R4)."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+Table = dict[str, Any]
+
+EXIT_COMPLETE, EXIT_STOP, EXIT_REFUSED, EXIT_WAITING, EXIT_INTERRUPTED = 0, 1, 2, 75, 130  # R3
+
+
+class RefusedError(Exception):
+    """A reason to go no further, after lines with details, for the operator; the exit code is 2 (R3)."""
+
+
+@contextmanager
+def naming(path: object) -> Iterator[None]:
+    """See to it that an error of the system names the file that it is about."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+
+
+def digest(value: object) -> str:
+    """Return the SHA-256 of a text, or of another value as JSON, wherever and whenever it is made."""
+    import hashlib  # what is slow to import is imported late: `--help` does not need it
+
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def identified(program: Table) -> Table:
+    """Return what tells a program: its name and source, its hash, short digests of its steps (R4)."""
+    nodes = {name: {key: node[key] for key in node if key != "at"} for name, node in program["nodes"].items()}
+    nodes = with_contexts(program, nodes)  # for: contexts
+    nodes = with_contract(program, nodes)  # for: contract
+    whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
+    hashes = {"program": digest({**whole, "nodes": nodes}), "nodes": {name: digest(nodes[name])[:12] for name in nodes}}
+    return {"name": program["name"], "source": program["source"], **hashes}
+
+
+def with_contexts(program: Table, nodes: Table) -> Table:
+    """Add to steps a digest of what stands above their prompts (I31)."""
+    known = {"": ""}
+    for name, context in program.get("contexts", {}).items():
+        known[name] = digest([context["parts"], known[context.get("after", "")]])
+    above = {
+        name: [known[one.get("context", "")] for one in (node, *node.get("entries", ()))]
+        for name, node in nodes.items()
+    }
+    return {name: {**node, "above": above[name]} if any(above[name]) else node for name, node in nodes.items()}
+
+
+def with_contract(program: Table, nodes: Table) -> Table:
+    """Add to stages what the contract says of their steps, and of all (I32)."""
+    contract: Table = program.get("contract", {})
+    common, steps = {key: contract[key] for key in contract if key != "steps"}, contract.get("steps", {})
+    if not contract:
+        return nodes
+    return {name: {**node, "contract": [common, steps.get(node.get("step"))]} for name, node in nodes.items()}
+
+
+def differences(recorded: dict[str, str], now: dict[str, str]) -> list[str]:
+    """Say which steps were added, removed and changed since."""
+    found: dict[str, list[str]] = {"added": [], "removed": [], "changed": []}
+    for name in {**now, **recorded}:
+        if now.get(name) != recorded.get(name):
+            found["added" if name not in recorded else "changed" if name in now else "removed"].append(name)
+    lines = [f"{how}: {', '.join(names)}" for how, names in found.items() if names]
+    return lines or ["no step differs, only where the program begins or what it counts"]

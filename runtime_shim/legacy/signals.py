@@ -1,0 +1,76 @@
+"""Signals: held back while the run thinks, received where it waits, so none is lost between (R5)."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+STOPS = ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM", "PROF", "POLL", "PWR", "STKFLT")
+FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)  # commands get the others as TERM
+
+
+class Interrupted(KeyboardInterrupt):
+    """The operator, or the system, told the run to end."""
+
+
+class Signals:
+    """What would end a run, blocked until it is waited for: a handler loses one just before a call."""
+
+    def __init__(self) -> None:
+        wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]
+        self.stops = {number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN}
+        self._has_received, self.has_timer = False, False  # an alarm not of the run's own is a stop like any other
+        self._watched = {*self.stops, signal.SIGCHLD, signal.SIGALRM}
+        self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._watched)
+        self._handlers: dict[int, Any] = {number: signal.signal(number, self._received) for number in self._watched}
+        self._handlers[signal.SIGTTOU] = signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # it takes its terminal back
+
+    def _received(self, number: int, _frame: object) -> None:
+        if number in self.stops:
+            self._has_received = True
+            raise Interrupted
+
+    def wait(self) -> int:
+        """Wait for a stop signal, the end of a child or an alarm; returns its number."""
+        number = signal.sigwait(self._watched)
+        self._has_received |= number in self.stops and not (number == signal.SIGALRM and self.has_timer)
+        return number
+
+    def wake_after(self, seconds: int) -> None:
+        """Have `wait` return SIGALRM after a time; 0 takes it back."""
+        signal.alarm(seconds)
+        if not seconds and self.has_timer and signal.SIGALRM in signal.sigpending():  # for: timed
+            signal.sigwait({signal.SIGALRM})
+        self.has_timer = bool(seconds)
+
+    def has_come(self) -> bool:
+        """Tell whether a stop signal has come, be it received or still held back."""
+        return self._has_received or bool(self.stops & signal.sigpending())
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Let stop signals raise Interrupted inside the block."""
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, self.stops)
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_BLOCK, self.stops)
+
+    def release(self) -> None:
+        """Let signals do what they did before; those that have come are too late, since the run has its end."""
+        signal.alarm(0)
+        while self._watched & signal.sigpending():
+            self.wait()
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, self.before)
+
+
+@contextmanager
+def held_back() -> Iterator[Signals]:
+    """Hold signals back for a while; a run does so until its process ends."""
+    signals = Signals()
+    try:
+        yield signals
+    finally:
+        signals.release()

@@ -1,0 +1,87 @@
+"""The meaning of a program: a pure walk from step to step, which never runs anything."""
+
+import collections
+import re
+from collections.abc import Mapping, MutableMapping
+from typing import Any, Callable, NamedTuple, Optional
+
+from runtime_shim.legacy.program import RefusedError, Table
+
+Registers = MutableMapping[str, Any]
+Verbs = Mapping[str, Callable[[Any, Any], Any]]
+TESTS: dict[str, Callable[[Any, Any], bool]] = {"<": int.__lt__, ">=": int.__ge__, "=": int.__eq__}
+VERBS: dict[str, Callable[[Any, Any], Any]] = {"=": lambda _old, new: new, "+": int.__add__, "at least": max}
+# How the value of a placeholder is found, by the type of what the table says of it.
+VALUES: dict[type, Callable[[Any, Registers], str]] = {str: lambda name, registers: str(registers[name])}
+
+
+class Move(NamedTuple):
+    """Where a run went, and what it set."""
+
+    node: str
+    registers: Registers
+    changed: Registers
+    says: str
+    passed: tuple[str, ...]
+
+
+def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> None:
+    for effect in edge.get("do", ()):
+        if effect[0] == "reset" and len(effect) == 2:  # for: scopes
+            registers.update({name: program["registers"][name] for name in program["scopes"][effect[1]]})
+            continue
+        register, verb, amount = effect
+        value = registers[amount] if isinstance(amount, str) else amount
+        registers[register] = verbs[verb](registers[register], value)
+
+
+def _choose(program: Table, node: str, registers: Registers, outcome: Optional[str]) -> Any:  # noqa: ANN401
+    """Return the first edge whose outcome and tests hold."""
+    for edge in program["nodes"][node].get("edges", ()):
+        tests = edge.get("if", ())
+        if edge.get("on", outcome) == outcome and all(TESTS[test](registers[name], by) for name, test, by in tests):
+            return edge
+    raise RefusedError(f"{node}: no edge can be taken ({outcome or 'passing'}): the program is broken")
+
+
+def advance(program: Table, node: str, registers: Registers, outcome: str, verbs: Verbs = VERBS) -> Move:
+    """Leave a step with its outcome (M13)."""
+    return follow(program, _choose(program, node, registers, outcome), registers, verbs)
+
+
+def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS) -> Move:
+    """Go along an edge, and on; `before` stays as it is."""
+    changed: Registers = {}
+    registers = collections.ChainMap(changed, before)  # copying all counters at each step would make long programs slow
+    says, passed = [edge.get("says", "")], []
+    _apply(program, edge, registers, verbs)
+    while is_passed(program["nodes"][edge["go"]]):  # for: branch nested
+        passed.append(edge["go"])
+        edge = _choose(program, edge["go"], registers, None)
+        _apply(program, edge, registers, verbs)
+        says.append(edge.get("says", ""))
+    return Move(edge["go"], registers, changed, ", ".join(filter(None, says)), tuple(passed))
+
+
+def is_passed(node: Table) -> bool:
+    """Tell whether a run goes on through a step: a branch, or the end of a nested runbook, which has edges (M8)."""
+    return node["task"] in ("branch", "end") and bool(node.get("edges"))
+
+
+def filled(node: Table, text: str, registers: Registers, escape: Callable[[str], str] = str) -> str:
+    """Replace the placeholders in a text, in one pass (I6)."""
+    if node.get("placeholders"):  # for: placeholders
+        places = node["placeholders"].items()
+        found = {mark: escape(VALUES[type(place)](place, registers)) for mark, place in places}
+        text = re.sub("|".join(map(re.escape, found)), lambda match: found[match.group()], text)
+    return text
+
+
+def attempt_of(node: Table, registers: Registers) -> int:
+    """Return the number of the attempt at a step within this visit (M4)."""
+    return registers[node["attempt"]] + 1 if "attempt" in node else 1
+
+
+def instances_of(node: Table, registers: Registers) -> Registers:
+    """Return the instance variables of a step with their values (M4)."""
+    return {variable: registers[register] for variable, register in node.get("variables", {}).items()}

@@ -1,0 +1,72 @@
+"""Archived runs: listed, and pruned where the operator says so (E12)."""
+
+import os
+import re
+import time
+
+from runtime_shim.engine.command_line import COMMANDS, OPTIONS, Subcommands
+from runtime_shim.engine.display import one_line
+from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.session import Session
+from runtime_shim.engine.state import KEPT
+from runtime_shim.operator.several import place_of
+
+ARCHIVED = re.compile(r"((run-)?[0-9T]{14,15}Z?-[0-9a-f]{8}|damaged-[0-9]{8}T[0-9]{6}Z|empty)(-2)*")  # a run's name
+HOURS = {"h": 1, "d": 24, "w": 7 * 24}
+
+
+def archived(session: Session) -> list[tuple[float, str]]:
+    """Return when archived runs were written to for the last time and their journals, the newest first."""
+    folder = os.path.join(session.store.directory, "history")
+    if os.path.islink(folder):
+        raise RefusedError(f"{folder} is a link: name the state directory that it belongs to with --state-dir")
+    files = os.scandir(folder) if os.path.isdir(folder) else ()
+    runs = [file for file in files if ARCHIVED.fullmatch(file.name) and file.is_file(follow_symlinks=False)]
+    return sorted(((file.stat().st_mtime, file.path) for file in runs), reverse=True)
+
+
+def told_run(session: Session, ended: float, path: str) -> str:
+    """Return how an archived run went, as a line."""
+    when, name = time.strftime("%Y-%m-%d %H:%M", time.localtime(ended)), os.path.basename(path)
+    try:
+        word, where, state = place_of(path)
+    except (RefusedError, OSError, IndexError):
+        return f"{when}  DAMAGED  {name}"
+    version = "this version" if session.is_same(state) else f"version {state.program[:8]}"
+    return one_line(f"{when}  {word}  {name}  {version}  {where}")
+
+
+def outdated(runs: list[tuple[float, str]], given: str) -> list[str]:
+    """Return the journals that go: all but the newest N, or those that ended longer ago than an AGE."""
+    number = re.fullmatch(r"([0-9]{1,6})([hdw]?)", given)
+    if not number:
+        raise RefusedError(f"--prune {one_line(given)!a}: give how many to keep, or an age such as 12h, 30d or 8w")
+    if number[2]:
+        since = time.time() - int(number[1]) * HOURS[number[2]] * 3600
+        return [path for ended, path in runs if ended < since]
+    return [path for _, path in runs[int(number[1]) :]]
+
+
+def history(session: Subcommands) -> int:
+    """List the archived runs, or delete some with all that was kept of them; their journals go last."""
+    import shutil
+
+    runs = archived(session)
+    if session.options.prune is None:
+        return session.display.say([told_run(session, *run) for run in runs] or ["No run was archived here."])
+    gone = outdated(runs, session.options.prune)
+    for path in gone:
+        for folder in (f"{path}.{kept}" for kept in KEPT):
+            if os.path.isdir(folder) and not os.path.islink(folder):
+                shutil.rmtree(folder)
+            if os.path.isfile(folder):  # for: artifact
+                os.unlink(folder)
+        os.unlink(path)
+    return session.display.say([f"{len(gone)} of {len(runs)} archived runs were deleted."])
+
+
+COMMANDS["history"] = ("list and prune archived runs", history)
+OPTIONS += [
+    ("history", "--prune", "N|AGE", "delete all but the newest N, or what is older than 12h, 30d, 8w"),
+    ("history", "--state-dir", "DIR", "where the state is kept"),
+]

@@ -1,0 +1,172 @@
+"""Logs: what commands print is kept in files, besides being shown (E8)."""
+
+import os
+import re
+import select
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Callable, Optional
+
+from runtime_shim.engine.command_line import OPTIONS
+from runtime_shim.engine.display import clean
+from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.session import MASKS, OPENS, Session, masked
+from runtime_shim.engine.status import TAILS
+from runtime_shim.tasks.process import Code, Processes
+from runtime_shim.tasks.shell import Commands
+
+LOGS, LOG_LIMIT = "logs", "1m"  # the folder; how much is kept of an output
+SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}  # bytes
+PIPE = 1 << 20  # bytes: no pipe holds more
+LONGEST_LINE, LONGEST_SECRET = 1 << 20, 1 << 17  # bytes: an environment variable has 128 KiB at most
+SHOWN_LINES, SHOWN_BYTES = 10, 8192  # of a log, in the status
+
+
+def limit_of(given: str) -> int:
+    """Return how many bytes of an output are kept."""
+    size = re.fullmatch(r"([1-9][0-9]{0,9})([kmg]?)(i?b)?", given.lower())
+    if not size:
+        raise RefusedError(f"--log-limit {given!a}: give a number of bytes, such as 65536, 512k or 1M")
+    return int(size[1]) * SIZES[size[2]]
+
+
+def log_of(folder: str, number: int, node: str) -> str:
+    """Return the file for the step that ends as the N-th; no character of its name means anything in a path."""
+    import urllib.parse
+
+    return os.path.join(folder, LOGS, f"{number:03}-{urllib.parse.quote(node, safe='{} ')[:150]}.log")
+
+
+class Log(threading.Thread):
+    """Shows what a command prints, and keeps the end of it in a file."""
+
+    def __init__(self, path: str, limit: int) -> None:
+        super().__init__(daemon=True)
+        with suppress(FileExistsError):
+            os.mkdir(os.path.dirname(path))
+        self._file = open(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b", buffering=0)  # noqa: SIM115
+        self._file.seek(0, os.SEEK_END)
+        self._limit, self._rest, self._source, self.sink = limit, b"", *os.pipe()
+        self._is_over, self._is_drained = threading.Event(), threading.Event()
+
+    def run(self) -> None:
+        """Copy until nobody has the other end of the pipe any more, the command or what it has left behind."""
+        poll = select.poll()
+        poll.register(self._source, select.POLLIN)
+        data = None
+        while data != b"":
+            is_over = self._is_over.is_set()  # asked first: all that the command has printed is in the pipe then
+            data = os.read(self._source, PIPE) if poll.poll(100) else None
+            is_last = data == b"" or (is_over and not self._is_drained.is_set())
+            with suppress(OSError):  # a full disk is no reason to end a command
+                self._keep(data or b"", is_last)
+            self._show(data or b"")
+            if is_last:
+                self._is_drained.set()
+        self._file.close()
+        os.close(self._source)
+
+    @staticmethod
+    def _show(data: bytes) -> None:
+        with suppress(OSError):  # nobody reads it any more
+            while data:
+                data = data[os.write(1, data) :]
+
+    def _keep(self, data: bytes, is_last: bool) -> None:
+        if MASKS:  # for: secrets
+            data = self._masked(data, is_last)
+        self._file.write(data[-self._limit :])
+        size = self._file.tell()
+        if size > (1 if is_last else 2) * self._limit:
+            self._file.seek(size - self._limit)
+            data = self._file.read()
+            self._file.seek(0)
+            self._file.write(data)
+            self._file.truncate()
+
+    def _masked(self, data: bytes, is_last: bool) -> bytes:
+        """Hold back what is not whole: a secret may be cut in two where a line is not."""
+        text = (self._rest + data).decode("utf-8", "surrogateescape")
+        end = len(text) if is_last else text.rfind("\n") + 1
+        if len(text) - end > LONGEST_LINE:  # it is cut where no secret is
+            whole, places = masked(text), range(len(text) - LONGEST_SECRET, 0, -LONGEST_SECRET)
+            end = next((place for place in places if masked(text[:place]) + masked(text[place:]) == whole), 0)
+        self._rest = text[end:].encode("utf-8", "surrogateescape")
+        return masked(text[:end]).encode("utf-8", "surrogateescape")
+
+    def finish(self, gives_up: Callable[[], bool]) -> None:
+        """Wait until what the command has printed is shown; what it has left behind is not waited for."""
+        os.close(self.sink)
+        self._is_over.set()
+        while not self._is_drained.wait(0.2) and not gives_up():
+            pass
+
+
+class LoggedProcesses(Processes):
+    """Begins commands whose output is logged: both streams go through one pipe, and so keep their order."""
+
+    _log: Log
+
+    def __init__(self, session: Session, began: Callable[[int], None], limit: int) -> None:
+        super().__init__(session.signals, session.is_interactive, began)
+        self._session, self._limit = session, limit
+
+    def spawn(
+        self, path: str, words: list[bytes], environment: Mapping[bytes, bytes], _files: Sequence[Any] = ()
+    ) -> int:
+        """Begin a command with a log."""
+        session, state = self._session, self._session.state
+        try:
+            self._log = Log(log_of(session.store.folder, len(state.finished) + 1, state.node), self._limit)
+        except OSError as error:
+            session.rest()
+            raise RefusedError(f"{error.filename}: {error.strerror}") from None
+        self._log.start()
+        try:
+            return super().spawn(
+                path, words, environment, [(os.POSIX_SPAWN_DUP2, self._log.sink, stream) for stream in (1, 2)]
+            )
+        except OSError:
+            self._log.finish(session.display.gives_up)
+            raise
+
+    def watch(
+        self, groups: Sequence[int], seconds: int = 0, ended: Callable[[int], None] = lambda _index: None
+    ) -> list[Code]:
+        """Wait until the command has ended, and until what it said is shown."""
+        try:
+            return super().watch(groups, seconds, ended)
+        finally:
+            self._log.finish(self._session.display.gives_up)
+
+
+def log_commands(session: Session) -> None:
+    """Have commands logged, if the operator wants that."""
+    limit = limit_of(getattr(session.options, "log_limit", None) or LOG_LIMIT)
+    for performer in set(session.performers.values()):
+        if getattr(session.options, "logs", False) and isinstance(performer, Commands):
+            performer.processes = LoggedProcesses(session, performer._began, limit)  # noqa: SLF001 (the same note)
+
+
+def last_lines(session: Session, facts: Table, record: Optional[Table]) -> list[str]:
+    """Return the last lines of what the step that ended last has said, if it failed."""
+    done = facts["finished"]
+    if record is None or record is not done[-1] or record["outcome"] != "fail":
+        return []
+    path = log_of(session.store.directory, len(done), record["step"])
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(os.path.getsize(path) - SHOWN_BYTES, 0))
+            lines = file.read().decode(errors="replace").splitlines()[-SHOWN_LINES:]
+    except OSError:
+        return []
+    return [f"        {path}:", *(f"        | {clean(line)}"[:200].rstrip() for line in lines)]
+
+
+OPENS.append(log_commands)
+TAILS.append(last_lines)
+OPTIONS += [
+    ("run resume", "--logs", "", "keep what each command prints, besides showing it"),
+    ("run resume", "--log-limit", "SIZE", "how much of it is kept, the end (default: 1M)"),
+]

@@ -1,0 +1,81 @@
+"""Mock runs: agents and tools answer from a file, and no process is called (`--mock`)."""
+
+from typing import Optional
+
+from runtime_shim.engine.command_line import OPTIONS
+from runtime_shim.engine.display import one_line
+from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.session import PERFORMERS, TAKES, Session
+from runtime_shim.engine.state import State
+from runtime_shim.operator.mocks import KIND_OF, Mocks, Reply, mocks_in, reply_to
+from runtime_shim.tasks.conversing import ANSWERS, PROMPTS, Calls
+from runtime_shim.tasks.exchange import Answered
+from runtime_shim.tasks.files import read_text
+from runtime_shim.tasks.tally import tally
+from runtime_shim.tasks.trying import Trying
+
+TASKS = ("agent", "parallel", "tool")
+
+
+class Mocked(Trying):
+    """Answers what would be called."""
+
+    mocks: Mocks
+
+    def command_of(self, name: str) -> Optional[str]:
+        """Return a command, which nobody calls; an optional tool that the file does not know has none."""
+        node = self.session.program["nodes"][self.session.state.node]
+        is_unknown = node.get("optional") and f"{name}/{node['tool']}" not in self.mocks["tools"]
+        return None if is_unknown else "mock"
+
+    def count(self, calls: Calls, due: list[int]) -> None:
+        """Record the calls that are due, if there is an answer to each."""
+        session, before = self.session, tally(self.session.state)
+        for name, what, _, _ in (calls[index] for index in due):
+            key = self.key(name, what)
+            if self._reply(key, before[key]) is None:
+                session.rest()
+                kind, _, called = key.partition(" ")
+                where = one_line(f"{KIND_OF[kind]}: {called}")
+                raise RefusedError(
+                    f"{name}: {session.options.mock} has no answer number {before[key] + 1} under {where}"
+                )
+        super().count(calls, due)
+
+    def call(self, _node: Table, calls: Calls) -> list[Answered]:
+        """Answer in the order of the calls, and keep what was asked and answered as for any other call."""
+        answers = [self._answer(name, self.key(name, what), given) for name, what, _, given in calls]
+        for (name, *_), answered in zip(calls, answers):  # noqa: B905 - Python 3.9 has no `strict`
+            self.settled(name, answered)
+        return answers
+
+    def _reply(self, key: str, number: int) -> Optional[Reply]:
+        kind, _, called = key.partition(" ")
+        return reply_to(self.mocks, KIND_OF[kind], called, number)
+
+    def _answer(self, name: str, key: str, given: str) -> Answered:
+        reply = self._reply(key, tally(self.session.state)[key] - 1) or Reply("")
+        self.heed_and_show(reply.text)
+        kept = self.keep(PROMPTS, name, given)
+        self.keep(ANSWERS, name, reply.text, kept)
+        return Answered(b"" if reply.trouble else reply.text.encode("utf-8", "replace"), reply.trouble)
+
+    def heed_and_show(self, text: str) -> None:
+        """Show an answer, unless the run was told to end."""
+        self.session.heed()
+        if text:
+            self._show(text.rstrip("\n"))
+
+
+def mock_with(session: Session, _state: Optional[State]) -> None:
+    """Have the file answer what agents and tools would."""
+    path = getattr(session.options, "mock", None)
+    if not path or session.options.command not in ("run", "resume"):
+        return
+    mocks = mocks_in(path, read_text(path))
+    for task in {*TASKS} & {*PERFORMERS}:
+        PERFORMERS[task] = type("Mocked", (Mocked, PERFORMERS[task]), {"mocks": mocks})
+
+
+TAKES.append(mock_with)
+OPTIONS.append(("run resume", "--mock", "FILE", "a mock run: agents and tools answer from this file"))

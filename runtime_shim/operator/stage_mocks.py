@@ -1,0 +1,75 @@
+"""Mock runs of specifications: executors and tools answer from a file, and no process is called (`--mock`)."""
+
+import json
+from pathlib import Path
+from typing import Any, Optional
+
+from runtime_shim.contract.contract import HANDED, Stages
+from runtime_shim.contract.safe_paths import UnsafeError, write_inside
+from runtime_shim.engine.command_line import OPTIONS
+from runtime_shim.engine.display import one_line
+from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.session import PERFORMERS, TAKES, Session
+from runtime_shim.engine.state import State
+from runtime_shim.operator.mocks import Mocks, mocks_in, reply_to
+from runtime_shim.tasks.conversing import PROMPTS, Calls
+from runtime_shim.tasks.exchange import Answered
+from runtime_shim.tasks.files import read_text
+
+
+class MockedStages(Stages):
+    """Does what the file says in place of what would be called."""
+
+    mocks: Mocks
+
+    def is_mocked(self, kind: str, name: str) -> bool:
+        """Tell whether the file answers: for every executor, and for the tools that it knows."""
+        return kind == "executors" or name in self.mocks[kind]
+
+    def converse(self, node: Table, calls: Calls) -> list[Answered]:
+        """Answer a call of a tool; a context is not looked up."""
+        if node["stage"] == "context":
+            return [Answered(b"null", "")]
+        tool, finished = node["subject"], self.session.state.finished
+        made = [one["found"]["tool"] for one in finished if "tool" in one.get("found", {})]
+        number = sum(one["name"] == tool and one["status"] != "skipped" for one in made)
+        reply = self._next("tools", tool, number)
+        self.session.heed()
+        self._show(reply.text.rstrip("\n"))
+        self.keep(PROMPTS, calls[0][0], calls[0][3])
+        return [Answered(b"" if reply.trouble else reply.text.encode("utf-8", "replace"), reply.trouble)]
+
+    def execute(self, name: str, _node: Table, _command: str, request: str, folder: str) -> int:
+        """Write and hand over what the executor would."""
+        done = [one for one in self.session.state.finished if one["node"] == name]
+        play = self._next("executors", name, sum("exit_code" in one.get("found", {}) for one in done))
+        self.keep(PROMPTS, name, request)
+        for path, text in play.files.items():
+            try:
+                write_inside(self.root, path, text.encode("utf-8", "replace"))
+            except UnsafeError as error:
+                self.session.rest()
+                raise RefusedError(f"{self.session.options.mock}: executors: {one_line(name)}: {error}") from None
+        for key in HANDED.keys() & play.handed.keys():
+            Path(folder, key).write_text(json.dumps(play.handed[key]), encoding="utf-8")
+        return int(play.code)
+
+    def _next(self, kind: str, name: str, number: int) -> Any:  # noqa: ANN401 (a Reply or a Play)
+        found = reply_to(self.mocks, kind, name, number)
+        if found is None:
+            self.session.rest()
+            node, where = self.session.state.node, one_line(f"{kind}: {name}")
+            raise RefusedError(f"{node}: {self.session.options.mock} has no answer number {number + 1} under {where}")
+        return found
+
+
+def mock_stages(session: Session, _state: Optional[State]) -> None:
+    """Have the file answer what executors and tools would."""
+    path = getattr(session.options, "mock", None)
+    if path and session.options.command in ("run", "resume"):
+        mocks = mocks_in(path, read_text(path))
+        PERFORMERS["stage"] = type("MockedStages", (MockedStages, PERFORMERS["stage"]), {"mocks": mocks})
+
+
+TAKES.append(mock_stages)
+OPTIONS.append(("run resume", "--mock", "FILE", "a mock run: executors and tools answer from this file"))

@@ -1,0 +1,21 @@
+"""A comment with the last output of a run."""
+
+import os
+import re
+
+from runtime_shim.publish.publisher import RefusedError, ask, publish, shown, signed
+
+
+def comment(name: str, data: bytes) -> str:
+    """Comment on the issue or pull request of the event."""
+    number = os.environ["NUMBER"]
+    if not re.fullmatch("[1-9][0-9]{0,15}", number):
+        raise RefusedError("the event has no issue and no pull request to comment on")
+    body = f"{signed()}\n\n{shown(name, data.decode('utf-8', 'replace'))}"
+    ask("POST", f"/issues/{number}/comments", {"body": body})
+    return f"commented on {number}"
+
+
+def main() -> int:
+    """Do it."""
+    return publish("comment", comment)

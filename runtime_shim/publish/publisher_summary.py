@@ -1,0 +1,18 @@
+"""The last output of a run on the page of the run."""
+
+import os
+from pathlib import Path
+
+from runtime_shim.publish.publisher import publish, shown
+
+
+def summary(name: str, data: bytes) -> str:
+    """Put the output on the page of the run."""
+    with Path(os.environ["GITHUB_STEP_SUMMARY"]).open("a", encoding="utf-8") as file:
+        file.write(f"{shown(name, data.decode('utf-8', 'replace'))}\n")
+    return "written"
+
+
+def main() -> int:
+    """Do it."""
+    return publish("summary", summary)

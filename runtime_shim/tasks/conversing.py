@@ -1,0 +1,89 @@
+"""Texts that are given to processes, and what these say to them (I11)."""
+
+import types
+from pathlib import Path
+from typing import Callable, Optional
+from urllib.parse import quote
+
+from runtime_shim.engine.display import clean, one_line
+from runtime_shim.engine.program import Table
+from runtime_shim.engine.session import masked
+from runtime_shim.engine.state import KEPT
+from runtime_shim.tasks.exchange import Answered, Call, exchange
+from runtime_shim.tasks.interrupted import Calling
+from runtime_shim.tasks.reading import decoded
+
+PROMPTS, ANSWERS = "prompts", "answers"
+LONGEST_NAME = 200  # characters of a file's name
+Calls = list[tuple[str, Table, str, str]]  # the name of a step or entry, what it is, its command, what it is given
+
+
+NAMES: list[Callable[[types.SimpleNamespace, str], str]] = []  # what modules make of a command that is a name
+
+
+class Conversing(Calling):
+    """Gives texts to commands, and takes their answers."""
+
+    seconds = 0  # the time limit where the program says none (I21)
+
+    def variables(self, name: str, _what: Table) -> dict[str, str]:
+        """Return the variables that what is called finds besides the usual ones, or in their place."""
+        return {"RDC_STEP": name}
+
+    def converse(self, node: Table, calls: Calls) -> list[Answered]:
+        """Call commands at the same time, and keep what they were given and answered."""
+        session, is_one = self.session, len(calls) == 1
+        heard: list[list[str]] = [[] for _ in calls]
+        made, numbers = [], []
+        session.heed()
+        for (name, what, command, given), lines in zip(calls, heard):  # noqa: B905 - Python 3.9 has no `strict`
+            numbers.append(self.keep(PROMPTS, name, given))
+            environment = self.environment(node, **self.variables(name, what))
+            shown = self._show if is_one else lines.append
+            made.append(Call(command, environment, given.encode("utf-8", "replace"), shown))
+
+        def ended(index: int) -> None:
+            if not is_one:
+                session.display.line(f"    {one_line(calls[index][0])}:")
+            if heard[index]:
+                self._show("\n".join(heard[index]))
+            self.settled(calls[index][0], self.processes.said)  # for: parallel
+
+        try:
+            answers = exchange(self.processes, made, node.get("timeout", self.seconds), ended)
+        except OSError as error:
+            raise self.not_begun(session.state.node, error) from None
+        for (name, *_), number, answered in zip(calls, numbers, answers):  # noqa: B905
+            self.keep(ANSWERS, name, decoded(answered.answer), number)
+        return answers
+
+    def settled(self, _name: str, _answered: Answered) -> None:
+        """Record one of several answers as soon as it is there, so that it is not asked for again."""
+
+    def _show(self, lines: str) -> None:
+        display = self.session.display
+        shown = (f"    {line}".rstrip() for line in clean(lines).split("\n"))
+        display.line(display.paint("\n".join(shown), "dim"))
+
+    def keep(self, folder: str, name: str, text: str, number: int = 0) -> int:
+        """Keep a text, whole or not at all, as STEP.K for the K-th call, and return K."""
+        directory = Path(self.session.store.folder, folder)
+        stem = quote(name, safe="{} ")[:LONGEST_NAME]
+        while not number or (folder == PROMPTS and (directory / f"{stem}.{number}").exists()):
+            number += 1
+        draft = directory / f".{stem}.new"
+        try:
+            directory.mkdir(exist_ok=True)
+            draft.write_bytes(masked(text).encode("utf-8", "replace"))
+            draft.replace(directory / f"{stem}.{number}")
+        except OSError as error:  # the journal is what counts
+            self.session.display.line(f"    {clean(str(error.filename))}: not kept: {error.strerror}")
+        return number
+
+
+def answer_of(answered: Answered) -> Optional[str]:
+    """Return the answer of what was called; None if it gave none."""
+    return None if answered.trouble else decoded(answered.answer)
+
+
+KEPT.extend((PROMPTS, ANSWERS))

@@ -1,0 +1,62 @@
+"""Gates: a person lets the run through, or not (I15)."""
+
+from runtime_shim.engine.display import one_line
+from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.session import PERFORMERS, Done
+from runtime_shim.tasks.ask import Asking
+
+DECIDED = ("approved", "rejected")
+
+
+def gates_named(nodes: Table, said: str) -> list[str]:
+    """Return the gate that is named by itself or by its step; refuses a step with several gates."""
+    steps = {name: node.get("step", name.rpartition("/")[0]) for name, node in nodes.items() if node["task"] == "gate"}
+    found = [said] if said in steps else [name for name, step in steps.items() if said and step == said]
+    if len(found) > 1:
+        raise RefusedError(f"{one_line(said)} has several gates, name one of them: {', '.join(found)}")
+    return found
+
+
+class Gates(Asking):
+    """Waits at gates. A line of a file of answers that names no step opens none."""
+
+    keys = ("reason",)
+    asks = False
+
+    def perform(self, name: str, node: Table) -> Done:
+        """Say why the run waits, and get the decision."""
+        session = self.session
+        for line in session.texts(node, "reason"):
+            session.display.line(line)
+        session.heed()
+        done = self.from_file(name)
+        if done is not None:
+            return done
+        choice = None
+        if session.is_interactive:
+            choice = session.ask(f"{session.label(name)}: let the run through?", "/".join(DECIDED))
+        if choice is None:
+            raise self.wait(name, node)
+        return Done(choice, "decided here")
+
+    def preview(self, name: str, _node: Table) -> Done:
+        """Take the decision of the file, or else let it through."""
+        return self.from_file(name) or Done(DECIDED[0], "assumed")
+
+    def is_named(self, said: str, name: str, _node: Table) -> bool:
+        """Tell whether a word names this gate: its own name, or that of a step which has no other gate."""
+        return gates_named(self.session.program["nodes"], said) == [name]
+
+    def given(self, _name: str, reply: str, how: str) -> Done:
+        """Read approved or rejected."""
+        if reply.strip().lower() not in DECIDED:
+            raise RefusedError(f"{one_line(reply)}: expected approved or rejected")
+        return Done(reply.strip().lower(), how)
+
+    @staticmethod
+    def replies(_node: Table) -> list[str]:
+        """Return the two decisions."""
+        return list(DECIDED)
+
+
+PERFORMERS["gate"] = Gates

@@ -1,0 +1,62 @@
+"""Steps that call a tool of a connection (I13)."""
+
+import json
+from typing import Optional
+
+from runtime_shim.engine.command_line import OPTIONS
+from runtime_shim.engine.program import Table
+from runtime_shim.engine.session import PERFORMERS, Done, Session, told
+from runtime_shim.engine.walk import filled
+from runtime_shim.tasks.conversing import answer_of
+from runtime_shim.tasks.pairs import pairs
+from runtime_shim.tasks.reading import TOOL_SECONDS, cleaned, in_json
+from runtime_shim.tasks.speaking import Speaking
+
+
+class Tools(Speaking):
+    """Calls tools."""
+
+    keys = ("tool", "arguments")
+    noun = "tool"
+    seconds = TOOL_SECONDS
+    needs_words = False
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._commands = pairs("--tool", getattr(session.options, "tool", []))
+
+    def perform(self, name: str, node: Table) -> Done:
+        """Give name and arguments of a tool to its command and take the result."""
+        arguments = filled(node, node["arguments"], self.session.state.registers, in_json)
+        request = f'{{"tool": {json.dumps(node["tool"])}, "arguments": {arguments}}}\n'
+        done = self.from_file(name)
+        if done is not None:
+            return done
+        command = self.command_of(node["connection"])
+        if command is None and node.get("optional"):
+            return told(Done("fail", f"no command is named: {self.option(node)}"), "")
+        if command is None:
+            return self.by_hand(name, request)
+        (answered,) = self.converse(node, [(name, node, command, request)])
+        result = answer_of(answered)
+        return told(Done("fail" if result is None else "pass", answered.trouble), result or "")
+
+    def command_of(self, connection: str) -> Optional[str]:
+        """Return the command of a connection."""
+        return self._commands.get(connection)
+
+    def key(self, _name: str, what: Table) -> str:
+        """Return what a call of a tool is counted as."""
+        return f"tool {what['connection']}/{what['tool']}"
+
+    def given(self, _name: str, reply: str, how: str) -> Done:
+        """Take a result that a person gives."""
+        return told(Done("pass", how), cleaned(reply))
+
+    def option(self, node: Table) -> str:
+        """Return the option that names the command of the connection."""
+        return f"--tool {node['connection']}=COMMAND"
+
+
+PERFORMERS["tool"] = Tools
+OPTIONS.append(("run resume", "--tool", "CONNECTION=COMMAND...", "the command that calls the tools of a connection"))

@@ -1,0 +1,79 @@
+"""Values: what commands get as environment variables and give by the file that RDC_OUTPUT names (I7, I9)."""
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from runtime_shim.engine.program import Table
+from runtime_shim.engine.walk import Registers
+
+LARGEST_VARIABLE = 65_536  # bytes
+LARGEST_OUTPUT = 16 * 1024 * 1024  # bytes
+
+
+class UnfitError(ValueError):
+    """A value that no environment variable can have, or a file of values that is malformed."""
+
+
+def check_value(name: str, value: str) -> None:
+    """Refuse a value that no environment variable can have."""
+    if "\0" in value:
+        raise UnfitError(f"{name} has a NUL character, which no environment variable can have")
+    if len(value.encode("utf-8", "surrogatepass")) > LARGEST_VARIABLE:
+        raise UnfitError(f"{name} is longer than {LARGEST_VARIABLE:,} bytes")
+
+
+def texts_of(node: Table, registers: Registers) -> dict[str, str]:
+    """Return the environment variables that slots give a step; one that is unset gives none."""
+    places = node.get("texts", {}).items()
+    return {variable: registers[slot] for variable, slot in places if registers[slot] is not None}
+
+
+def read_output(content: bytes, names: Iterable[str]) -> dict[str, str]:
+    """Read `NAME=value` and `NAME<<WORD` lines, and refuse all of them where one is not as it should be."""
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        raise UnfitError("it is not UTF-8") from None
+    lines = enumerate(text.removesuffix("\n").split("\n"), start=1)
+    known, found = set(names), {}
+    for number, line in lines if content else ():
+        name, value = _pair(number, line, lines)
+        if name not in known:
+            raise UnfitError(f"line {number}: no output of this name is declared")
+        check_value(f"line {number}: {name}", value)
+        found[name] = value
+    return found
+
+
+def _pair(number: int, line: str, lines: Iterator[tuple[int, str]]) -> tuple[str, str]:
+    name, equals, value = line.partition("=")
+    other, opens, word = line.partition("<<")
+    if opens and len(other) < len(name):
+        if not word:
+            raise UnfitError(f"line {number}: no word after <<")
+        inner: list[str] = []
+        for _, text in lines:
+            if text == word:
+                return other, "\n".join(inner)
+            inner.append(text)
+        raise UnfitError(f"line {number}: {word} does not follow")
+    if not equals:
+        raise UnfitError(f"line {number}: neither NAME=value nor NAME<<WORD")
+    return name, value
+
+
+def read_regular(path: Path) -> bytes:
+    """Read a file that a command may have replaced by anything; one that is gone holds nothing."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return b""
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise UnfitError("it is not a regular file")
+        content = file.read(LARGEST_OUTPUT + 1)
+    if len(content) > LARGEST_OUTPUT:
+        raise UnfitError(f"it is larger than {LARGEST_OUTPUT:,} bytes")
+    return content
