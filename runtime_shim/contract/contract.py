@@ -3,13 +3,15 @@
 import math
 import os
 import time
+from collections.abc import Mapping
 from typing import Any, Callable, NamedTuple, Optional, Union
 
 from runtime_shim.engine.dialog import BINARY
 from runtime_shim.engine.display import duration
 from runtime_shim.engine.journal import Record
+from runtime_shim.engine.lifecycle import Done
 from runtime_shim.engine.program import Table
-from runtime_shim.engine.session import PERFORMERS, Done, Session
+from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State
 from runtime_shim.engine.walk import Registers, attempt_of, filled
 from runtime_shim.tasks.ask import Prompts
@@ -87,9 +89,21 @@ def found_so_far(session: Session, key: str) -> list[Any]:
     return [record["found"][key] for record in records if key in record.get("found", {})]
 
 
-class Stages(Prompts, Conversing):
-    """Does the stages of steps; STAGES has a function for each kind."""
+Stage = Callable[["Stages", str, Table], Union[Found, Done]]
 
+
+class StageKind(NamedTuple):
+    """A kind of stage."""
+
+    do: Stage
+    preview: Callable[[Session, Table], str]  # what it would do, in words
+    is_command: Callable[[Session, Table], bool]  # whether it runs a command that may have changed something
+
+
+class Stages(Prompts, Conversing):
+    """Does the stages of steps."""
+
+    kinds: Mapping[str, StageKind]
     keys = ()
     recovers = True
     _attempt: tuple[str, int] = ("", 0)
@@ -100,7 +114,7 @@ class Stages(Prompts, Conversing):
         self._begin(node)
         self.session.heed()
         try:
-            found = STAGES[node["stage"]](self, name, node) if self.seconds_left() > 0 else Found(self.late, {})
+            found = self.kinds[node["stage"]].do(self, name, node) if self.seconds_left() > 0 else Found(self.late, {})
         except LateError:
             found = Found(self.late, {})
         if isinstance(found, Done):
@@ -188,24 +202,11 @@ class Stages(Prompts, Conversing):
 
     def recover(self, name: str) -> Optional[Done]:
         """Do a stage again that was interrupted; about a command, somebody decides (R2)."""
-        is_decided = self.session.options.assume or is_command(self.session, self.session.program["nodes"][name])
+        node = self.session.program["nodes"][name]
+        is_decided = self.session.options.assume or self.kinds[node["stage"]].is_command(self.session, node)
         return super().recover(name) if is_decided else None
 
     def preview(self, name: str, node: Table) -> Done:
         """Say what a stage would do; a file of answers may say what comes of it."""
         done = self.from_file(name) if node["stage"] == "execute" else None
-        return done or Done("pass", f"would {PREVIEWS[node['stage']](self.session, node)}")
-
-
-Stage = Callable[[Stages, str, Table], Union[Found, Done]]
-STAGES: dict[str, Stage] = {}
-PREVIEWS: dict[str, Callable[[Session, Table], str]] = {}  # what each kind would do, in words
-COMMANDED: list[Callable[[Session, Table], bool]] = []  # what modules know of stages that run a command of somebody
-
-
-def is_command(session: Session, node: Table) -> bool:
-    """Tell whether a stage runs a command that may have changed something."""
-    return any(look(session, node) for look in COMMANDED)
-
-
-PERFORMERS["stage"] = Stages
+        return done or Done("pass", f"would {self.kinds[node['stage']].preview(self.session, node)}")

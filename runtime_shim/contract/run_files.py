@@ -8,15 +8,14 @@ from typing import Optional
 from runtime_shim.contract.run_records import RunRecords
 from runtime_shim.contract.run_texts import RecordTexts
 from runtime_shim.data.report_files import open_new
-from runtime_shim.engine.command_line import OPTIONS
 from runtime_shim.engine.journal import Record, at_once, read_journal, sync_directory
+from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, naming
-from runtime_shim.engine.session import EVENTS, OPENS, RECORDS, WRITTEN, Session
-from runtime_shim.engine.state import KEPT, READS, RUN_FILES, State, utc_now
+from runtime_shim.engine.session import Session
+from runtime_shim.engine.state import State, utc_now
 
 RECORD_NAMES = ("events", "gates", "approvals", "tool_results", "artifacts", "evidence", "drrs", "timeline", "manifest")
 Marks = tuple[int, ...]
-RUNS: list["RunFiles"] = []  # the files of the run that this call is about
 
 
 class RunFiles:
@@ -31,7 +30,7 @@ class RunFiles:
         self.folder = os.path.join(begin["cwd"], given) if given else os.path.join(session.store.folder, begin["run"])
         self._is_own = not given  # it lies beside the journal
         self._again = session.call("resume")
-        self._texts, self._run = RecordTexts(), begin["run"]
+        self._texts, self._run = RecordTexts(session.mask), begin["run"]
         self._written: dict[str, tuple[str, Marks]] = {}
 
     def write(self) -> None:
@@ -106,69 +105,72 @@ def records_of(session: Session) -> list[Record]:
     return records if records and records[0]["run"] == begin["run"] else [begin]
 
 
-def find_run(session: Session) -> None:
-    """Take up the files of a run; what a kill has left behind is written anew."""
-    RUNS[:] = [RunFiles(session, records_of(session))]
-    if session.options.dry_run:
-        return
-    if session.options.command != "run":
-        if session.options.run_dir not in (None, session.state.begin.get("run_dir")):
-            RUNS[0].set_aside()
-        if session.is_same(session.state):  # another version may yet be refused
-            RUNS[0].write()
-    elif "run_dir" in session.state.begin:  # what cannot be written to is refused before anything is recorded
-        RUNS[0].make_folder()
-        RUNS[0].place_of_other()
+class Files(Extension):
+    """Keeps the files of the run that a call is about."""
 
+    options = (("run resume answer approve timeline outputs status", "--run-dir", "DIR", "the records of the run"),)
+    _run: RunFiles
+    _own = ""  # the folder beside the journal, by the state that was read last
 
-def begin_files(session: Session, event: str, fields: Record) -> None:
-    """Write the files of a run that begins."""
-    if event == "run_started" and not fields["resumed"]:
-        RUNS[0].set_aside()
-        write_or_rest(session, is_new=True)
+    @staticmethod
+    def suits(program: Table) -> bool:
+        """Tell whether the program has a contract."""
+        return "contract" in program
 
+    def read(self, state: State) -> None:
+        """Have the files of a run archived with it, where they lie beside its journal."""
+        self._own = "" if "run_dir" in state.begin else state.begin["run"]
 
-def write_or_rest(session: Session, is_new: bool) -> None:
-    """Write the files; where they cannot be written, a step that the run has just come to has not begun."""
-    try:
-        RUNS[0].write()
-    except OSError:
-        if is_new and session.state.condition == "running":
-            rest: Record = {"kind": "rest", "condition": "ready"}
-            session.store.append(rest)
-            session.state.apply(rest)
-        raise
+    def beside(self) -> dict[str, str]:
+        """Return their folder."""
+        return {self._own: "files"} if self._own else {}
 
+    def record(self, record: Record) -> Record:
+        """Return a record with its time, which is never before that of the one before it; a run is called as B14 says."""
+        if "kind" not in record:
+            return record
+        given = self.session.options.run_dir
+        if record["kind"] == "begin":
+            now = record["time"]
+            run = f"run-{now[:19].translate(str.maketrans('', '', '-T:'))}-{record['run'].rpartition('-')[2]}"
+            return {**record, "run": run, **({"run_dir": given} if given else {})}
+        state = self.session.state
+        last = max(utc_now(), state.begin["time"], *(one.get("time", "") for one in state.finished[-1:]))
+        return {**record, "time": max(last, record.get("time", ""))}
 
-def follow_journal(session: Session, record: Record) -> None:
-    """Bring the files up to what the journal says now."""
-    if RUNS[0].records.apply(record):
-        write_or_rest(session, is_new=record["kind"] == "done")
+    def open(self) -> None:
+        """Take up the files of a run; what a kill has left behind is written anew."""
+        session = self.session
+        self._run = RunFiles(session, records_of(session))
+        if session.options.dry_run:
+            return
+        if session.options.command != "run":
+            if session.options.run_dir not in (None, session.state.begin.get("run_dir")):
+                self._run.set_aside()
+            if session.is_same(session.state):  # another version may yet be refused
+                self._run.write()
+        elif "run_dir" in session.state.begin:  # what cannot be written to is refused before anything is recorded
+            self._run.make_folder()
+            self._run.place_of_other()
 
+    def event(self, event: str, fields: Record) -> None:
+        """Write the files of a run that begins."""
+        if event == "run_started" and not fields["resumed"]:
+            self._run.set_aside()
+            self._write_or_rest(is_new=True)
 
-def timed(session: Session, record: Record) -> Record:
-    """Return a record with its time, which is never before that of the one before it; a run is called as B14 says."""
-    if "kind" not in record:
-        return record
-    if record["kind"] == "begin":
-        now = record["time"]
-        run = f"run-{now[:19].translate(str.maketrans('', '', '-T:'))}-{record['run'].rpartition('-')[2]}"
-        return {**record, "run": run, **({"run_dir": session.options.run_dir} if session.options.run_dir else {})}
-    last = max(utc_now(), session.state.begin["time"], *(one.get("time", "") for one in session.state.finished[-1:]))
-    return {**record, "time": max(last, record.get("time", ""))}
+    def written(self, record: Record) -> None:
+        """Bring the files up to what the journal says now."""
+        if self._run.records.apply(record):
+            self._write_or_rest(is_new=record["kind"] == "done")
 
-
-def with_folder(state: Optional[State]) -> None:
-    """Have the files of a run archived with it, where they lie beside its journal."""
-    RUN_FILES[:] = [] if state is None or "run_dir" in state.begin else [state.begin["run"]]
-
-
-KEPT.append("files")  # what an archived run has of them
-READS.append(with_folder)
-RECORDS.append(timed)
-OPENS.append(find_run)
-EVENTS.append(begin_files)
-WRITTEN.append(follow_journal)
-OPTIONS.append(
-    ("run open resume step answer approve timeline outputs status", "--run-dir", "DIR", "the records of the run")
-)
+    def _write_or_rest(self, is_new: bool) -> None:
+        """Write the files; where they cannot be written, a step that the run has just come to has not begun."""
+        try:
+            self._run.write()
+        except OSError:
+            if is_new and self.session.state.condition == "running":
+                rest: Record = {"kind": "rest", "condition": "ready"}
+                self.session.store.append(rest)
+                self.session.state.apply(rest)
+            raise

@@ -8,11 +8,12 @@ from runtime_shim.contract.run_files import RunFiles, records_of
 from runtime_shim.contract.run_texts import in_masked
 from runtime_shim.contract.run_timeline import timeline_lines
 from runtime_shim.contract.safe_paths import UnsafeError, inside
-from runtime_shim.engine.command_line import COMMANDS, OPTIONS, Subcommands
+from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
+from runtime_shim.engine.session import Session
 
 
-def records_told(session: Subcommands) -> RunFiles:
+def records_told(session: Session) -> RunFiles:
     """Return the files of the run as its journal has them now, without writing any."""
     state = session.read()
     if state is None:
@@ -21,13 +22,13 @@ def records_told(session: Subcommands) -> RunFiles:
     return RunFiles(session, records_of(session))
 
 
-def show_timeline(session: Subcommands) -> int:
+def show_timeline(session: Session) -> int:
     """Print the timeline."""
-    entries: list[Table] = in_masked(records_told(session).records.files()["timeline"]["entries"])
+    entries: list[Table] = in_masked(session.mask, records_told(session).records.files()["timeline"]["entries"])
     return session.display.say(timeline_lines(entries, bool(session.options.markdown)))
 
 
-def outputs(session: Subcommands) -> int:
+def outputs(session: Session) -> int:
     """Copy the outputs of completed steps to a folder, or bring back those that are not there."""
     options = session.options
     if bool(options.to) == bool(getattr(options, "from")):
@@ -83,11 +84,21 @@ def copy(source: str, target: str, artifact: Table) -> list[str]:
     return []
 
 
-COMMANDS["timeline"] = ("tell what happened, and when", show_timeline)
-COMMANDS["outputs"] = ("copy the outputs of completed steps", outputs)
-OPTIONS += [
-    ("timeline outputs", "--state-dir", "DIR", "where the state is kept"),
-    ("timeline", "--markdown", "", "as a table in Markdown"),
-    ("outputs", "--to", "DIR", "the folder to copy to"),
-    ("outputs", "--from", "DIR", "the folder to bring back from what is not there"),
-]
+class RunReports(Extension):
+    """The subcommands `timeline` and `outputs`."""
+
+    commands = {
+        "timeline": ("tell what happened, and when", show_timeline),
+        "outputs": ("copy the outputs of completed steps", outputs),
+    }
+    options = (
+        ("timeline outputs", "--state-dir", "DIR", "where the state is kept"),
+        ("timeline", "--markdown", "", "as a table in Markdown"),
+        ("outputs", "--to", "DIR", "the folder to copy to"),
+        ("outputs", "--from", "DIR", "the folder to bring back from what is not there"),
+    )
+
+    @staticmethod
+    def suits(program: Table) -> bool:
+        """Tell whether the program has a contract."""
+        return "contract" in program

@@ -2,15 +2,16 @@
 
 import json
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Callable
 
-from runtime_shim.engine.session import masked
+Mask = Callable[[str], str]  # takes out what must not be kept
 
 
 class RecordTexts:
     """Writes the values of a run; records grow, and each text is made anew after every change."""
 
-    def __init__(self) -> None:
+    def __init__(self, mask: Mask) -> None:
+        self._mask = mask
         self._known: dict[str, str] = {}  # the texts of what the records have now, by the same on one line
         self._before: dict[str, str] = {}
 
@@ -31,7 +32,11 @@ class RecordTexts:
 
     def _item(self, value: Any) -> str:  # noqa: ANN401
         key = json.dumps(value, sort_keys=True)
-        text = self._known.get(key) or self._before.get(key) or json.dumps(in_masked(value), indent=2, sort_keys=True)
+        text = (
+            self._known.get(key)
+            or self._before.get(key)
+            or json.dumps(in_masked(self._mask, value), indent=2, sort_keys=True)
+        )
         self._known[key] = text
         return text
 
@@ -41,10 +46,10 @@ def _around(begin: str, parts: Iterable[str], end: str) -> str:
     return f"{begin}\n  {inner}\n{end}" if inner else begin + end
 
 
-def in_masked(value: Any) -> Any:  # noqa: ANN401 (any JSON value)
+def in_masked(mask: Mask, value: Any) -> Any:  # noqa: ANN401 (any JSON value)
     """Return a JSON value without what must not be kept."""
     if isinstance(value, str):
-        return masked(value)
+        return mask(value)
     if isinstance(value, list):
-        return [in_masked(item) for item in value]
-    return {key: in_masked(item) for key, item in value.items()} if isinstance(value, dict) else value
+        return [in_masked(mask, item) for item in value]
+    return {key: in_masked(mask, item) for key, item in value.items()} if isinstance(value, dict) else value

@@ -2,7 +2,7 @@
 
 import json
 
-from runtime_shim.contract.contract import COMMANDED, PREVIEWS, STAGES, Found, Stages, config_of, spec_of
+from runtime_shim.contract.contract import Found, Stages, config_of, spec_of
 from runtime_shim.contract.strict_json import json_or_text
 from runtime_shim.engine.program import Table
 from runtime_shim.tasks.conversing import answer_of
@@ -20,8 +20,3 @@ def look_up_context(stages: Stages, name: str, node: Table) -> Found:
     if answer is None:
         return Found(f"the context command gave no answer: {answered.trouble}", {})
     return Found("", {"telis_context": json_or_text(answer)})
-
-
-STAGES["context"] = look_up_context
-PREVIEWS["context"] = lambda session, _node: f"look up the context: {config_of(session)['context']}"
-COMMANDED.append(lambda _session, node: node["stage"] == "context")

@@ -6,10 +6,7 @@ from pathlib import Path
 from typing import Any, Optional, Union
 
 from runtime_shim.contract.contract import (
-    COMMANDED,
     HANDED,
-    PREVIEWS,
-    STAGES,
     Found,
     Stages,
     config_of,
@@ -20,19 +17,19 @@ from runtime_shim.contract.evidence import checked_evidence, records_in
 from runtime_shim.contract.safe_paths import UnsafeError, inside
 from runtime_shim.contract.stage_outputs import evidence_ids
 from runtime_shim.contract.strict_json import read_json
-from runtime_shim.engine.command_line import OPTIONS
+from runtime_shim.data.values import read_regular
 from runtime_shim.engine.dialog import BINARY
+from runtime_shim.engine.lifecycle import Done, Waiting
 from runtime_shim.engine.program import Table
-from runtime_shim.engine.session import Done, Session, Waiting
+from runtime_shim.engine.session import Session
 from runtime_shim.engine.walk import attempt_of
 from runtime_shim.tasks.process import in_words
 from runtime_shim.tasks.reading import LARGEST_ANSWER
-from runtime_shim.tasks.values import read_regular
 
 
 def executor_of(session: Session) -> Optional[str]:
     """Return the command of the executor: that of the operator, the environment, the configuration; None for none."""
-    given = getattr(session.options, "executor", None) or os.environ.get("RDC_EXECUTOR")
+    given = session.options.executor or os.environ.get("RDC_EXECUTOR")
     command: Optional[str] = given or config_of(session).get("executor")
     return command
 
@@ -142,9 +139,3 @@ def execution_previewed(session: Session, _node: Table) -> str:
     """Say who would do the work."""
     command = executor_of(session)
     return f"call the executor: {command}" if command else "put the step to a person: no executor is configured"
-
-
-STAGES["execute"] = execute_step
-PREVIEWS["execute"] = execution_previewed
-COMMANDED.append(lambda _session, node: node["stage"] == "execute")  # where a person is asked, the run waits
-OPTIONS.append(("run resume", "--executor", "COMMAND", "does the work of steps: the step as JSON on standard input"))

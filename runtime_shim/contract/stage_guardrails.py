@@ -1,6 +1,6 @@
 """The stage in which the outputs of a step must pass their guardrails (B10)."""
 
-from runtime_shim.contract.contract import PREVIEWS, STAGES, Found, Stages, spec_of
+from runtime_shim.contract.contract import Found, Stages, spec_of
 from runtime_shim.contract.guarding import contents, guarded
 from runtime_shim.contract.safe_paths import is_missing
 from runtime_shim.engine.program import Table
@@ -11,7 +11,3 @@ def look_at_outputs(stages: Stages, _name: str, node: Table) -> Found:
     paths, root = spec_of(stages.session, node["step"]).get("outputs") or (), stages.root
     there = (path for path in paths if not is_missing(root, path))
     return guarded(stages, "output", lambda: contents(root, there))
-
-
-STAGES["guardrails"] = look_at_outputs
-PREVIEWS["guardrails"] = lambda _session, _node: "check the outputs by their guardrails"

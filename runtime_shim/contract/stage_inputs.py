@@ -1,6 +1,6 @@
 """The stage in which the inputs of a step must exist and pass their guardrails (B2, B10)."""
 
-from runtime_shim.contract.contract import PREVIEWS, STAGES, Found, Stages, paths_of, spec_of
+from runtime_shim.contract.contract import Found, Stages, paths_of, spec_of
 from runtime_shim.contract.guarding import contents, guarded, strings_in
 from runtime_shim.contract.safe_paths import UnsafeError, check_there
 from runtime_shim.engine.program import Table
@@ -24,7 +24,3 @@ def look_at_inputs(stages: Stages, _name: str, node: Table) -> Found:
 def inputs_previewed(session: Session, node: Table) -> str:
     """Say what would be checked."""
     return f"check the inputs: {', '.join(paths_of(session, node)) or 'guardrails'}"
-
-
-STAGES["inputs"] = look_at_inputs
-PREVIEWS["inputs"] = inputs_previewed

@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from runtime_shim.contract.contract import PREVIEWS, STAGES, Found, Stages, found_so_far, paths_of, spec_of
+from runtime_shim.contract.contract import Found, Stages, found_so_far, paths_of, spec_of
 from runtime_shim.contract.evidence import evidence_of, whole_evidence
 from runtime_shim.contract.safe_paths import UnsafeError, opened
 from runtime_shim.engine.program import Table
@@ -51,7 +51,3 @@ def outputs_previewed(session: Session, node: Table) -> str:
     level = f"record evidence {node['subject']}" if node.get("subject") else ""
     paths = ", ".join(paths_of(session, node))
     return " and ".join(filter(None, [f"index {paths}" if paths else "", level]))
-
-
-STAGES["outputs"] = index_outputs
-PREVIEWS["outputs"] = outputs_previewed

@@ -1,15 +1,13 @@
 """The stages in which tools are called (B9): every call is recorded, those that fail and are skipped too."""
 
 import json
-import types
 from typing import Any, Optional
 
 from runtime_shim.contract.built_in_tools import built_in_result
-from runtime_shim.contract.contract import COMMANDED, PREVIEWS, STAGES, Found, LateError, Stages, config_of, spec_of
+from runtime_shim.contract.contract import Found, LateError, Stages, config_of, spec_of
 from runtime_shim.contract.git_calls import ToolError
 from runtime_shim.contract.strict_json import json_or_text
 from runtime_shim.contract.tool_schemas import BUILT_IN, unfit_arguments
-from runtime_shim.engine.command_line import CHECKS, OPTIONS
 from runtime_shim.engine.display import duration
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Session
@@ -21,14 +19,9 @@ from runtime_shim.tasks.reading import LARGEST_ANSWER, TOOL_SECONDS
 USUAL: Table = {"args": {}, "required": False, "risk": "low"}
 
 
-def check_tools(_program: Table, options: types.SimpleNamespace) -> None:
-    """Refuse what is no name with a command before anything runs."""
-    pairs("--tool", getattr(options, "tool", None) or [])
-
-
 def command_of_tool(session: Session, tool: str) -> Optional[str]:
     """Return the command that a tool is: the operator's, or that of the configuration; None for none."""
-    given = pairs("--tool", getattr(session.options, "tool", None) or [])
+    given = pairs("--tool", session.options.tool)
     command: Optional[str] = given.get(tool) or config_of(session).get("tools", {}).get(tool, {}).get("command")
     return command
 
@@ -95,10 +88,3 @@ def tool_previewed(session: Session, node: Table) -> str:
     command = command_of_tool(session, node["subject"])
     how = "built in" if node["subject"] in BUILT_IN else "unknown: skipped"
     return f"call the tool {node['subject']}: {command or how}"
-
-
-CHECKS.append(check_tools)
-STAGES["tool"] = call_tool
-PREVIEWS["tool"] = tool_previewed
-COMMANDED.append(calls_command)
-OPTIONS.append(("run resume", "--tool", "NAME=COMMAND...", "the command that a tool is"))

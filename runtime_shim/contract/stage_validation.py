@@ -1,6 +1,6 @@
 """The stage in which outputs and other targets of a step are validated (B11)."""
 
-from runtime_shim.contract.contract import PREVIEWS, STAGES, Found, Stages, paths_of
+from runtime_shim.contract.contract import Found, Stages, paths_of
 from runtime_shim.contract.validating import checked
 from runtime_shim.engine.display import one_line
 from runtime_shim.engine.program import Table
@@ -39,7 +39,3 @@ def _told_check(one: Table) -> str:
 def validation_previewed(session: Session, node: Table) -> str:
     """Say what would be checked."""
     return f"check {', '.join(node['checks'])}: {', '.join(paths_of(session, node))}"
-
-
-STAGES["validation"] = validate
-PREVIEWS["validation"] = validation_previewed

@@ -1,15 +1,20 @@
-"""What an operator says once for a whole run: it is kept in the journal, and later calls go by it too."""
+"""What an operator says once for a whole run: it is kept in the journal, and later calls go by it too.
 
-import types
-from typing import Any, Callable
+These are the limits of a run: breakpoints, how long it may wait, how many steps it may do.
+"""
 
+import re
+import time
+from typing import Optional
+
+from runtime_shim.data.durations import number_of, seconds_of
+from runtime_shim.engine.display import duration, one_line
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.program import Table
-from runtime_shim.engine.session import EVENTS, RECORDS, Session
-from runtime_shim.engine.state import State
-
-AGREES: dict[str, Callable[[types.SimpleNamespace, Any], Any]] = {}
-"""For each thing, what the options say of it; they get what was said before. None for nothing new."""
+from runtime_shim.engine.lifecycle import Extension, Waiting
+from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.session import Session
+from runtime_shim.engine.state import ENDED, State
+from runtime_shim.engine.walk import Move
 
 
 def agreed(state: State) -> Table:
@@ -22,27 +27,140 @@ def agreed(state: State) -> Table:
     return found
 
 
-def agreeing(options: types.SimpleNamespace, before: Table) -> Table:
+def agreeing(session: Session, before: Table) -> Table:
     """Return what the options of this call say."""
-    found = {key: agree(options, before.get(key)) for key, agree in AGREES.items()}
+    found: Table = {}
+    for agree in session.at("agrees"):
+        found.update(agree(before))
     return {key: value for key, value in found.items() if value is not None}
 
 
-def carried(session: Session, record: Record) -> Record:
-    """Write what holds into the first record of a run, and into that of each step that is done."""
-    kind = record.get("kind")
-    found = agreeing(session.options, {}) if kind == "begin" else agreed(session.state) if kind == "done" else {}
-    return {**record, "agreed": found} if found else record
+class OfMore(Extension):
+    """A part of programs that do more than runbooks: they call agents or tools, or leave an artifact."""
+
+    @staticmethod
+    def suits(program: Table) -> bool:
+        """Tell whether the program does."""
+        tasks = {node["task"] for node in program["nodes"].values()}
+        return "artifact" in program or not tasks.isdisjoint(("agent", "tool", "parallel"))
 
 
-def take_up(session: Session, event: str, fields: Record) -> None:
-    """Record what a resume says besides."""
-    if event == "run_started" and fields["resumed"]:
-        before = agreed(session.state)
-        found = agreeing(session.options, before)
+class Agreed(OfMore):
+    """Keeps what was said."""
+
+    def record(self, record: Record) -> Record:
+        """Write what holds into the first record of a run, and into that of each step that is done."""
+        kind, session = record.get("kind"), self.session
+        found = agreeing(session, {}) if kind == "begin" else agreed(session.state) if kind == "done" else {}
+        return {**record, "agreed": found} if found else record
+
+    def resumed(self) -> None:
+        """Record what a resume says besides."""
+        before = agreed(self.session.state)
+        found = agreeing(self.session, before)
         if any(before.get(key) != value for key, value in found.items()):
-            session.record({"kind": "agreed", "agreed": found})
+            self.session.record({"kind": "agreed", "agreed": found})
 
 
-RECORDS.append(carried)
-EVENTS.append(take_up)
+class Breaks(OfMore):
+    """Breakpoints: a run waits after a step, with all that is in it, until it is resumed."""
+
+    options = (("run resume", "--break", "STEP...", "wait after this step; `resume` goes on"),)
+
+    def prepare(self) -> None:
+        """Refuse a breakpoint that no run can come to."""
+        program = self.session.program
+        doing = [name for name, node in program["nodes"].items() if node["task"] in self.session.kinds]
+        for place in getattr(self.session.options, "break"):
+            if not any(is_in(program, name, place) for name in doing):
+                raise RefusedError(f"--break {one_line(place)!a}: there is no such step; `steps` lists the steps")
+
+    def agrees(self, before: Table) -> Table:
+        """Return all breakpoints of a run, if this call names any."""
+        given = getattr(self.session.options, "break")
+        return {"breaks": [*dict.fromkeys([*before.get("breaks", ()), *given])] if given else None}
+
+    def record(self, record: Record) -> Record:
+        """Have the run wait where it leaves a place with a breakpoint."""
+        if record.get("kind") != "done" or record["condition"] in ENDED:
+            return record
+        places = agreed(self.session.state).get("breaks", ())
+        whole, left, entered = self.session.program, record["node"], record["next"]
+        is_left = any(is_in(whole, left, place) and not is_in(whole, entered, place) for place in places)
+        return {**record, "condition": "waiting", "paused": True} if is_left else record
+
+    def after_step(self, _move: Move) -> None:
+        """Wait, once that is recorded."""
+        session = self.session
+        if session.options.command in ("run", "resume") and session.state.finished[-1].get("paused"):
+            raise Waiting(f"to go on: {session.call('resume')}")
+
+
+def is_in(program: Table, name: str, place: str) -> bool:
+    """Tell whether a step has a name, or stands in the step that has it: `2/elicit` and `2a` stand in `2`."""
+    told = program.get("steps", {})
+    if name in told:
+        return name == place or place in told[name]
+    return re.fullmatch(rf"{re.escape(place)}([a-z]?(/.*)?|\.[0-9]+.*)", name) is not None
+
+
+class Expiry(OfMore):
+    """Runs that wait no longer than the operator allows: after that they are over."""
+
+    options = (("run", "--expire", "TIME", "a run that waits longer than this is over, such as 24h"),)
+
+    def agrees(self, _before: Table) -> Table:
+        """Return how long the run may wait, if this call says that."""
+        given = self.session.options.expire
+        return {"expire": seconds_of("--expire", given) if given else None}
+
+    def waits(self) -> None:
+        """Record since when a run waits."""
+        state = self.session.state
+        if "expire" in agreed(state) and all(note["kind"] != "waits" for note in state.notes):
+            self.session.record({"kind": "waits", "since": time.time()})
+
+    def read(self, state: State) -> None:
+        """End a run that has waited too long."""
+        since = [note["since"] for note in state.notes if note["kind"] == "waits"]
+        longest = agreed(state).get("expire")
+        if state.condition == "waiting" and longest and since and time.time() - since[0] > longest:
+            state.condition, state.message = "stop", f"expired: the run waited longer than {duration(longest)}"
+            state.notes.append({"kind": "expired"})
+
+    def facts(self, state: State) -> Table:
+        """Tell the status of such a run."""
+        is_over = any(note["kind"] == "expired" for note in state.notes)
+        return {"state": "expired", "expired": True} if is_over else {}
+
+
+MAX_STEPS = "max_steps"
+
+
+class MostSteps(OfMore):
+    """How many steps a run may do, where the operator says so: 0 for as many as it takes (W14)."""
+
+    options = (("run resume", "--max-steps", "NUMBER", "how many steps the whole run may do, 0 for any number"),)
+
+    @staticmethod
+    def suits(program: Table) -> bool:
+        """Tell whether the program has a limit that this one takes the place of."""
+        return "limit" in program and OfMore.suits(program)
+
+    def agrees(self, _before: Table) -> Table:
+        """Return how many steps the operator allows."""
+        given = self.session.options.max_steps
+        return {MAX_STEPS: number_of("--max-steps", given, 0) if given else None}
+
+    def steps_allowed(self, state: State) -> Optional[int]:
+        """Return the number that was said, if one was."""
+        found: Optional[int] = agreed(state).get(MAX_STEPS)
+        return found
+
+    def resumed(self) -> None:
+        """Take up a run that has ended at its limit, if this call allows more."""
+        state = self.session.state
+        limit = state.finished[-1].get("limited") if state.condition == "stop" and state.finished else None
+        most = self.steps_allowed(state)
+        if limit is not None and most is not None and (most == 0 or most > limit):
+            self.session.record({"kind": "again", "condition": "ready"})

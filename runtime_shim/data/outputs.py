@@ -1,15 +1,18 @@
 """Outputs that commands give by the file that RDC_OUTPUT names (I9)."""
 
-import types
+import os
+import re
+import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Optional
 
-from runtime_shim.data.kept import keeping
-from runtime_shim.engine.command_line import CHECKS, OPTIONS
+from runtime_shim.data.slots import keeping
+from runtime_shim.data.values import check_value, read_output, read_regular
+from runtime_shim.engine.lifecycle import Done, Extension, Perform, Waiting
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.session import PERFORMERS, Done, Session
+from runtime_shim.engine.session import Session
 from runtime_shim.tasks.shell import Commands
-from runtime_shim.tasks.values import check_value, read_output, read_regular
 
 
 class ValuedCommands(Commands):
@@ -68,12 +71,77 @@ def values_given(session: Session, name: str) -> dict[str, str]:
     return values
 
 
-def check_assumed(_program: Table, options: types.SimpleNamespace) -> None:
-    """Refuse outputs of an interrupted command whose outcome is not given."""
-    if options.value and not options.assume and options.command != "answer":
-        raise RefusedError("--value needs an outcome that you assume: give --assume WORD beside it, or leave it out")
+class Outputs(Extension):
+    """Outputs of commands, and of those that a person does by hand (E2)."""
+
+    options = (
+        ("run resume", "--value", "NAME=VALUE...", "an output of the interrupted command, with --assume"),
+        ("answer", "--value", "NAME=VALUE...", "an output of the command that was done by hand"),
+    )
+    performers = {"shell": ValuedCommands}
+
+    @staticmethod
+    def suits(program: Table) -> bool:
+        """Tell whether a command gives outputs."""
+        return any("outputs" in node for node in program["nodes"].values())
+
+    def prepare(self) -> None:
+        """Refuse outputs of an interrupted command whose outcome is not given."""
+        options = self.session.options
+        if options.value and not options.assume and options.command != "answer":
+            raise RefusedError(
+                "--value needs an outcome that you assume: give --assume WORD beside it, or leave it out"
+            )
+
+    def given(self, done: Optional[Done]) -> Optional[Done]:
+        """Return an answer with the outputs that were given beside it."""
+        session = self.session
+        if not session.options.value:
+            return done
+        values = values_given(session, session.state.node)
+        if done is None:
+            raise RefusedError(f"--value: {session.state.node} is not answered as a whole")
+        return done._replace(verbs=keeping("", values))
+
+    def before_step(self, name: str) -> Optional[Perform]:
+        """Have the outputs of a command that is done by hand asked for, once its outcome was given at the terminal."""
+        session, node = self.session, self.session.program["nodes"][name]
+        named = [key for key in node.get("outputs", ()) if re.search(rf"\b{key}\b", node.get("block", ""))]
+        if node["task"] != "ask" or not named:
+            return None
+
+        def perform(name: str, node: Table) -> Done:
+            try:
+                done = session.performers[name].perform(name, node)
+            except Waiting as waiting:
+                raise _with_hint(session, name, node, waiting) from None
+            if done.how != "answered here":
+                return done
+            given = ((key, typed_value(session, key)) for key in named)
+            return done._replace(verbs=keeping("", {key: value for key, value in given if value}))
+
+        return perform
 
 
-PERFORMERS["shell"] = ValuedCommands
-CHECKS.append(check_assumed)
-OPTIONS.append(("run resume", "--value", "NAME=VALUE...", "an output of the interrupted command, with --assume"))
+def _with_hint(session: Session, name: str, node: Table, waiting: Waiting) -> Waiting:
+    """Return what a person is told who answers later, with how to give the outputs that the command writes."""
+    written = [key for key in node["outputs"] if re.search(rf"(?<![\w-]){re.escape(key)}(=|<<)", node["block"])]
+    if not written:
+        return waiting
+    values = [word for key in written for word in ("--value", f"{key}=…")]
+    first, *others = waiting.args
+    return Waiting(first, f"with outputs: {session.call('answer', name, 'pass', *values)}", *others)
+
+
+def typed_value(session: Session, key: str) -> str:
+    """Return the value that a person types; an empty line stands for none."""
+    while True:
+        session.display.line(f"{key} (empty: the command gave none): ", end="")
+        with session.signals.listening():
+            value = os.read(sys.stdin.fileno(), 65536).decode(errors="replace").rstrip("\r\n")
+        try:
+            check_value(key, value)
+        except ValueError as error:
+            session.display.line(str(error))
+        else:
+            return value

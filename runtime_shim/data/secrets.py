@@ -36,7 +36,7 @@ class Secrets:
         """Take the values, and each line of one that has several, longest first."""
         found: set[str] = set()
         names = list(session.program.get("secrets", ()))
-        names += os.environ.get("RDC_SECRETS", "").split()  # for: contract
+        names += os.environ.get("RDC_SECRETS", "").split()
         for name in names:
             value = os.environ.get(name, "")
             found |= {value, *(line.rstrip("\r") for line in value.split("\n"))}

@@ -1,13 +1,14 @@
 """The table of a program, put together from the calls of its runbook."""
 
 import functools
+from collections.abc import Sequence
 from typing import Any, Callable, Optional
 
+from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import Table
 
 OUTCOMES = {"on_pass": "pass", "on_fail": "fail", "on_yes": "pass", "on_no": "fail", "then": None, "otherwise": None}
 Pairs = list[tuple[Optional[str], Table]]
-COMPLETES: list[Callable[[Table], None]] = []  # what adds to a table that all calls have been made for
 
 
 class Builder:
@@ -34,7 +35,7 @@ class Builder:
         for key, value in settings.items():
             if key in OUTCOMES:
                 pairs += self._flat(OUTCOMES[key], value)
-            elif key == "on":  # for: on
+            elif key == "on":
                 for word, found in value.items() if isinstance(value, dict) else value:
                     pairs += self._flat(word, found)
             elif key in ("bash", "sh"):
@@ -95,11 +96,11 @@ def unframed(value: Any) -> Any:  # noqa: ANN401 (a text, or any other setting)
     return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value
 
 
-def built(runbook: Callable[..., None]) -> Table:
+def built(runbook: Callable[..., None], extensions: Sequence[type[Extension]]) -> Table:
     """Return the table of a runbook; a word that is not the builder's is the kind of a task."""
     builder, code = Builder(), runbook.__code__
     words = code.co_varnames[: code.co_argcount]
     runbook(*(getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words))
-    for complete in COMPLETES:
-        complete(builder.table)
+    for extension in extensions:
+        extension.complete(builder.table)
     return builder.table

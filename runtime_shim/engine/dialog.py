@@ -22,7 +22,7 @@ def words_of(node: Table) -> tuple[str, ...]:
 
 def word_of(node: Table, outcome: str) -> str:
     """Return an outcome as people read it: of a question that is put as yes/no it is YES or NO."""
-    if node.get("question") == "yes/no":  # for: ask
+    if node.get("question") == "yes/no":
         outcome = {"pass": "yes", "fail": "no"}.get(outcome, outcome)
     return one_line(outcome).upper()
 
@@ -30,7 +30,7 @@ def word_of(node: Table, outcome: str) -> str:
 def question(display: Display, signals: Signals, text: str, choices: str) -> Optional[str]:
     """Ask for one of the choices; None means that nobody answers."""
     known = {word[:length]: word for word in choices.split("/") for length in (1, len(word))}
-    if choices in ("pass/fail", "yes/no"):  # for: ask operator
+    if choices in ("pass/fail", "yes/no"):
         known = {word[:length]: MEANINGS[word] for word in MEANINGS for length in (1, len(word))}
     with suppress(OSError, ValueError, termios.error):  # what was typed before the question was not meant for it
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)

@@ -32,35 +32,11 @@ def digest(value: object) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def identified(program: Table) -> Table:
-    """Return what tells a program: its name and source, its hash, short digests of its steps (R4)."""
-    nodes = {name: {key: node[key] for key in node if key != "at"} for name, node in program["nodes"].items()}
-    nodes = with_contexts(program, nodes)  # for: contexts
-    nodes = with_contract(program, nodes)  # for: contract
+def identified(program: Table, nodes: Table) -> Table:
+    """Return what tells a program: its name and source, its hash, short digests of what tells its steps (R4)."""
     whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
     hashes = {"program": digest({**whole, "nodes": nodes}), "nodes": {name: digest(nodes[name])[:12] for name in nodes}}
     return {"name": program["name"], "source": program["source"], **hashes}
-
-
-def with_contexts(program: Table, nodes: Table) -> Table:
-    """Add to steps a digest of what stands above their prompts (I31)."""
-    known = {"": ""}
-    for name, context in program.get("contexts", {}).items():
-        known[name] = digest([context["parts"], known[context.get("after", "")]])
-    above = {
-        name: [known[one.get("context", "")] for one in (node, *node.get("entries", ()))]
-        for name, node in nodes.items()
-    }
-    return {name: {**node, "above": above[name]} if any(above[name]) else node for name, node in nodes.items()}
-
-
-def with_contract(program: Table, nodes: Table) -> Table:
-    """Add to stages what the contract says of their steps, and of all (I32)."""
-    contract: Table = program.get("contract", {})
-    common, steps = {key: contract[key] for key in contract if key != "steps"}, contract.get("steps", {})
-    if not contract:
-        return nodes
-    return {name: {**node, "contract": [common, steps.get(node.get("step"))]} for name, node in nodes.items()}
 
 
 def differences(recorded: dict[str, str], now: dict[str, str]) -> list[str]:

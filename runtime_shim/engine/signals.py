@@ -39,7 +39,7 @@ class Signals:
     def wake_after(self, seconds: int) -> None:
         """Have `wait` return SIGALRM after a time; 0 takes it back."""
         signal.alarm(seconds)
-        if not seconds and self.has_timer and signal.SIGALRM in signal.sigpending():  # for: timed
+        if not seconds and self.has_timer and signal.SIGALRM in signal.sigpending():
             signal.sigwait({signal.SIGALRM})
         self.has_timer = bool(seconds)
 

@@ -4,17 +4,16 @@ import errno
 import fcntl
 import os
 import time
+from collections.abc import Collection, Mapping
 from contextlib import suppress
-from typing import Callable, Optional
+from typing import Optional
 
 from runtime_shim.engine.journal import Record, at_once, encode, read_journal, sync_directory
 from runtime_shim.engine.leftover import is_alive
 from runtime_shim.engine.program import RefusedError, naming
 
 ENDED = ("complete", "stop")
-OURS, FORMAT, MODES = ".rdc", 1, [""]  # where states are, the format of journals, the modes that are known
-RUN_FILES: list[str] = []  # the folder of the records of the run whose state was read last
-KEPT: list[str] = []  # folders beside the journal that are archived with it
+OURS, FORMAT = ".rdc", 1  # where states are, the format of journals
 
 
 def utc_now() -> str:
@@ -33,20 +32,20 @@ class State:
         self.begin, self.node, self.message = begin, begin["node"], begin.get("message", "")
         self.finished, self.notes = [], []  # what the step has left so far, such as the processes that it has called
         # The lines of files of answers that were used, each with the digest of its file.
-        self.used: set[tuple[str, int]] = set()  # for: answered operator
-        self.decided: list[Record] = []  # for: operator
+        self.used: set[tuple[str, int]] = set()
+        self.decided: list[Record] = []
         self.apply(begin)
 
     def apply(self, record: Record) -> None:
         """Go on by one record."""
         kind = record["kind"]
-        if "answers" in record:  # for: answered operator
+        if "answers" in record:
             self.used.add((record["answers"], record["line"]))
         if "condition" not in record:
             self.notes.append(record)
             return
         self.condition = record["condition"]
-        if kind == "resume":  # for: operator
+        if kind == "resume":
             self.decided.append({**record, "after": len(self.finished)})
         if kind in ("begin", "adopt"):  # it belongs to this program
             self.registers, self.program, self.nodes = dict(record["registers"]), record["program"], record["nodes"]
@@ -63,9 +62,9 @@ class State:
         return [note for note in self.notes if note["kind"] == "process" and is_alive(note)]
 
 
-def replay(records: list[Record], path: object) -> State:
-    """Put a state together."""
-    if records[0].get("format") != FORMAT or records[0].get("mode", "") not in MODES:
+def replay(records: list[Record], path: object, modes: Collection[str] = ("",)) -> State:
+    """Put a state together; runs of another mode than these are not for this program."""
+    if records[0].get("format") != FORMAT or records[0].get("mode", "") not in modes:
         raise RefusedError(f"{path}: the state has a format that this program does not know; reset archives it")
     try:
         state = State(records[0])
@@ -76,16 +75,13 @@ def replay(records: list[Record], path: object) -> State:
     return state
 
 
-READS: list[Callable[[Optional[State]], None]] = []  # what modules make of a state that was read
-
-
 class Store:
     """A state directory, by the name that the operator knows: nothing is opened here after a chdir."""
 
     _files: dict[str, int]
 
-    def __init__(self, directory: str) -> None:
-        self.directory, self.path = directory, os.path.join(directory, "journal")
+    def __init__(self, directory: str, modes: Collection[str] = ("",)) -> None:
+        self.directory, self.path, self.modes = directory, os.path.join(directory, "journal"), modes
         self.folder = os.path.join(os.getcwd(), directory)  # wherever the run goes
         self.loss = f"{directory} was removed or replaced during the run"
         self._count, self._size, self._missing, self._files = 0, 0, b"", {}
@@ -94,10 +90,7 @@ class Store:
         """Read the state without changing anything."""
         records, self._size, self._missing = read_journal(self.path)
         self._count = len(records)
-        state = replay(records, self.path) if records else None
-        for look in READS:
-            look(state)
-        return state
+        return replay(records, self.path, self.modes) if records else None
 
     def involves(self, name: object) -> bool:
         """Tell whether a file is the directory, lies in it, or is a folder above it."""
@@ -174,20 +167,17 @@ class Store:
             raise RefusedError(f"{self.path}: cannot record: {error.strerror}") from None
         self._size += len(line)
 
-    def archive(self, name: str) -> str:
-        """Archive the journal under a name of its own; nothing is ever deleted."""
+    def archive(self, name: str, beside: Mapping[str, str]) -> str:
+        """Archive the journal under a name of its own, and what lies beside it; nothing is ever deleted."""
         history = os.path.join(self.directory, "history")
         os.makedirs(history, exist_ok=True)
         taken = {entry.partition(".")[0] for entry in os.listdir(history)}
         while name in taken:
             name += "-2"
         target = os.path.join(history, name)
-        for kept in KEPT:
+        for path, ending in beside.items():
             with suppress(FileNotFoundError):
-                os.rename(os.path.join(self.directory, kept), f"{target}.{kept}")
-        for folder in RUN_FILES:  # for: contract
-            with suppress(FileNotFoundError):
-                os.rename(os.path.join(self.directory, folder), f"{target}.files")
+                os.rename(os.path.join(self.directory, path), f"{target}.{ending}")
         os.rename(self.path, target)
         sync_directory(history)
         sync_directory(self.directory)

@@ -1,13 +1,12 @@
 """What `status`, `steps` and `run --dry-run` say."""
 
 import collections
-from typing import Callable, Optional
+from typing import Optional
 
 from runtime_shim.engine.dialog import BINARY, word_of
 from runtime_shim.engine.display import duration, one_line
-from runtime_shim.engine.late import load
 from runtime_shim.engine.program import Table
-from runtime_shim.engine.session import PERFORMERS, TAKES, Session
+from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import ENDED, State
 from runtime_shim.engine.walk import advance
 
@@ -15,64 +14,45 @@ ROUNDS = 10  # how often a step is shown in a dry run
 ASSUMED = ("as assumed", "as the operator says")  # of commands that were interrupted: nobody knows their outcomes
 RECENT = 12  # steps that are told, if there are more
 KNOWN = ("title", "instances", "attempt", "outcome", "how", "says", "seconds")
-AGAIN: list[Callable[[Session, Table], list[str]]] = []  # how a step that ended a run is done again
-WAITS: list[Callable[[Session, Table, str], list[str]]] = []  # what other modules know of steps that wait
-TAILS: list[Callable[[Session, Table, Optional[Table]], list[str]]] = []  # what they say below a step that is told
-FACTS: list[Callable[[Table, State], Table]] = []  # what they tell of a run
 
 
 def describe(session: Session, state: Optional[State], is_busy: bool) -> Table:
     """Return the state of a program as plain data."""
-    if state is not None:  # for: operator
-        is_plain = not state.decided and "mode" not in state.begin and all(map(_is_plain, state.finished))
-        if session.options.json or not is_plain:
-            load()
-        for take in TAKES:
-            take(session, state)
     program = session.program
     about = {key: program[key] for key in ("name", "title", "source")}
     if state is None:
         return {**about, "state": "none", "next": [session.call("run")]}
+    for prepare in session.at("before_run"):
+        prepare(state)
     node = program["nodes"].get(state.node, {"title": "", "task": ""})
     word = "running" if is_busy and state.condition not in ENDED else state.condition.replace("running", "interrupted")
     facts = {**about, "state": word, "run": state.begin["run"], "began": state.begin["time"], "step": state.node}
     facts["step_title"] = session.filled(node, "title", {**program["registers"], **state.registers})
-    facts.update(message=state.message, same_program=session.is_same(state), pid=None)
-    for left in state.left_behind():  # for: shell agent tool parallel contract
-        facts["pid"] = left["pid"]
+    left = [one["pid"] for one in state.left_behind()]
+    facts.update(message=state.message, same_program=session.is_same(state), pid=left[-1] if left else None)
     facts["finished"] = [{"step": one["node"], **{key: one[key] for key in KNOWN}} for one in state.finished]
-    for look in FACTS:
-        facts.update(look(program, state))
+    for look in session.at("facts"):
+        facts.update(look(state))
     return {**facts, "next": _next(session, node, facts)}
-
-
-def _is_plain(record: Table) -> bool:
-    """Tell whether nothing but its line is to be told of a step."""
-    return record["outcome"] not in ("fail", "failed", "goto") and "by" not in record
 
 
 def _next(session: Session, node: Table, facts: Table) -> list[str]:
     """Return the commands that make sense now."""
-    if facts.get("expired"):  # for: agent tool parallel artifact
-        return [session.call("run")]
     word, adopt = facts["state"], [] if facts["same_program"] else ["--adopt"]
-    if word == "stop" and "steps" in facts:  # for: contract
-        return [session.call("resume", *adopt), session.call("run")]
     if word == "running":
         return []
-    if word == "stop" and "steps" in facts:  # for: contract
+    if word == "expired":
+        return [session.call("run")]
+    if word == "stop" and "steps" in facts:  # a specification's failed step is tried again
         return [session.call("resume", *adopt), session.call("run")]
-    if word in ENDED or (adopt and node["task"] not in PERFORMERS):
-        retries = [command for look in AGAIN for command in look(session, facts)]
-        return [*retries, session.call("run" if word in ENDED else "reset")]
+    if word in ENDED or (adopt and node["task"] not in session.kinds):
+        return [*session.gathered("again", facts), session.call("run" if word in ENDED else "reset")]
     choices: list[list[str]] = [[]]
     if word == "interrupted":
         outcomes = node.get("words", BINARY) if facts["pid"] is None else ()  # what goes on has no outcome yet
         choices = [["--rerun-interrupted"], *(["--assume", outcome] for outcome in outcomes)]
-    commands = [session.call("resume", *adopt, *choice) for choice in choices]
-    for look in WAITS:
-        commands = [*(look(session, node, facts["step"]) if word == "waiting" and not adopt else ()), *commands]
-    return commands
+    waits = session.gathered("answers", node, facts["step"]) if word == "waiting" and not adopt else []
+    return [*waits, *(session.call("resume", *adopt, *choice) for choice in choices)]
 
 
 def status_lines(session: Session, facts: Table) -> list[str]:
@@ -84,7 +64,7 @@ def status_lines(session: Session, facts: Table) -> list[str]:
         is_ended, done = facts["state"] in ENDED, facts["finished"]
         where = facts["message"] if is_ended else f"at {facts['step']} {facts['step_title']}"
         lines += [f"run {facts['run']}", one_line(f"{facts['state'].upper()} {where}")]
-        if facts["pid"] is not None:  # for: shell agent tool parallel contract
+        if facts["pid"] is not None:
             is_alone = facts["state"] != "running"
             said = ": wait until it ends, or let rdc stop it and run it again." if is_alone else "."
             lines.append(f"Its command {'still runs' if is_alone else 'is running'} (pid {facts['pid']}){said}")
@@ -92,8 +72,7 @@ def status_lines(session: Session, facts: Table) -> list[str]:
             whose = "was an earlier" if is_ended else "run belongs to a different"
             lines.append(f"This {whose} version of the program.")
         lines += [""][: len(done)]
-        for look in TAILS:
-            lines += look(session, facts, None)
+        lines += session.gathered("lines", facts, None)
         if len(done) > RECENT:
             lines.append(f"  ... {len(done) - RECENT} steps before these")
         for record in done[-RECENT:]:
@@ -102,17 +81,16 @@ def status_lines(session: Session, facts: Table) -> list[str]:
             word = word_of(session.program["nodes"].get(record["step"], {}), record["outcome"])
             how = ", as assumed" if record["how"] in ASSUMED else ""
             lines.append(f"  {word:4}  {step}{attempt}, {duration(record['seconds'])}{how}")
-            for look in TAILS:
-                lines += look(session, facts, record)
+            lines += session.gathered("lines", facts, record)
     if facts["next"]:
         lines += ["", "What to do next:", *(f"  {command}" for command in facts["next"])]
     return lines
 
 
-def steps_lines(program: Table) -> list[str]:
+def steps_lines(session: Session) -> list[str]:
     """Return the steps of a program as a table."""
-    doing = {name: node for name, node in program["nodes"].items() if node["task"] in PERFORMERS}
-    rows = [(name, node["task"], one_line(node["title"]), one_line(node["at"])) for name, node in doing.items()]
+    doing = [(name, session.program["nodes"][name]) for name in session.places]
+    rows = [(name, node["task"], one_line(node["title"]), one_line(node["at"])) for name, node in doing]
     rows.insert(0, ("STEP", "KIND", "TITLE", "SOURCE"))
     widths = [max(map(len, column)) for column in zip(*rows)]  # noqa: B905 - Python 3.9 has no `strict`
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]

@@ -9,10 +9,20 @@ from runtime_shim.engine.program import RefusedError, Table
 
 Registers = MutableMapping[str, Any]
 Verbs = Mapping[str, Callable[[Any, Any], Any]]
-TESTS: dict[str, Callable[[Any, Any], bool]] = {"<": int.__lt__, ">=": int.__ge__, "=": int.__eq__}
-VERBS: dict[str, Callable[[Any, Any], Any]] = {"=": lambda _old, new: new, "+": int.__add__, "at least": max}
-# How the value of a placeholder is found, by the type of what the table says of it.
-VALUES: dict[type, Callable[[Any, Registers], str]] = {str: lambda name, registers: str(registers[name])}
+TESTS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "<": lambda count, limit: bool(count < limit),
+    ">=": lambda count, limit: bool(count >= limit),
+    "=": lambda count, number: bool(count == number),
+    "==": lambda slot, text: (slot or "") == text,
+    "!=": lambda slot, text: (slot or "") != text,
+}
+VERBS: Verbs = {
+    "=": lambda _old, new: new,
+    "+": lambda old, more: old + more,
+    "at least": max,
+    "clear": lambda _old, _what: None,
+    "keep": lambda old, what: old if what[0] == "output" else "",  # of an outcome without a text
+}
 
 
 class Move(NamedTuple):
@@ -27,7 +37,7 @@ class Move(NamedTuple):
 
 def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> None:
     for effect in edge.get("do", ()):
-        if effect[0] == "reset" and len(effect) == 2:  # for: scopes
+        if effect[0] == "reset" and len(effect) == 2:
             registers.update({name: program["registers"][name] for name in program["scopes"][effect[1]]})
             continue
         register, verb, amount = effect
@@ -55,7 +65,7 @@ def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS)
     registers = collections.ChainMap(changed, before)  # copying all counters at each step would make long programs slow
     says, passed = [edge.get("says", "")], []
     _apply(program, edge, registers, verbs)
-    while is_passed(program["nodes"][edge["go"]]):  # for: branch nested
+    while is_passed(program["nodes"][edge["go"]]):
         passed.append(edge["go"])
         edge = _choose(program, edge["go"], registers, None)
         _apply(program, edge, registers, verbs)
@@ -70,11 +80,16 @@ def is_passed(node: Table) -> bool:
 
 def filled(node: Table, text: str, registers: Registers, escape: Callable[[str], str] = str) -> str:
     """Replace the placeholders in a text, in one pass (I6)."""
-    if node.get("placeholders"):  # for: placeholders
-        places = node["placeholders"].items()
-        found = {mark: escape(VALUES[type(place)](place, registers)) for mark, place in places}
-        text = re.sub("|".join(map(re.escape, found)), lambda match: found[match.group()], text)
-    return text
+    found = {mark: escape(shown(place, registers)) for mark, place in node.get("placeholders", {}).items()}
+    return re.sub("|".join(map(re.escape, found)), lambda match: found[match.group()], text) if found else text
+
+
+def shown(place: Any, registers: Registers) -> str:  # noqa: ANN401 (a register, or a slot with what stands around it)
+    """Return what stands for a placeholder: a counter, or a slot between two texts, or another text where it is unset."""
+    if isinstance(place, str):
+        return str(registers[place])
+    slot, before, after, missing = place
+    return str(missing) if registers[slot] is None else f"{before}{registers[slot]}{after}"
 
 
 def attempt_of(node: Table, registers: Registers) -> int:

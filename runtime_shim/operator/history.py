@@ -3,13 +3,14 @@
 import os
 import re
 import time
+from collections.abc import Collection
 
-from runtime_shim.engine.command_line import COMMANDS, OPTIONS, Subcommands
 from runtime_shim.engine.display import one_line
+from runtime_shim.engine.journal import read_journal
+from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.session import Session
-from runtime_shim.engine.state import KEPT
-from runtime_shim.operator.several import place_of
+from runtime_shim.engine.state import ENDED, State, replay
 
 ARCHIVED = re.compile(r"((run-)?[0-9T]{14,15}Z?-[0-9a-f]{8}|damaged-[0-9]{8}T[0-9]{6}Z|empty)(-2)*")  # a run's name
 HOURS = {"h": 1, "d": 24, "w": 7 * 24}
@@ -25,11 +26,23 @@ def archived(session: Session) -> list[tuple[float, str]]:
     return sorted(((file.stat().st_mtime, file.path) for file in runs), reverse=True)
 
 
+def place_of(path: str, modes: Collection[str], is_busy: bool = False) -> tuple[str, str, State]:
+    """Return how the run of a journal stands, or went, and where.
+
+    Raises RefusedError, OSError and IndexError where it cannot be read.
+    """
+    state = replay(read_journal(path)[0], path, modes)
+    if state.condition in ENDED:
+        return state.condition.upper(), state.message, state
+    word = "running" if is_busy else state.condition.replace("running", "interrupted")
+    return word.upper(), f"at {state.node}", state
+
+
 def told_run(session: Session, ended: float, path: str) -> str:
     """Return how an archived run went, as a line."""
     when, name = time.strftime("%Y-%m-%d %H:%M", time.localtime(ended)), os.path.basename(path)
     try:
-        word, where, state = place_of(path)
+        word, where, state = place_of(path, session.store.modes)
     except (RefusedError, OSError, IndexError):
         return f"{when}  DAMAGED  {name}"
     version = "this version" if session.is_same(state) else f"version {state.program[:8]}"
@@ -47,7 +60,7 @@ def outdated(runs: list[tuple[float, str]], given: str) -> list[str]:
     return [path for _, path in runs[int(number[1]) :]]
 
 
-def history(session: Subcommands) -> int:
+def history(session: Session) -> int:
     """List the archived runs, or delete some with all that was kept of them; their journals go last."""
     import shutil
 
@@ -56,17 +69,20 @@ def history(session: Subcommands) -> int:
         return session.display.say([told_run(session, *run) for run in runs] or ["No run was archived here."])
     gone = outdated(runs, session.options.prune)
     for path in gone:
-        for folder in (f"{path}.{kept}" for kept in KEPT):
+        for folder in (f"{path}.{ending}" for ending in set(session.beside().values())):
             if os.path.isdir(folder) and not os.path.islink(folder):
                 shutil.rmtree(folder)
-            if os.path.isfile(folder):  # for: artifact
+            if os.path.isfile(folder):
                 os.unlink(folder)
         os.unlink(path)
     return session.display.say([f"{len(gone)} of {len(runs)} archived runs were deleted."])
 
 
-COMMANDS["history"] = ("list and prune archived runs", history)
-OPTIONS += [
-    ("history", "--prune", "N|AGE", "delete all but the newest N, or what is older than 12h, 30d, 8w"),
-    ("history", "--state-dir", "DIR", "where the state is kept"),
-]
+class History(Extension):
+    """The subcommand `history`."""
+
+    commands = {"history": ("list and prune archived runs", history)}
+    options = (
+        ("history", "--prune", "N|AGE", "delete all but the newest N, or what is older than 12h, 30d, 8w"),
+        ("history", "--state-dir", "DIR", "where the state is kept"),
+    )

@@ -74,7 +74,7 @@ class Log(threading.Thread):
                 data = data[os.write(1, data) :]
 
     def _keep(self, data: bytes, is_last: bool) -> None:
-        if MASKS:  # for: secrets
+        if MASKS:
             data = self._masked(data, is_last)
         self._file.write(data[-self._limit :])
         size = self._file.tell()

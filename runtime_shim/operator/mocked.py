@@ -2,12 +2,11 @@
 
 from typing import Optional
 
-from runtime_shim.engine.command_line import OPTIONS
 from runtime_shim.engine.display import one_line
+from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.session import PERFORMERS, TAKES, Session
 from runtime_shim.engine.state import State
-from runtime_shim.operator.mocks import KIND_OF, Mocks, Reply, mocks_in, reply_to
+from runtime_shim.operator.mocks import KIND_OF, MocksByKind, Reply, mocks_in, reply_to
 from runtime_shim.tasks.conversing import ANSWERS, PROMPTS, Calls
 from runtime_shim.tasks.exchange import Answered
 from runtime_shim.tasks.files import read_text
@@ -20,7 +19,7 @@ TASKS = ("agent", "parallel", "tool")
 class Mocked(Trying):
     """Answers what would be called."""
 
-    mocks: Mocks
+    mocks: MocksByKind
 
     def command_of(self, name: str) -> Optional[str]:
         """Return a command, which nobody calls; an optional tool that the file does not know has none."""
@@ -67,15 +66,21 @@ class Mocked(Trying):
             self._show(text.rstrip("\n"))
 
 
-def mock_with(session: Session, _state: Optional[State]) -> None:
-    """Have the file answer what agents and tools would."""
-    path = getattr(session.options, "mock", None)
-    if not path or session.options.command not in ("run", "resume"):
-        return
-    mocks = mocks_in(path, read_text(path))
-    for task in {*TASKS} & {*PERFORMERS}:
-        PERFORMERS[task] = type("Mocked", (Mocked, PERFORMERS[task]), {"mocks": mocks})
+class Mocks(Extension):
+    """Mock runs of programs with agents or tools."""
 
+    options = (("run resume", "--mock", "FILE", "a mock run: agents and tools answer from this file"),)
 
-TAKES.append(mock_with)
-OPTIONS.append(("run resume", "--mock", "FILE", "a mock run: agents and tools answer from this file"))
+    @staticmethod
+    def suits(program: Table) -> bool:
+        """Tell whether the program calls any."""
+        return any(node["task"] in TASKS for node in program["nodes"].values())
+
+    def before_run(self, _state: Optional[State]) -> None:
+        """Have the file answer what agents and tools would."""
+        session, path = self.session, self.session.options.mock
+        if not path or session.options.command not in ("run", "resume"):
+            return
+        mocks = mocks_in(path, read_text(path))
+        for task in {*TASKS} & {*session.kinds}:
+            session.kinds[task] = type("Mocked", (Mocked, session.kinds[task]), {"mocks": mocks})

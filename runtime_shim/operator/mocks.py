@@ -3,7 +3,8 @@
 import json
 from typing import Any, Callable, NamedTuple, Optional
 
-from runtime_shim.engine.program import RefusedError
+from runtime_shim.data.fitting import NUMBER
+from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.operator.plain_yaml import PlainError, read_plain
 
 KINDS = ("agents", "tools", "executors")
@@ -17,12 +18,10 @@ class Reply(NamedTuple):
     trouble: str = ""
 
 
-Mocks = dict[str, dict[str, list[Any]]]
-READ_AS: dict[str, Callable[[str, Any], Any]] = {"executors": lambda _place, found: found}
-"""How the items of a kind are read: those of executors by who plays them."""
+MocksByKind = dict[str, dict[str, list[Any]]]
 
 
-def mocks_in(path: str, text: str) -> Mocks:
+def mocks_in(path: str, text: str) -> MocksByKind:
     """Read the text of a file of mocks, in YAML or JSON; `path` is what the file is called."""
     try:
         found = json.loads(text) if text.lstrip().startswith("{") else read_plain(text)
@@ -39,7 +38,7 @@ def mocks_in(path: str, text: str) -> Mocks:
 def _by_name(path: str, kind: str, found: Any) -> dict[str, list[Any]]:  # noqa: ANN401 (any value of a file)
     if not isinstance(found, dict):
         raise RefusedError(f"{path}: `{kind}` has a list of answers for each name")
-    read: Callable[[str, Any], Any] = READ_AS.get(kind, _reply)
+    read: Callable[[str, Any], Any] = play_in if kind == "executors" else _reply
     return {
         name: [read(f"{path}: {kind}: {name}", reply) for reply in _listed(replies)] for name, replies in found.items()
     }
@@ -59,7 +58,43 @@ def _reply(place: str, found: Any) -> Reply:  # noqa: ANN401
     raise RefusedError(f"{place}: expected a string, or {{fail: why}}")
 
 
-def reply_to(mocks: Mocks, kind: str, name: str, number: int) -> Optional[Any]:  # noqa: ANN401
+def reply_to(mocks: MocksByKind, kind: str, name: str, number: int) -> Optional[Any]:  # noqa: ANN401
     """Return the answer to a call, by its number from 0; None where there is none."""
     replies = mocks[kind].get(name, [])
     return replies[number] if number < len(replies) else None
+
+
+PLAYED = {"exit", "write", "evidence", "drr"}
+
+
+class Play(NamedTuple):
+    """What an executor does in a mock run: its exit code, the files that it writes, what it hands over."""
+
+    code: int
+    files: dict[str, str]
+    handed: Table
+
+
+def play_in(place: str, found: Any) -> Play:  # noqa: ANN401 (any value of a file)
+    """Read what an executor does."""
+    if found in ("pass", "fail"):
+        return Play(int(found == "fail"), {}, {})
+    if not isinstance(found, dict) or not set(found) <= PLAYED:
+        raise RefusedError(f"{place}: expected pass, fail, or some of {', '.join(sorted(PLAYED))}")
+    code, files = str(found.get("exit", 0)), found.get("write") or {}
+    if not code.isdecimal() or int(code) > 255:
+        raise RefusedError(f"{place}: exit: expected a number from 0 to 255")
+    if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
+        raise RefusedError(f"{place}: write: expected a string for each path")
+    handed = {key: _numbered(found[name]) for key, name in (("evidence", "evidence"), ("drrs", "drr")) if name in found}
+    return Play(int(code), files, handed)
+
+
+def _numbered(found: Any) -> Any:  # noqa: ANN401
+    """Return what is handed over with its numbers: in files of mocks that are YAML every value is a text."""
+    if isinstance(found, list):
+        return [_numbered(one) for one in found]
+    if not isinstance(found, dict):
+        return found
+    is_number = {key: NUMBER.fullmatch(str(found.get(key))) for key in ("reliability", "wlnk")}
+    return {key: float(value) if is_number.get(key) else value for key, value in found.items()}

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from runtime_shim.engine.command_line import COMMANDS, OPTIONS
 from runtime_shim.engine.display import one_line
+from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
-from runtime_shim.engine.session import PERFORMERS, Session
+from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import ENDED, State, utc_now
-from runtime_shim.engine.status import AGAIN
 from runtime_shim.engine.walk import Move, follow
 
 UNANSWERED = ("fail", "failed", "invalid", "ambiguous")  # outcomes of calls without an answer that counts
@@ -23,7 +22,7 @@ def target_of(program: Table, name: str) -> Table:
     """Return what a jump to a step or group does."""
     jumps: Table = program.get("jumps", {})
     known: Table = jumps.get("to", {})
-    doing = [each for each, node in program["nodes"].items() if node["task"] in PERFORMERS]
+    doing = [each for each, node in program["nodes"].items() if node["task"] not in ("branch", "end")]
     inside = [each for each in doing if name and each.startswith((f"{name}.", f"{name}/"))]
     if name in known:
         found: Table = known[name]
@@ -72,7 +71,7 @@ def goto(session: Session) -> int:
     state, before = session.state, session.state.node
     check_movable(session, state)
     move = moved(session.program, state, session.options.STEP)
-    stand = session._stand(move, begins=False)  # noqa: SLF001 (no limit and no pause that was due apply)
+    stand = session.stand(move, begins=False)  # no limit and no pause that was due apply
     title = session.filled(session.program["nodes"][before], "title")
     session.store.open()
     about = {"node": before, "title": title, "attempt": 1, "instances": {}, "outcome": "goto", "seconds": 0.0}
@@ -86,20 +85,29 @@ def goto(session: Session) -> int:
     return EXIT_COMPLETE
 
 
-def done_again(session: Session, facts: Table) -> list[str]:
-    """Return the command that calls an agent or tool again which ended a run by STOP."""
-    nodes, last = session.program["nodes"], [one for one in facts["finished"][-1:] if one["outcome"] in UNANSWERED]
-    is_at_end = facts["state"] == "stop" and nodes.get(facts["step"], {}).get("task") == "end"
-    called = [one["step"] for one in last if nodes.get(one["step"], {}).get("task") in ("agent", "tool", "parallel")]
-    if not is_at_end or not facts["same_program"]:  # `goto` refuses these
-        return []
-    return [f"{session.call('goto', step)} && {session.call('resume')}" for step in called]
+class Moving(Extension):
+    """The subcommand `goto`."""
 
+    commands = {"goto": ("move the run to another step", goto)}
+    options = (
+        ("goto", "STEP", "", "the step, or the group that begins with it"),
+        ("goto", "--events", "FILE", "append what happens, as JSON lines"),
+        ("goto", "--state-dir", "DIR", "where the state is kept"),
+    )
 
-AGAIN.append(done_again)
-COMMANDS["goto"] = ("move the run to another step", goto)
-OPTIONS += [
-    ("goto", "STEP", "", "the step, or the group that begins with it"),
-    ("goto", "--events", "FILE", "append what happens, as JSON lines"),
-    ("goto", "--state-dir", "DIR", "where the state is kept"),
-]
+    @staticmethod
+    def suits(program: Table) -> bool:
+        """Tell whether runs can be moved: a completed step of a specification is never done again (B16)."""
+        return "contract" not in program
+
+    def again(self, facts: Table) -> list[str]:
+        """Return the command that calls an agent or tool again which ended a run by STOP."""
+        session, last = self.session, [one for one in facts["finished"][-1:] if one["outcome"] in UNANSWERED]
+        nodes = session.program["nodes"]
+        is_at_end = facts["state"] == "stop" and nodes.get(facts["step"], {}).get("task") == "end"
+        called = [
+            one["step"] for one in last if nodes.get(one["step"], {}).get("task") in ("agent", "tool", "parallel")
+        ]
+        if not is_at_end or not facts["same_program"]:  # `goto` refuses these
+            return []
+        return [f"{session.call('goto', step)} && {session.call('resume')}" for step in called]

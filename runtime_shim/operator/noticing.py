@@ -5,10 +5,10 @@ import os
 import signal
 import time
 
-from runtime_shim.engine.command_line import OPTIONS
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.leftover import signal_groups
-from runtime_shim.engine.session import EVENTS, RECORDS, Session
+from runtime_shim.engine.lifecycle import Extension
+from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import utc_now
 
 TOLD = ("run_waiting", "run_interrupted", "run_finished")
@@ -16,21 +16,26 @@ NOTICE_SECONDS = 30
 RESET = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # ignored by Python and by this runner
 
 
-def notify(session: Session, event: str, fields: Record) -> None:
-    """Tell the command of the operator; whatever comes of that changes nothing for the run."""
-    command = getattr(session.options, "notify", None)
-    if event not in TOLD or not command:
-        return
-    about = {"event": event, "time": utc_now(), "run": session.state.begin["run"], **fields}
-    about.update(name=session.program["name"], title=session.program["title"])
-    for look in RECORDS:
-        about = look(session, about)
-    try:
-        problem = _told(session, command, json.dumps(about).encode() + b"\n")
-    except (OSError, ValueError) as error:
-        problem = str(error)
-    if problem:
-        session.display.line(f"    --notify: {problem}")
+class Notices(Extension):
+    """Tells the command of the operator; whatever comes of that changes nothing for the run."""
+
+    options = (("run resume", "--notify", "COMMAND", "called when the run waits or ends, the event on standard input"),)
+
+    def event(self, event: str, fields: Record) -> None:
+        """Tell that something has happened."""
+        session = self.session
+        command = getattr(session.options, "notify", None)
+        if event not in TOLD or not command:
+            return
+        about = {"event": event, "time": utc_now(), "run": session.state.begin["run"], **fields}
+        about.update(name=session.program["name"], title=session.program["title"])
+        about = session.through("record", about)
+        try:
+            problem = _told(session, command, json.dumps(about).encode() + b"\n")
+        except (OSError, ValueError) as error:
+            problem = str(error)
+        if problem:
+            session.display.line(f"    --notify: {problem}")
 
 
 def _told(session: Session, command: str, given: bytes) -> str:
@@ -56,7 +61,3 @@ def _told(session: Session, command: str, given: bytes) -> str:
     signal_groups([group], signal.SIGKILL)
     os.waitpid(group, 0)
     return f"the command was ended: by you, or after {NOTICE_SECONDS} seconds"
-
-
-EVENTS.append(notify)
-OPTIONS.append(("run resume", "--notify", "COMMAND", "called when the run waits or ends, the event on standard input"))

@@ -6,12 +6,11 @@ from typing import Any, Optional
 
 from runtime_shim.contract.contract import HANDED, Stages
 from runtime_shim.contract.safe_paths import UnsafeError, write_inside
-from runtime_shim.engine.command_line import OPTIONS
 from runtime_shim.engine.display import one_line
+from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.session import PERFORMERS, TAKES, Session
 from runtime_shim.engine.state import State
-from runtime_shim.operator.mocks import Mocks, mocks_in, reply_to
+from runtime_shim.operator.mocks import MocksByKind, mocks_in, reply_to
 from runtime_shim.tasks.conversing import PROMPTS, Calls
 from runtime_shim.tasks.exchange import Answered
 from runtime_shim.tasks.files import read_text
@@ -20,7 +19,7 @@ from runtime_shim.tasks.files import read_text
 class MockedStages(Stages):
     """Does what the file says in place of what would be called."""
 
-    mocks: Mocks
+    mocks: MocksByKind
 
     def is_mocked(self, kind: str, name: str) -> bool:
         """Tell whether the file answers: for every executor, and for the tools that it knows."""
@@ -63,13 +62,19 @@ class MockedStages(Stages):
         return found
 
 
-def mock_stages(session: Session, _state: Optional[State]) -> None:
-    """Have the file answer what executors and tools would."""
-    path = getattr(session.options, "mock", None)
-    if path and session.options.command in ("run", "resume"):
-        mocks = mocks_in(path, read_text(path))
-        PERFORMERS["stage"] = type("MockedStages", (MockedStages, PERFORMERS["stage"]), {"mocks": mocks})
+class MocksOfStages(Extension):
+    """Mock runs of specifications."""
 
+    options = (("run resume open step", "--mock", "FILE", "a mock run: executors and tools answer from this file"),)
 
-TAKES.append(mock_stages)
-OPTIONS.append(("run resume", "--mock", "FILE", "a mock run: executors and tools answer from this file"))
+    @staticmethod
+    def suits(program: Table) -> bool:
+        """Tell whether the program is a specification."""
+        return "contract" in program
+
+    def before_run(self, _state: Optional[State]) -> None:
+        """Have the file answer what executors and tools would."""
+        session, path = self.session, self.session.options.mock
+        if path and session.options.command in ("run", "resume"):
+            mocks = mocks_in(path, read_text(path))
+            session.kinds["stage"] = type("MockedStages", (MockedStages, session.kinds["stage"]), {"mocks": mocks})

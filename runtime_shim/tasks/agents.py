@@ -6,18 +6,17 @@ from functools import cached_property
 from typing import Optional
 
 from runtime_shim.data.durations import number_of, seconds_of
-from runtime_shim.engine.command_line import OPTIONS
 from runtime_shim.engine.display import one_line
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
-from runtime_shim.tasks.conversing import NAMES, Calls
+from runtime_shim.tasks.conversing import Calls
 from runtime_shim.tasks.exchange import Answered
 from runtime_shim.tasks.pairs import pairs, read_pairs
 from runtime_shim.tasks.reading import AGENT_SECONDS, cleaned
 from runtime_shim.tasks.recipes import called, is_recipe
 from runtime_shim.tasks.search import searched_word
 from runtime_shim.tasks.speaking import Speaking
-from runtime_shim.tasks.tally import AGENT
+from runtime_shim.tasks.tally import AGENT_CALL
 
 
 def named(options: types.SimpleNamespace, command: str) -> str:
@@ -65,7 +64,7 @@ class Commanded(Speaking):
 
     def key(self, name: str, _what: Table) -> str:
         """Return what a call of an agent is counted as."""
-        return f"{AGENT}{name}"
+        return f"{AGENT_CALL}{name}"
 
     def variables(self, name: str, what: Table) -> dict[str, str]:
         """Add the type of the agent."""
@@ -82,13 +81,3 @@ class Commanded(Speaking):
     def read(self, what: Table, answer: Optional[str]) -> tuple[str, str]:
         """Return the word of an agent's answer, and what went wrong."""
         return searched_word(self.processes, what, answer)
-
-
-NAMES.append(named)
-OPTIONS += [
-    ("run resume", "--agent", "COMMAND", "answers prompts: a command, or a name such as claude-code or llm"),
-    ("run resume", "--agent-for", "TYPE=COMMAND...", "the same for one type of agent"),
-    ("run resume", "--agent-model", "MODEL", "the model of an agent that is called by name"),
-    ("run resume", "--agent-timeout", "TIME", "how long a call may take (default: 30m)"),
-    ("run resume", "--agent-retries", "NUMBER", "how often a call that fails is made again (default: 0)"),
-]

@@ -1,11 +1,74 @@
-"""Prompts: answered by a file of answers, by the person at the terminal, or later (M3)."""
+"""Prompts: answered by a file of answers, by the person at the terminal, or later by `answer` (M3)."""
 
-from typing import Optional
+import re
+from collections.abc import Collection, Iterator
+from typing import Callable, NamedTuple, Optional, Union
 
 from runtime_shim.engine.dialog import MEANINGS
 from runtime_shim.engine.display import one_line
-from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.session import PERFORMERS, Done, Performer, Waiting, told
+from runtime_shim.engine.lifecycle import Done, Extension, Options, Performer, Waiting
+from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table, digest
+from runtime_shim.engine.session import Session
+
+LARGEST = 16 * 1024 * 1024  # bytes of a file of answers; a pipe may have no end
+
+
+class Answer(NamedTuple):
+    """A line of the file; one without a step answers the next prompt that has no line of its own."""
+
+    line: int
+    step: Optional[str]
+    reply: str
+
+
+Problem = tuple[int, str]
+
+
+def read_lines(text: str, nodes: dict[str, Table]) -> Iterator[Union[Answer, Problem]]:
+    """Read `REPLY` and `STEP REPLY`, a line each; also what is wrong with a line."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        *node, word = re.sub(r"(^|\s)#.*", "", line).strip().rsplit(None, 1) or [""]
+        if not word:
+            continue
+        if word.lower() not in MEANINGS:
+            yield number, "expected pass, fail, yes or no, alone or after a step"
+        elif node and nodes.get(node[0], {}).get("task") != "ask":
+            yield number, f"{node[0]} is not a step that asks"
+        else:
+            yield Answer(number, node[0] if node else None, word)
+
+
+Reader = Callable[[str, dict[str, Table]], Iterator[Union[Answer, Problem]]]
+
+
+class Answers:
+    """The answers of a file that are still to be given, in order: not those that the run has used."""
+
+    def __init__(self, path: str, nodes: dict[str, Table], used: Collection[tuple[str, int]], read: Reader) -> None:
+        with open(path, "rb") as file:
+            content = file.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise RefusedError(f"{path}: larger than {LARGEST:,} bytes: not a file of answers")
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise RefusedError(f"{path}: not UTF-8") from None
+        self.digest = digest(text)
+        self.is_another = bool(used) and self.digest not in dict(used)
+        found = list(read(text, nodes))
+        wrong = [f"{path}:{item[0]}: {item[1]}" for item in found if not isinstance(item, Answer)]
+        if wrong:
+            raise RefusedError(*wrong)
+        answers = [item for item in found if isinstance(item, Answer)]
+        self._left = [answer for answer in answers if (self.digest, answer.line) not in used]
+
+    def take(self, node: str, is_asking: bool = True) -> Optional[Answer]:
+        """Return the next answer for a step, its own before a common one."""
+        for owner in (node, None)[: 1 + is_asking]:
+            for index, answer in enumerate(self._left):
+                if answer.step == owner:
+                    return self._left.pop(index)
+        return None
 
 
 class Asking(Performer):
@@ -58,7 +121,7 @@ class Prompts(Asking):
                 text = f"{text}:" if node["question"] == "yes/no" else f"Did {text} pass?"
             choice = session.ask(text, node["question"])
             if choice is not None:
-                return told(Done(choice, "answered here"), choice)
+                return session.told(Done(choice, "answered here"), choice)
         raise self.wait(name, node)
 
     def preview(self, name: str, node: Table) -> Done:
@@ -70,7 +133,7 @@ class Prompts(Asking):
         outcome = MEANINGS.get(reply.lower())
         if outcome is None:
             raise RefusedError(f"{one_line(reply)}: expected pass, fail, yes or no")
-        return told(Done(outcome, how), reply)
+        return self.session.told(Done(outcome, how), reply)
 
     @staticmethod
     def replies(node: Table) -> list[str]:
@@ -79,4 +142,64 @@ class Prompts(Asking):
         return words
 
 
-PERFORMERS["ask"] = Prompts
+def answer(session: Session) -> int:
+    """Record the answer of the step that waits."""
+    node, reply = session.options.STEP, session.options.REPLY
+    reply = session.through("reply", reply)
+    session.alone()
+    session.take(session.read())
+    state = session.state
+    if state.condition != "waiting":
+        raise RefusedError("no step waits for an answer")
+    performer = session.performers[state.node]
+    if not performer.is_named(node, state.node, session.program["nodes"][state.node]):
+        raise RefusedError(f"{state.node} waits for an answer, {node} does not")
+    session.store.open()
+    done = performer.given(node, reply, "answered")
+    done = session.through("given", done)
+    if done is not None:
+        session.settle(state.node, done, 0.0, begins=False)
+    if state.condition == "stop":
+        session.display.rule(f"to {how_again(session)}")
+        session.display.rule(f"STOP {one_line(state.message)}".rstrip())
+        return EXIT_COMPLETE
+    hints = (hint() for hint in session.at("hint"))
+    session.display.rule("".join([f"to go on: {session.call('resume')}", *hints]))
+    return EXIT_COMPLETE
+
+
+def how_again(session: Session) -> str:
+    """Say what can be done about a run that ended by STOP, and with which command."""
+    if "contract" not in session.program:
+        return f"start a new run: {session.call('run')}"
+    is_rejected = session.state.finished[-1]["outcome"] == "rejected"
+    return f"{'ask for this approval' if is_rejected else 'try'} again: {session.call('resume')}"
+
+
+ANSWER: Options = (
+    ("answer", "STEP", "", "the step that waits"),
+    ("answer", "REPLY", "", "pass, fail, yes or no, or what the step asks for"),
+)
+
+
+class Asks(Extension):
+    """Steps that somebody answers; where a person does the commands, too, these are any steps."""
+
+    commands = {"answer": ("answer the step that waits", answer)}
+    options = ANSWER
+    performers = {"ask": Prompts}
+
+    def open(self) -> None:
+        """Read the file of answers, if one was named."""
+        session, path = self.session, self.session.options.answers
+        if path is None:
+            return
+        read = [read_lines, *session.at("answers_in")][-1]
+        session.answers = Answers(path, session.program["nodes"], session.state.used, read)
+        if session.answers.is_another:
+            session.display.rule(f"{path}: not the answers used before; all of its lines count as unused")
+
+    def answers(self, node: Table, name: str) -> list[str]:
+        """Return the commands that answer a step."""
+        performer, call = self.session.kinds[node["task"]], self.session.call
+        return [call("answer", one, reply) for one in performer.names(name, node) for reply in performer.replies(node)]

@@ -1,14 +1,12 @@
 """Texts that are given to processes, and what these say to them (I11)."""
 
-import types
 from pathlib import Path
-from typing import Callable, Optional
+from typing import Optional
 from urllib.parse import quote
 
 from runtime_shim.engine.display import clean, one_line
+from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import Table
-from runtime_shim.engine.session import masked
-from runtime_shim.engine.state import KEPT
 from runtime_shim.tasks.exchange import Answered, Call, exchange
 from runtime_shim.tasks.interrupted import Calling
 from runtime_shim.tasks.reading import decoded
@@ -16,9 +14,6 @@ from runtime_shim.tasks.reading import decoded
 PROMPTS, ANSWERS = "prompts", "answers"
 LONGEST_NAME = 200  # characters of a file's name
 Calls = list[tuple[str, Table, str, str]]  # the name of a step or entry, what it is, its command, what it is given
-
-
-NAMES: list[Callable[[types.SimpleNamespace, str], str]] = []  # what modules make of a command that is a name
 
 
 class Conversing(Calling):
@@ -47,7 +42,7 @@ class Conversing(Calling):
                 session.display.line(f"    {one_line(calls[index][0])}:")
             if heard[index]:
                 self._show("\n".join(heard[index]))
-            self.settled(calls[index][0], self.processes.said)  # for: parallel
+            self.settled(calls[index][0], self.processes.said)
 
         try:
             answers = exchange(self.processes, made, node.get("timeout", self.seconds), ended)
@@ -74,7 +69,7 @@ class Conversing(Calling):
         draft = directory / f".{stem}.new"
         try:
             directory.mkdir(exist_ok=True)
-            draft.write_bytes(masked(text).encode("utf-8", "replace"))
+            draft.write_bytes(self.session.mask(text).encode("utf-8", "replace"))
             draft.replace(directory / f"{stem}.{number}")
         except OSError as error:  # the journal is what counts
             self.session.display.line(f"    {clean(str(error.filename))}: not kept: {error.strerror}")
@@ -86,4 +81,9 @@ def answer_of(answered: Answered) -> Optional[str]:
     return None if answered.trouble else decoded(answered.answer)
 
 
-KEPT.extend((PROMPTS, ANSWERS))
+class Conversations(Extension):
+    """What processes were given and have answered is archived with the run."""
+
+    def beside(self) -> dict[str, str]:
+        """Return the folders of both."""
+        return {PROMPTS: PROMPTS, ANSWERS: ANSWERS}

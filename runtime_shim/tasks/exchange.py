@@ -174,7 +174,7 @@ def exchange(
 
     def finished(index: int) -> None:
         exchanges[index].finish()
-        processes.said = _answered(exchanges[index], processes.last)  # for: parallel
+        processes.said = _answered(exchanges[index], processes.last)
         ended(index)
 
     how = processes.watch(groups, seconds, finished)

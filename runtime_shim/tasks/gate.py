@@ -1,9 +1,12 @@
-"""Gates: a person lets the run through, or not (I15)."""
+"""Gates: a person lets the run through, or not (I15); one call opens one gate (W13)."""
+
+from typing import Optional
 
 from runtime_shim.engine.display import one_line
+from runtime_shim.engine.lifecycle import Done, Extension, Perform
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.session import PERFORMERS, Done
-from runtime_shim.tasks.ask import Asking
+from runtime_shim.engine.session import Session
+from runtime_shim.tasks.ask import Asking, answer
 
 DECIDED = ("approved", "rejected")
 
@@ -59,4 +62,45 @@ class Gates(Asking):
         return list(DECIDED)
 
 
-PERFORMERS["gate"] = Gates
+def opened_by_flag(_name: str, _node: Table) -> Done:
+    """Return the decision of whoever has made this call."""
+    return Done(DECIDED[0], "answered here", {"flag": "--human"})
+
+
+def approve(session: Session) -> int:
+    """Let a run through the gate that is named."""
+    options, nodes = session.options, session.program["nodes"]
+    if not options.gate:
+        raise RefusedError("approve needs the gate: --gate ID")
+    gates = gates_named(nodes, options.gate)
+    if not gates:
+        known = ", ".join(name for name, node in nodes.items() if node["task"] == "gate")
+        raise RefusedError(f"{options.gate} is not a gate; there are {known}")
+    options.command, options.STEP, options.REPLY = "answer", gates[0], DECIDED[0]
+    return answer(session)
+
+
+class OfGates(Extension):
+    """Programs with gates."""
+
+    commands = {"approve": ("let the run through a gate", approve)}
+    options = (
+        ("run resume", "--human", "", "let the run through the first gate that it comes to"),
+        ("approve", "--gate", "ID", "the gate that waits"),
+        ("approve", "--state-dir", "DIR", "where the state is kept"),
+        ("approve", "--events", "FILE", "append what happens, as JSON lines"),
+    )
+    performers = {"gate": Gates}
+
+    @staticmethod
+    def suits(program: Table) -> bool:
+        """Tell whether the program has gates."""
+        return any(node["task"] == "gate" for node in program["nodes"].values())
+
+    def before_step(self, name: str) -> Optional[Perform]:
+        """Open the first gate that a run comes to in this call, if the call says so, and no further one."""
+        session = self.session
+        if session.program["nodes"][name]["task"] != "gate" or not session.options.human:
+            return None
+        session.options.human = False
+        return opened_by_flag

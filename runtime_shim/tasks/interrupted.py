@@ -3,18 +3,18 @@
 import errno
 import os
 from contextlib import suppress
-from typing import Callable, Optional
+from typing import Optional
 
 from runtime_shim.engine.dialog import BINARY
 from runtime_shim.engine.display import one_line
 from runtime_shim.engine.leftover import end_groups, started_at
+from runtime_shim.engine.lifecycle import Done, Performer, Waiting
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.session import Done, Performer, Session, Waiting
-from runtime_shim.engine.walk import Registers, attempt_of, instances_of
+from runtime_shim.engine.session import Session
+from runtime_shim.engine.walk import attempt_of, instances_of
 from runtime_shim.tasks.process import Processes
 
 MEANT = {"pass": "it passed", "fail": "it failed"}
-VARIABLES: list[Callable[[Table, Registers], dict[str, str]]] = []  # what other modules put into the environment
 
 
 class Calling(Performer):
@@ -36,8 +36,8 @@ class Calling(Performer):
         title, now = self.session.filled(node, "title").replace("\0", "\ufffd"), self.session.state.registers
         own = {"RDC_STEP": self.session.state.node, "RDC_TITLE": title[:16_384]}  # a variable has 128 KiB at most
         found: Table = {**own, "RDC_ATTEMPT": attempt_of(node, now), **more}
-        found.update(instances_of(node, now))  # for: variables
-        for look in VARIABLES:
+        found.update(instances_of(node, now))
+        for look in self.session.at("variables"):
             found = {**look(node, now), **found}
         return {**self._environment, **{key.encode(): str(value).encode() for key, value in found.items()}}
 

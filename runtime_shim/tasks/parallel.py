@@ -5,10 +5,10 @@ from typing import Optional
 
 from runtime_shim.data.contexts import above
 from runtime_shim.data.durations import number_of
-from runtime_shim.engine.command_line import OPTIONS
 from runtime_shim.engine.display import clean
+from runtime_shim.engine.lifecycle import Done, Extension
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.session import PERFORMERS, Done, Session, told
+from runtime_shim.engine.session import Session
 from runtime_shim.engine.walk import filled
 from runtime_shim.tasks.agents import Commanded
 from runtime_shim.tasks.conversing import Calls, answer_of
@@ -58,7 +58,7 @@ class Parallels(Commanded):
     def _prompt(self, node: Table, index: int) -> str:
         entry, now = node["entries"][index], self.session.state.registers
         prompt = filled(node, entry["prompt"], now)
-        if "context" in entry:  # for: contexts
+        if "context" in entry:
             prompt = above(self.session.program, entry["context"], now) + prompt
         return prompt
 
@@ -118,7 +118,7 @@ class Parallels(Commanded):
         troubles = [f"{one}: {trouble}" for one, (_word, trouble) in zip(entry_names(name, node), found) if trouble]  # noqa: B905
         how = ", ".join(filter(None, [how, *troubles]))
         word = joined_word(words, node["check"], node["failing"], node["unanimous"])
-        return told(Done(word, how), joined_answer(answers))
+        return self.session.told(Done(word, how), joined_answer(answers))
 
     @staticmethod
     def names(name: str, node: Table) -> list[str]:
@@ -134,5 +134,13 @@ class Parallels(Commanded):
         return Done(self._first(name), "assumed")
 
 
-PERFORMERS["parallel"] = Parallels
-OPTIONS.append(("run resume", "--jobs", "NUMBER", "how many entries of a parallel step are called at the same time"))
+class OfParallels(Extension):
+    """Programs with such steps."""
+
+    options = (("run resume", "--jobs", "NUMBER", "how many entries of a parallel step are called at the same time"),)
+    performers = {"parallel": Parallels}
+
+    @staticmethod
+    def suits(program: Table) -> bool:
+        """Tell whether the program has any."""
+        return any(node["task"] == "parallel" for node in program["nodes"].values())

@@ -63,7 +63,7 @@ class Foreground:
 
 def in_words(code: Code) -> str:
     """Say how a process ended."""
-    if code is None:  # for: timed
+    if code is None:
         return "out of time"
     if code >= 0:
         return f"exit code {code}" if code else ""
@@ -76,8 +76,8 @@ class Processes:
 
     _left: list[int]
     _late: set[int]
-    last: Code = None  # for: parallel
-    said: Any = None  # for: parallel
+    last: Code = None
+    said: Any = None
 
     def __init__(self, signals: Signals, lends: bool, began: Callable[[int], None]) -> None:
         self._signals, self._lends, self._began, self._foreground = signals, lends, began, Foreground()
@@ -101,7 +101,7 @@ class Processes:
         try:
             if self._lends and len(groups) == 1:
                 self._foreground.lend(groups[0])
-            if seconds:  # for: timed
+            if seconds:
                 self._signals.wake_after(seconds)
             while self._left:
                 self._heed(self._signals.wait())
@@ -112,9 +112,9 @@ class Processes:
                     elif pid and not os.WIFSTOPPED(status):
                         codes[group] = os.waitstatus_to_exitcode(status)
                         self._left.remove(group)
-                        is_cut = self._is_stopping or group in self._late  # for: parallel
-                        self.last = None if is_cut else codes[group]  # for: parallel
-                        ended(groups.index(group))  # for: talks
+                        is_cut = self._is_stopping or group in self._late
+                        self.last = None if is_cut else codes[group]
+                        ended(groups.index(group))
         finally:
             had_keys = self._foreground.take_back()
             signal_groups(self._left, signal.SIGKILL)
@@ -124,9 +124,9 @@ class Processes:
         signal_groups(groups if is_stopped else self._late, signal.SIGKILL)  # R5: what has outlived its leader
         if is_stopped:
             raise Interrupted
-        if seconds:  # for: timed
+        if seconds:
             self._signals.wake_after(0)
-        codes.update(dict.fromkeys(self._late))  # for: timed
+        codes.update(dict.fromkeys(self._late))
         return list(map(codes.get, groups))
 
     def _heed(self, number: int) -> None:
@@ -134,7 +134,7 @@ class Processes:
         is_time, is_ending = number == signal.SIGALRM and self._signals.has_timer, self._is_stopping or self._late
         if is_time and is_ending:
             number = signal.SIGKILL
-        elif is_time:  # for: timed
+        elif is_time:
             self._late, number = set(self._left), signal.SIGTERM
         elif number in self._signals.stops:
             self._is_stopping, number = True, number if number in FORWARDED else signal.SIGTERM

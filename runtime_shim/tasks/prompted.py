@@ -3,12 +3,14 @@
 import re
 from typing import Optional
 
-from runtime_shim.engine.command_line import OPTIONS
 from runtime_shim.engine.dialog import MEANINGS
+from runtime_shim.engine.lifecycle import Done, Extension
 from runtime_shim.engine.program import Table
-from runtime_shim.engine.session import PERFORMERS, Done, Session, told
+from runtime_shim.engine.session import Session
+from runtime_shim.tasks.agent import AGENT
+from runtime_shim.tasks.agents import named
 from runtime_shim.tasks.ask import Prompts
-from runtime_shim.tasks.conversing import NAMES, Conversing, answer_of
+from runtime_shim.tasks.conversing import Conversing, answer_of
 from runtime_shim.tasks.reading import AGENT_SECONDS
 
 CLOSING = "Answer {}. End your answer with a line that is just the reply."
@@ -30,9 +32,7 @@ class AgentPrompts(Prompts):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self._command: str = getattr(session.options, "agent", None) or ""
-        for look in NAMES:
-            self._command = look(session.options, self._command)
+        self._command = named(session.options, session.options.agent or "")
         self._agent = Replying(session) if self._command else None
 
     def perform(self, name: str, node: Table) -> Done:
@@ -48,7 +48,7 @@ class AgentPrompts(Prompts):
         answer = answer_of(answered) or ""
         outcome = verdict(answer)
         how = answered.trouble or ("answered by the agent" if outcome else "the agent did not say pass or fail")
-        return told(Done(outcome or "fail", how), answer)
+        return session.told(Done(outcome or "fail", how), answer)
 
 
 def verdict(answer: str) -> Optional[str]:
@@ -58,8 +58,13 @@ def verdict(answer: str) -> Optional[str]:
     return "pass" if word == "ok" else MEANINGS.get(word)
 
 
-PERFORMERS["ask"] = AgentPrompts
-if not any(option == "--agent" for _, option, _, _ in OPTIONS):
-    OPTIONS.append(
-        ("run resume", "--agent", "COMMAND", "answers prompts: a text on standard input, pass or fail as last line")
-    )
+class OfPrompts(Extension):
+    """Programs that ask pass or fail, or yes or no."""
+
+    options = AGENT
+    performers = {"ask": AgentPrompts}
+
+    @staticmethod
+    def suits(program: Table) -> bool:
+        """Tell whether an agent could answer; what a specification asks is for a person."""
+        return "contract" not in program

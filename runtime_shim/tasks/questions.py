@@ -2,8 +2,8 @@
 
 from runtime_shim.engine.dialog import words_of
 from runtime_shim.engine.display import one_line
+from runtime_shim.engine.lifecycle import Done, Extension
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.session import PERFORMERS, Done, told
 from runtime_shim.engine.walk import filled
 from runtime_shim.tasks.ask import Asking
 from runtime_shim.tasks.replies import AROUND, check_reply, typed
@@ -39,16 +39,16 @@ class Questions(Asking):
         """Read a reply: the text of the outcome is the reply."""
         node, text = self.session.program["nodes"][name], check_reply(reply)
         if node["task"] == "input":
-            return told(Done("pass", how), text.strip(AROUND))
+            return self.session.told(Done("pass", how), text.strip(AROUND))
         if node["task"] == "confirm":
             word = text.strip().lower()
             if word not in ("yes", "no"):
                 raise RefusedError(f"{one_line(text)}: expected yes or no")
-            return told(Done(word, how), word)
+            return self.session.told(Done(word, how), word)
         options = self._options(node)
         if text not in options:
             raise RefusedError(f"{one_line(text)}: expected one of {one_line(', '.join(options))}")
-        return told(Done(node["words"][options.index(text)], how), text)
+        return self.session.told(Done(node["words"][options.index(text)], how), text)
 
     def _options(self, node: Table) -> list[str]:
         options: list[str] = node["options"] if "options" in node else node["words"]
@@ -76,5 +76,7 @@ class Questions(Asking):
         return ["-"] if node["task"] == "input" or is_filled else words
 
 
-for _kind in ("confirm", "input", "select"):
-    PERFORMERS[_kind] = Questions
+class Asked(Extension):
+    """Programs with such questions."""
+
+    performers = {"confirm": Questions, "input": Questions, "select": Questions}

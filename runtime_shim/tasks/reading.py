@@ -53,7 +53,7 @@ def read_word(
     search: Callable[[str, str], bool] = is_found,
 ) -> str:
     """Return the word of an answer, or of none (I12)."""
-    if keywords:  # for: keywords parallel
+    if keywords:
         return _decided(answer, keywords, validation, excused, search)
     return "pass" if answer else "fail"
 

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from typing import Any, Optional, Union
 
 from runtime_shim.engine.display import Display, one_line
+from runtime_shim.engine.lifecycle import Extension, Performers
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.session import PERFORMERS
 from runtime_shim.engine.signals import Interrupted, Signals
-from runtime_shim.tasks.answers import READERS, Answer, Problem
-from runtime_shim.tasks.waiting import REPLIES
+from runtime_shim.tasks.ask import Answer, Problem
 
 LARGEST_REPLY = 1 << 20  # bytes
 PASSED = ("pass", "fail", "yes", "no")
@@ -66,12 +65,12 @@ def typed(display: Display, signals: Signals, prompt: str, is_long: bool = False
 class Script:
     """Reads a file of answers: lines, texts of several lines, or JSON."""
 
-    def __init__(self, nodes: dict[str, Table]) -> None:
+    def __init__(self, nodes: dict[str, Table], kinds: Performers) -> None:
         self._nodes = nodes
         self._owners: dict[str, Table] = {}
         for name, node in nodes.items():
             if node["task"] in ANSWERED and node.get("stage", "execute") == "execute":
-                self._owners.update(dict.fromkeys(PERFORMERS[node["task"]].names(name, node), node))
+                self._owners.update(dict.fromkeys(kinds[node["task"]].names(name, node), node))
         self._names = sorted(self._owners, key=len, reverse=True)
         self._is_free = any(node["task"] in FREE for node in nodes.values())
 
@@ -157,10 +156,18 @@ class Script:
         return ""
 
 
-def read_script(text: str, nodes: dict[str, Table]) -> Iterator[Union[Answer, Problem]]:
-    """Read a file of answers for a program that takes texts."""
-    return Script(nodes).read(text)
+class Replies(Extension):
+    """Programs that take texts as replies, on standard input too."""
 
+    @staticmethod
+    def suits(program: Table) -> bool:
+        """Tell whether a step takes more than pass or fail."""
+        return any(node["task"] in ANSWERED and node["task"] != "ask" for node in program["nodes"].values())
 
-READERS.append(read_script)
-REPLIES.append(taken_from)
+    def answers_in(self, text: str, nodes: dict[str, Table]) -> Iterator[Union[Answer, Problem]]:
+        """Read a file of answers."""
+        return Script(nodes, self.session.kinds).read(text)
+
+    def reply(self, reply: str) -> str:
+        """Return the reply that a word stands for."""
+        return taken_from(reply)

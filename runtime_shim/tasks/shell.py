@@ -1,8 +1,8 @@
 """Commands: run by a shell (M2)."""
 
 from runtime_shim.engine.display import duration
+from runtime_shim.engine.lifecycle import Done, Extension
 from runtime_shim.engine.program import Table
-from runtime_shim.engine.session import PERFORMERS, Done
 from runtime_shim.engine.walk import attempt_of
 from runtime_shim.tasks.interrupted import Calling
 from runtime_shim.tasks.process import in_words
@@ -28,9 +28,12 @@ class Commands(Calling):
         except OSError as error:
             raise self.not_begun(name, error) from None
         (code,) = self.processes.watch([group], node.get("timeout", 0))
-        if code is None:  # for: timeout
+        if code is None:
             return Done("fail", f"timeout after {duration(node['timeout'])}")
         return Done("pass" if code == 0 else "fail", in_words(code))
 
 
-PERFORMERS["shell"] = Commands
+class Shell(Extension):
+    """Programs with commands."""
+
+    performers = {"shell": Commands}

@@ -3,8 +3,8 @@
 from typing import Optional
 
 from runtime_shim.engine.display import clean
+from runtime_shim.engine.lifecycle import Done, Waiting
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.session import Done, Waiting
 from runtime_shim.tasks.ask import Asking
 from runtime_shim.tasks.replies import typed
 from runtime_shim.tasks.trying import Trying

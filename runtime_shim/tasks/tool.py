@@ -3,9 +3,9 @@
 import json
 from typing import Optional
 
-from runtime_shim.engine.command_line import OPTIONS
+from runtime_shim.engine.lifecycle import Done, Extension
 from runtime_shim.engine.program import Table
-from runtime_shim.engine.session import PERFORMERS, Done, Session, told
+from runtime_shim.engine.session import Session
 from runtime_shim.engine.walk import filled
 from runtime_shim.tasks.conversing import answer_of
 from runtime_shim.tasks.pairs import pairs
@@ -34,12 +34,12 @@ class Tools(Speaking):
             return done
         command = self.command_of(node["connection"])
         if command is None and node.get("optional"):
-            return told(Done("fail", f"no command is named: {self.option(node)}"), "")
+            return self.session.told(Done("fail", f"no command is named: {self.option(node)}"), "")
         if command is None:
             return self.by_hand(name, request)
         (answered,) = self.converse(node, [(name, node, command, request)])
         result = answer_of(answered)
-        return told(Done("fail" if result is None else "pass", answered.trouble), result or "")
+        return self.session.told(Done("fail" if result is None else "pass", answered.trouble), result or "")
 
     def command_of(self, connection: str) -> Optional[str]:
         """Return the command of a connection."""
@@ -51,12 +51,20 @@ class Tools(Speaking):
 
     def given(self, _name: str, reply: str, how: str) -> Done:
         """Take a result that a person gives."""
-        return told(Done("pass", how), cleaned(reply))
+        return self.session.told(Done("pass", how), cleaned(reply))
 
     def option(self, node: Table) -> str:
         """Return the option that names the command of the connection."""
         return f"--tool {node['connection']}=COMMAND"
 
 
-PERFORMERS["tool"] = Tools
-OPTIONS.append(("run resume", "--tool", "CONNECTION=COMMAND...", "the command that calls the tools of a connection"))
+class OfTools(Extension):
+    """Programs with steps that call a tool."""
+
+    options = (("run resume", "--tool", "CONNECTION=COMMAND...", "the command that calls the tools of a connection"),)
+    performers = {"tool": Tools}
+
+    @staticmethod
+    def suits(program: Table) -> bool:
+        """Tell whether the program has such steps."""
+        return any(node["task"] == "tool" for node in program["nodes"].values())

@@ -1,12 +1,22 @@
-"""What goes for every step of a runbook with inputs and outputs, and so is not said in their calls (I6, I7, I9)."""
+"""What goes for every step of a document with inputs and outputs, and so is not said in its calls (I6, I7, I9)."""
 
 from collections.abc import Sequence
 
-from runtime_shim.engine.builder import COMPLETES
+from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import Table
 
 CALLING = ("shell", "agent", "tool", "parallel")
 TEXTS = ("title", "prompt", "block", "command", "message", "reason", "arguments", "options", "entries")
+
+
+class Shared(Extension):
+    """Programs with inputs or outputs."""
+
+    @staticmethod
+    def complete(table: Table) -> None:
+        """Give steps the inputs and outputs of the program, if they say nothing else."""
+        if "inputs" in table or "outputs" in table:
+            add_common(table)
 
 
 def add_common(table: Table) -> None:
@@ -42,6 +52,3 @@ def keep_values(node: Table, values: Sequence[str]) -> None:
     keeps = [[node["texts"].get(name, name), "keep", ["output", name]] for name in values]
     for edge in node["edges"] if keeps else ():
         edge["do"] = [*keeps, *edge.get("do", ())]
-
-
-COMPLETES.append(add_common)

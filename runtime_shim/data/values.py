@@ -1,10 +1,13 @@
-"""Values: what commands get as environment variables and give by the file that RDC_OUTPUT names (I7, I9)."""
+"""What commands get as environment variables (I7, I25) and give by the file that RDC_OUTPUT names (I9)."""
 
 import os
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Optional
 
+from runtime_shim.engine.dialog import words_of
+from runtime_shim.engine.lifecycle import Done, Extension, Perform
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.walk import Registers
 
@@ -77,3 +80,32 @@ def read_regular(path: Path) -> bytes:
     if len(content) > LARGEST_OUTPUT:
         raise UnfitError(f"it is larger than {LARGEST_OUTPUT:,} bytes")
     return content
+
+
+def no_answer(node: Table) -> str:
+    """Return the word of a step that could not be done."""
+    return "failed" if "failed" in words_of(node) else "fail"
+
+
+class Variables(Extension):
+    """Environment variables of what steps call: slots, and fixed strings."""
+
+    @staticmethod
+    def suits(program: Table) -> bool:
+        """Tell whether a step has such variables."""
+        return any("texts" in node or "env" in node for node in program["nodes"].values())
+
+    def variables(self, node: Table, registers: Registers) -> dict[str, str]:
+        """Return the variables of a step."""
+        return {**node.get("env", {}), **texts_of(node, registers)}
+
+    def before_step(self, name: str) -> Optional[Perform]:
+        """Fail a step whose variables do not fit into an environment, instead of beginning it."""
+        node = self.session.program["nodes"][name]
+        for variable, value in texts_of(node, self.session.state.registers).items():
+            try:
+                check_value(variable, value)
+            except UnfitError as error:
+                failed = Done(no_answer(node), str(error))
+                return lambda _name, _node: failed
+        return None

@@ -1,0 +1,214 @@
+"""The life of a run, as the parts of a runtime see it: what does a step, and what happens around the steps."""
+
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional
+
+from runtime_shim.engine.display import one_line
+from runtime_shim.engine.journal import Record
+from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.state import State
+from runtime_shim.engine.walk import VERBS, Move, Registers, Verbs
+
+if TYPE_CHECKING:
+    from runtime_shim.engine.session import Session
+
+
+class Done(NamedTuple):
+    """What came of a step."""
+
+    outcome: str
+    how: str
+    note: Optional[Record] = None
+    verbs: Verbs = VERBS  # what the effects of its edge mean, where they have to do with more than counters
+
+
+Perform = Callable[[str, Table], Done]
+
+
+class Waiting(BaseException):
+    """No error: the run cannot go on before somebody decides; the arguments say how, a line each."""
+
+
+class Performer:
+    """Does the steps of one kind of task, for a session."""
+
+    keys: tuple[str, ...]  # the texts that say what a step does
+    recovers = True  # whether a step can be interrupted half done, so that somebody must decide (R2)
+
+    def __init__(self, session: "Session") -> None:
+        self.session = session
+
+    def perform(self, name: str, node: Table) -> Done:
+        """Do a step."""
+        raise NotImplementedError
+
+    def preview(self, _name: str, _node: Table) -> Done:
+        """Say what would come of a step, without doing it."""
+        return Done("pass", "assumed")
+
+    def recover(self, name: str) -> Optional[Done]:
+        """Decide about a step that was interrupted; None to run it again."""
+        raise NotImplementedError
+
+    @staticmethod
+    def replies(_node: Table) -> list[str]:
+        """Return the replies with which a step that waits is answered."""
+        return []
+
+    @staticmethod
+    def names(name: str, _node: Table) -> list[str]:
+        """Return the names under which a step that waits is answered."""
+        return [name]
+
+    def is_named(self, said: str, name: str, node: Table) -> bool:
+        """Tell whether an operator's word names a step that waits."""
+        return said in self.names(name, node)
+
+    def given(self, name: str, reply: str, _how: str) -> Optional[Done]:
+        """Read the reply to a step; None if the step needs further ones."""
+        raise RefusedError(f"{name} takes no answer such as {one_line(reply)}")
+
+
+Commands = dict[str, tuple[str, Callable[[Any], int]]]
+Options = tuple[tuple[str, str, str, str], ...]
+Performers = dict[str, type[Performer]]
+
+
+class Extension:
+    """A part of a runtime. A session calls the methods of all parts, in the order in which its edition names them."""
+
+    commands: Commands = {}  # subcommands: what each is for, and what does it
+    options: Options = ()  # the subcommands that have an option, its name, what it takes, what it is for
+    performers: Performers = {}  # what does the steps, by the kind of their task
+    mode = ""  # a mode of runs that only this part can go on with
+
+    @staticmethod
+    def suits(_program: Table) -> bool:
+        """Tell whether the part has anything to do with a program."""
+        return True
+
+    @staticmethod
+    def complete(table: Table) -> None:
+        """Add to the table of a program what its calls need not say."""
+
+    def __init__(self, session: "Session") -> None:
+        self.session = session
+
+    def prepare(self) -> None:
+        """Look at the options; refuse what cannot be."""
+
+    def identify(self, nodes: Table) -> Table:
+        """Return what tells the steps of a program from those of another version (R4)."""
+        return nodes
+
+    def read(self, state: State) -> None:
+        """Look at a state that was read."""
+
+    def beside(self) -> dict[str, str]:
+        """Return what lies beside the journal and is archived with it: each path, and the ending of its new name."""
+        return {}
+
+    def registers(self) -> Registers:
+        """Return registers that a run begins with."""
+        return {}
+
+    def before_run(self, state: Optional[State]) -> None:
+        """Prepare a call that is about a run; None is a new one."""
+
+    def open(self) -> None:
+        """Read and open what the run needs."""
+
+    def enter(self, node: Table) -> None:
+        """Show something before a step is named."""
+
+    def before_step(self, _name: str) -> Optional[Perform]:
+        """Do something before a step, or return what is done in its place."""
+        return None
+
+    def variables(self, _node: Table, _registers: Registers) -> dict[str, str]:
+        """Return environment variables for what a step calls."""
+        return {}
+
+    def told(self, done: Done, _text: str) -> Done:
+        """Return an outcome to which a text belongs."""
+        return done
+
+    def stand(self, _move: Move, _before: Optional[State], stand: Record) -> Record:
+        """Return what a run does where it has moved."""
+        return stand
+
+    def after_step(self, move: Move) -> None:
+        """Show something of the transition to the next step."""
+
+    def halt(self) -> str:
+        """Return what is said where the call ends here, "" if it goes on."""
+        return ""
+
+    def end(self) -> None:
+        """Do what is due where a run has ended."""
+
+    def record(self, record: Record) -> Record:
+        """Return what is written down, in the journal or as an event."""
+        return record
+
+    def written(self, record: Record) -> None:
+        """Do something once a record is on disk."""
+
+    def resumed(self) -> None:
+        """Record what a call decides that resumes a run."""
+
+    def waits(self) -> None:
+        """Record that a run begins to wait."""
+
+    def event(self, event: str, fields: Record) -> None:
+        """Tell others where something happens; nothing is recorded here."""
+
+    def mask(self, text: str) -> str:
+        """Return a text without what must not be kept or sent."""
+        return text
+
+    def call(self, _words: tuple[str, ...]) -> str:
+        """Return how else an operator calls a subcommand, "" for nothing."""
+        return ""
+
+    def repeat(self, _command: str) -> tuple[str, ...]:
+        """Return the words that a further call about this run repeats."""
+        return ()
+
+    def agrees(self, _before: Table) -> Table:
+        """Return what the options of a call say for the whole run, by name; None for nothing new."""
+        return {}
+
+    def steps_allowed(self, _state: State) -> Optional[int]:
+        """Return how many steps a run may do, 0 for any number; None for nothing else than its program says."""
+        return None
+
+    def facts(self, _state: State) -> Table:
+        """Return what the status tells of a run."""
+        return {}
+
+    def lines(self, _facts: Table, _record: Optional[Table]) -> list[str]:
+        """Return what stands below a step in the status; above all of them for None."""
+        return []
+
+    def answers(self, _node: Table, _name: str) -> list[str]:
+        """Return the commands that answer a step which waits."""
+        return []
+
+    def again(self, _facts: Table) -> list[str]:
+        """Return the commands that do a step again which ended the run."""
+        return []
+
+    def answers_in(self, _text: str, _nodes: dict[str, Table]) -> Any:  # noqa: ANN401 (answers, and what is wrong with some)
+        """Read a file of answers that has more than lines with a word."""
+
+    def reply(self, reply: str) -> str:
+        """Return the reply that a word stands for."""
+        return reply
+
+    def given(self, done: Optional[Done]) -> Optional[Done]:
+        """Return what comes of a reply that was given."""
+        return done
+
+    def hint(self) -> str:
+        """Return what is added to the command with which an answered run goes on."""
+        return ""

@@ -1,0 +1,94 @@
+"""Programs that another one calls step by step: `open` begins a run, and `step` goes on through places that it names."""
+
+import os
+from typing import Optional
+
+from runtime_shim.engine.command_line import resume, run
+from runtime_shim.engine.display import one_line
+from runtime_shim.engine.journal import Record
+from runtime_shim.engine.lifecycle import Extension
+from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_STOP, EXIT_WAITING, RefusedError, Table
+from runtime_shim.engine.session import Session
+from runtime_shim.engine.state import ENDED, State
+from runtime_shim.engine.walk import Move
+
+
+def is_at(program: Table, name: str, places: list[str]) -> bool:
+    """Tell whether a node is one of these places, or a stage of a step that is one."""
+    return name in places or program["nodes"].get(name, {}).get("step") in places
+
+
+def open_run(session: Session) -> int:
+    """Begin a run, or take up the one that is there, and do nothing of it."""
+    session.options.only = []
+    state = session.read_state() if os.path.exists(session.store.path) else None
+    if state is None or state.condition in ENDED:
+        session.options.command = "run"
+        return run(session)
+    session.options.command = "resume"
+    return resume(session)
+
+
+def step(session: Session) -> int:
+    """Go on with a run while it is in one of the places; where it is elsewhere, do nothing."""
+    places, state = session.options.PLACE, session.read()
+    known = {name for node_id in session.places for name in (node_id, session.program["nodes"][node_id].get("step"))}
+    for place in places:
+        if place not in known:
+            raise RefusedError(f"there is no step {one_line(place)!a}; `steps` lists the steps")
+    if state is not None and (state.condition == "complete" or not is_at(session.program, _stands(state), places)):
+        return _elsewhere(session, state, places)
+    session.options.only, session.options.command = places, "resume"
+    return resume(session)
+
+
+def _stands(state: State) -> str:
+    """Return where a run stands, or failed."""
+    return str(state.finished[-1]["node"]) if state.condition == "stop" and state.finished else state.node
+
+
+def _elsewhere(session: Session, state: State, places: list[str]) -> int:
+    """Say why nothing is done, and return what that means for who calls."""
+    told, order = one_line(" ".join(places)), list(session.program["nodes"])
+    last = max(order.index(name) for name in session.places if is_at(session.program, name, places))
+    if state.condition == "stop":
+        session.display.rule(f"STOP {one_line(state.message)}".rstrip())
+        return EXIT_STOP
+    if state.condition == "complete" or order.index(state.node) > last:
+        session.display.rule(f"step {told} is completed")
+        return EXIT_COMPLETE
+    if state.condition == "waiting":
+        session.display.rule(f"WAITING {session.label(state.node)}")
+        return EXIT_WAITING
+    raise RefusedError(f"step {told} is not due: the run stands at step {state.node}")
+
+
+class Stepping(Extension):
+    """Has a call end where the run leaves its places."""
+
+    commands = {
+        "open": ("begin a run, and do nothing of it", open_run),
+        "step": ("go on with a run through these steps", step),
+    }
+    options = (("step", "PLACE", "STEP...", "the steps that are due"),)
+
+    def prepare(self) -> None:
+        """Have no places until a subcommand says some; None stands for all."""
+        self.session.options.only = None
+
+    def _is_over(self, name: str) -> bool:
+        only = self.session.options.only
+        return only is not None and not is_at(self.session.program, name, only)
+
+    def stand(self, move: Move, _before: Optional[State], stand: Record) -> Record:
+        """Leave the step that follows for another call."""
+        return (
+            {**stand, "condition": "ready"} if stand["condition"] == "running" and self._is_over(move.node) else stand
+        )
+
+    def halt(self) -> str:
+        """Say that a call ends where the run leaves its places."""
+        only, state = self.session.options.only, self.session.state
+        if not self._is_over(state.node):
+            return ""
+        return f"step {one_line(' '.join(only))} is completed" if only else f"run {state.begin['run']} is open"
