@@ -27,6 +27,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("walk", ""),
     ("journal", ""),
     ("leftover", ""),
+    ("private", ""),
     ("state", ""),
     ("signals", ""),
     ("display", ""),

@@ -31,21 +31,19 @@ def limit_of(given: str) -> int:
     return int(size[1]) * SIZES[size[2]]
 
 
-def log_of(folder: str, number: int, node: str) -> str:
+def log_of(number: int, node: str) -> str:
     """Return the file for the step that ends as the N-th; no character of its name means anything in a path."""
     import urllib.parse
 
-    return os.path.join(folder, LOGS, f"{number:03}-{urllib.parse.quote(node, safe='{} ')[:150]}.log")
+    return os.path.join(LOGS, f"{number:03}-{urllib.parse.quote(node, safe='{} ')[:150]}.log")
 
 
 class Log(threading.Thread):
     """Shows what a command prints, and keeps the end of it in a file."""
 
-    def __init__(self, path: str, limit: int) -> None:
+    def __init__(self, file: int, limit: int) -> None:
         super().__init__(daemon=True)
-        with suppress(FileExistsError):
-            os.mkdir(os.path.dirname(path))
-        self._file = open(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b", buffering=0)  # noqa: SIM115
+        self._file = open(file, "r+b", buffering=0)  # noqa: SIM115
         self._file.seek(0, os.SEEK_END)
         self._limit, self._rest, self._source, self.sink = limit, b"", *os.pipe()
         self._is_over, self._is_drained = threading.Event(), threading.Event()
@@ -118,7 +116,8 @@ class LoggedProcesses(Processes):
         """Begin a command with a log."""
         session, state = self._session, self._session.state
         try:
-            self._log = Log(log_of(session.store.folder, len(state.finished) + 1, state.node), self._limit)
+            name = log_of(len(state.finished) + 1, state.node)
+            self._log = Log(session.store.within.open(name, os.O_RDWR | os.O_CREAT), self._limit)
         except OSError as error:
             session.rest()
             raise RefusedError(f"{error.filename}: {error.strerror}") from None
@@ -154,7 +153,7 @@ def last_lines(session: Session, facts: Table, record: Optional[Table]) -> list[
     done = facts["finished"]
     if record is None or record is not done[-1] or record["outcome"] != "fail":
         return []
-    path = log_of(session.store.directory, len(done), record["step"])
+    path = os.path.join(session.store.directory, log_of(len(done), record["step"]))
     try:
         with open(path, "rb") as file:
             file.seek(max(os.path.getsize(path) - SHOWN_BYTES, 0))
