@@ -134,6 +134,8 @@ CODES: dict[str, Code] = {
     "RD118": Code("empty-step", _W, "M3"),
     "RD119": Code("unknown-section", _W, "D3"),
     "RD120": Code("unfit-outcome", _E, "G2"),
+    "RD132": Code("failure-unnoticed", _W, "E13"),
+    "RD133": Code("strict-sh", _E, "E13"),
     # Targets of GOTO
     "RD201": Code("unknown-target", _E, "V10"),
     "RD202": Code("static-target-in-dynamic-step", _E, "V10"),

@@ -12,6 +12,7 @@ from compiler.frontends.rundown.messages import second_transition
 from compiler.frontends.rundown.numbering import missing_steps, numbered_header, with_number
 from compiler.frontends.rundown.questions import check_languages
 from compiler.frontends.rundown.scenarios import check_scenarios
+from compiler.frontends.rundown.silent import check_silent
 from compiler.frontends.rundown.syntax import (
     UNKNOWN,
     Action,
@@ -229,6 +230,7 @@ RULES: tuple[Rule, ...] = (
     _identifiers,
     _bodies,
     check_languages,
+    check_silent,
     _transitions,
     check_targets,
     check_scenarios,
