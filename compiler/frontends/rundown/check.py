@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from compiler.diagnostic import Diagnostic, Related
-from compiler.frontends.rundown.beyond.references import almost_references
+from compiler.frontends.rundown.beyond.references import almost_references, references_in_commands
 from compiler.frontends.rundown.beyond.unknown import unknown_steps
 from compiler.frontends.rundown.messages import second_transition
 from compiler.frontends.rundown.numbering import missing_steps, numbered_header, with_number
@@ -235,6 +235,7 @@ RULES: tuple[Rule, ...] = (
     check_targets,
     check_scenarios,
     almost_references,
+    references_in_commands,
     unknown_steps,
     _tolerated,
     _continues_to_stop,
