@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/checked-code.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))checked-code.py
-RDC_SHA256 := e6aa567531884aeb43a187efd0b25f174ffd11daf86b823315581578f47a390e
+RDC_SHA256 := f545d3e71d6e5d283b9562a60a80cde1285c3e227bc3d42106b9925f901b17fe
 RDC_STATE := .rdc/checked-code.make
 
 SHELL = /bin/sh

@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/hello-steps.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))hello-steps.py
-RDC_SHA256 := d99a08b67c9ba06631d02bef18e8ee504d635fe368a28a6cd991127c4f92ba9e
+RDC_SHA256 := 5a0ef7c09860a1f3545590fa4294980d6e089aeed8ff29c697d8adfe3a5dd3d5
 RDC_STATE := .rdc/hello-steps.make
 
 SHELL = /bin/sh

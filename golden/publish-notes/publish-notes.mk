@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/publish-notes.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))publish-notes.py
-RDC_SHA256 := bdc7e56f70d37a0954b933db84daf81ac2a1341c80205d3075b52656ae655e31
+RDC_SHA256 := 57efe1fe2248549c1c4a40df707e19f0e339a3139d4adb0401a150ab7a47d9ea
 RDC_STATE := .rdc/publish-notes.make
 
 SHELL = /bin/sh
