@@ -36,6 +36,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("report", ""),
     ("cli", ""),
     ("asked", "operator"),
+    ("hidden", "secrets contract"),
     ("secrets_kept", "secrets contract"),
     ("answers", f"ask {REPLIES} operator"),
     ("waiting", f"ask {REPLIES} operator"),

@@ -5,6 +5,7 @@ import re
 import types
 from typing import Any, Optional
 
+from runtime_shim.hidden import hidden_parts, secret_value, unhidden
 from runtime_shim.journal import Record
 from runtime_shim.program import RefusedError, Table
 from runtime_shim.session import BEGINNINGS, MASKS, OPENS, RECORDS, TAKES, Session, masked
@@ -33,15 +34,10 @@ class Secrets:
         self._pattern: Optional[re.Pattern[str]] = None
 
     def learn(self, session: Session, _state: Optional[State]) -> None:
-        """Take the values, and each line of one that has several, longest first."""
-        found: set[str] = set()
+        """Take the values."""
         names = list(session.program.get("secrets", ()))
         names += os.environ.get("RDC_SECRETS", "").split()  # for: contract
-        for name in names:
-            value = os.environ.get(name, "")
-            found |= {value, *(line.rstrip("\r") for line in value.split("\n"))}
-        parts = map(re.escape, sorted(filter(str.strip, found), key=len, reverse=True))
-        self._pattern = re.compile("|".join(parts)) if any(map(str.strip, found)) else None
+        self._pattern = hidden_parts(names)
 
     def mask(self, text: str) -> str:
         """Return a text without them."""
@@ -63,13 +59,17 @@ def _in(value: Any, has_names: bool = False) -> Any:  # noqa: ANN401 (texts, by 
 
 
 def refuse_missing(program: Table, options: types.SimpleNamespace) -> Registers:
-    """Refuse to call anything where secrets are missing, with all their names."""
-    missing = [name for name in program.get("secrets", ()) if not os.environ.get(name)]
-    if missing and options.command in DOING and not options.dry_run:
-        names = ", ".join(missing)
-        raise RefusedError(
-            f"secrets are missing: {names}; set these environment variables, then {options.command} again"
-        )
+    """Refuse to call anything where secrets are missing or cannot be hidden, with all their names."""
+    if options.command not in DOING or options.dry_run:
+        return {}
+    names = list(program.get("secrets", ()))
+    again = f"then {options.command} again"
+    if missing := [name for name in names if not secret_value(name)]:
+        raise RefusedError(f"secrets are missing: {', '.join(missing)}; set these environment variables, {again}")
+    names += os.environ.get("RDC_SECRETS", "").split()  # for: contract
+    if short := unhidden(names):
+        told = f"secrets cannot be hidden: {', '.join(short)}"
+        raise RefusedError(f"{told}; set environment variables of at least four characters, {again}")
     return {}
 
 

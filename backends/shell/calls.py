@@ -15,7 +15,7 @@ from compiler.ir.texts import Text
 _FIELDS = ("helper", "fitting", "reading", "fields")
 _LIMITED = ("helper", "program", "signals", "display", "leftover", "process", "limited")
 _COMMANDS = ("files", "pairs", "recipes", "durations", "plain_yaml", "mocks", "ordered")
-_CALLS = (*_LIMITED, *_COMMANDS, "reading", "exchange", "search", "account", "calls")
+_CALLS = (*_LIMITED, *_COMMANDS, "reading", "exchange", "search", "hidden", "account", "calls")
 _REPORTS = ("report_files", "reported")
 """The modules of the helper for the rules of inputs and the fields of answers, for time limits, calls and reports."""
 
