@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Optional
 
-SPACES = " \t\n\v\f\r"
+AROUND_SECRETS = " \t\n\v\f\r"
 SHORTEST = 4  # characters; what is shorter stands in too many words
 CODES = re.compile(r"\\u[0-9a-f]{4}")
 HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}  # as writers of JSON for pages escape them
@@ -14,7 +14,7 @@ HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}  # as writers of JSO
 
 def secret_value(name: str) -> str:
     """Return the value of a secret without what stands around it: commands print it without that too."""
-    return os.environ.get(name, "").strip(SPACES)
+    return os.environ.get(name, "").strip(AROUND_SECRETS)
 
 
 def unhidden(names: Iterable[str]) -> list[str]:
@@ -26,7 +26,7 @@ def hidden_parts(names: Iterable[str]) -> Optional[re.Pattern[str]]:
     """Return the pattern of values, of their lines, and of both as they stand in JSON, the longest first."""
     found: set[str] = set()
     for value in map(secret_value, names):
-        for part in {value, *(line.strip(SPACES) for line in value.split("\n"))}:
+        for part in {value, *(line.strip(AROUND_SECRETS) for line in value.split("\n"))}:
             found.update(_written(part) if len(part) >= SHORTEST else ())
     parts = map(re.escape, sorted(found, key=len, reverse=True))
     return re.compile("|".join(parts)) if found else None

@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/checked-code.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))checked-code.py
-RDC_SHA256 := f545d3e71d6e5d283b9562a60a80cde1285c3e227bc3d42106b9925f901b17fe
+RDC_SHA256 := 80dbb23483b75f299f0d4a42454b78054041baba4104bcff9eaf19b003700e26
 RDC_STATE := .rdc/checked-code.make
 
 SHELL = /bin/sh

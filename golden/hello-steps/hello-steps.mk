@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/hello-steps.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))hello-steps.py
-RDC_SHA256 := 5a0ef7c09860a1f3545590fa4294980d6e089aeed8ff29c697d8adfe3a5dd3d5
+RDC_SHA256 := 1fd2adea45e7925ebcaac06ccac04be8b45d0eaac4087351b6bb8fd25ff76f6b
 RDC_STATE := .rdc/hello-steps.make
 
 SHELL = /bin/sh

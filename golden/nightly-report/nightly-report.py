@@ -84,6 +84,7 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/report.py
 # --- golden/shared/py/cli.py
 # --- golden/shared/py/asked.py
+# --- golden/shared/py/hidden.py
 # --- golden/shared/py/secrets_kept.py
 # --- golden/shared/py/pauses.py
 # --- golden/shared/py/process.3.py

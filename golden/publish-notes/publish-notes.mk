@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/publish-notes.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))publish-notes.py
-RDC_SHA256 := 57efe1fe2248549c1c4a40df707e19f0e339a3139d4adb0401a150ab7a47d9ea
+RDC_SHA256 := cf3a779688e0825e8a15b6baa0111c523a88032aaa89c1573af5259616c26e5e
 RDC_STATE := .rdc/publish-notes.make
 
 SHELL = /bin/sh

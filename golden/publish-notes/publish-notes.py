@@ -327,6 +327,7 @@ from urllib.parse import quote
 # --- golden/shared/py/report.4.py
 # --- golden/shared/py/cli.2.py
 # --- golden/shared/py/asked.py
+# --- golden/shared/py/hidden.py
 # --- golden/shared/py/secrets_kept.2.py
 # --- golden/shared/py/answers.py
 # --- golden/shared/py/waiting.3.py

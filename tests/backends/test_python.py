@@ -126,11 +126,11 @@ def test_counters_are_named_only_where_calls_do_not_say_it(tmp_path: Path) -> No
 
 COMMANDS = "## 1. Do\n\n```bash\nfalse\n```\n\n- FAIL: RETRY 2 STOP\n\n## 2. More\n\n```bash\ntrue\n```\n"
 BUDGETS = {
-    "commands": (1105, COMMANDS),
-    "questions": (1090, "## 1. Well?\n\nIs it?\n\n- YES: COMPLETE\n- NO: STOP\n"),
-    "both": (1295, COMMANDS + "\n## 3. Well?\n\nIs it?\n"),
+    "commands": (1110, COMMANDS),
+    "questions": (1095, "## 1. Well?\n\nIs it?\n\n- YES: COMPLETE\n- NO: STOP\n"),
+    "both": (1300, COMMANDS + "\n## 3. Well?\n\nIs it?\n"),
     "groups": (
-        1125,
+        1130,
         COMMANDS + "\n## 3. All\n\nThink.\n\n### 3.1 One\n\n```bash\ntrue\n```\n\n### 3.2 Two\n\n```bash\ntrue\n```\n",
     ),
 }
@@ -175,8 +175,8 @@ def test_the_runtime_of_a_runbook_keeps_its_budget(name: str, tmp_path: Path) ->
 PROGRAMS: dict[str, tuple[int, Task]] = {
     "agent": (2160, agent("Hello")),
     "tool": (2035, Tool("c", "t", text("{}"))),
-    "gate": (1315, Gate("", text(""))),
-    "parallel": (2275, Parallel((Agent("", text("a")), Agent("", text("b"))), "all")),
+    "gate": (1320, Gate("", text(""))),
+    "parallel": (2280, Parallel((Agent("", text("a")), Agent("", text("b"))), "all")),
 }
 
 

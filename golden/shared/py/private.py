@@ -32,9 +32,14 @@ class Folder:  # A directory that is open.
                 os.chmod(name, mode or self.mode, dir_fd=self.at)  # whatever the umask is
                 os.fsync(self.at)
             return Folder(os.open(name, DIRECTORY, dir_fd=self.at), os.path.join(self.shown, name))
+    def _has(self, name):  # Tell whether a directory in it is open, and no command has put anything else in its place.
+        with suppress(KeyError, OSError):
+            now = os.stat(name, dir_fd=self.at, follow_symlinks=False)
+            return os.path.samestat(os.fstat(self._inner[name].at), now)
+        return False
     def inner(self, path):  # Return the directory in it that a path of one or two names leads to, and the last name.
         folder, _, name = path.rpartition("/")
-        if folder and folder not in self._inner:
+        if folder and not self._has(folder):
             self._inner[folder] = self.enter(folder)
         return self._inner.get(folder, self), name
     def open(self, path, flags):  # Open a file in it; one that is made has the mode of the directory.
