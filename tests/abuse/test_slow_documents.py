@@ -68,7 +68,7 @@ NESTED = {
     "open": ('{"a":' * 900 + LIST, None),
     "broken": ('{"a":' * 900 + LIST[:-1] + "}" * 900, None),
     "beside": ('{"found":"yes"}' + '{"a":' * 900 + LIST, "yes"),
-    "siblings": ('[{"found":"yes"}' + ',{"a":[1,1]}' * 60_000, None),
+    "siblings": ('[{"found":"yes"}' + ',{"a":[1,1]}' * 60_000, "yes"),
     "deeper": ('{"found":"yes","a":' + '{"a":' * 5_000 + "1" + "}" * 5_001, None),
     "in a text": ('{"a":"{' + "{" * 100_000 + '"}' + '{"found":"yes"} {"{"', "yes"),
 }
