@@ -19,7 +19,7 @@ from compiler.frontends.playbook.link import link
 from compiler.frontends.playbook.lower import lower
 from compiler.frontends.playbook.reading import Read, read
 from compiler.frontends.playbook.report import report
-from compiler.frontends.playbook.syntax import Playbook
+from compiler.frontends.playbook.syntax import Playbook, every_step
 from compiler.frontends.playbook.wording import WORDING
 from compiler.ir.program import Program
 from compiler.source import Source
@@ -62,7 +62,9 @@ def _compiled(job: Job, made: Read, playbook: Playbook, result: Result) -> Resul
 
 
 def _unread(source: Source, playbook: Playbook, program: Program) -> Iterator[Diagnostic]:
-    """A warning for each input that no step shows: an agent never hears of it."""
+    """A warning for each input that no step shows: an agent never hears of it. Prompts from elsewhere may use any."""
+    if any(step.prompt and step.prompt.scheme != "variable" for step in every_step(playbook)):
+        return
     unread = set(unread_inputs(program))
     for declared in playbook.inputs:
         if declared.name in unread:
