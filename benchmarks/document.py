@@ -37,7 +37,7 @@ def _plain(n: int) -> str:
 The source is fetched as it was tagged.
 
 ```bash
-git fetch --tags origin
+git fetch --tags origin &&
 git checkout "release-{n}"
 ```
 """

@@ -134,6 +134,10 @@ CODES: dict[str, Code] = {
     "RD118": Code("empty-step", _W, "M3"),
     "RD119": Code("unknown-section", _W, "D3"),
     "RD120": Code("unfit-outcome", _E, "G2"),
+    "RD132": Code("failure-unnoticed", _W, "E13"),
+    "RD133": Code("strict-sh", _E, "E13"),
+    "RD134": Code("reference-in-command", _E, "E1"),
+    "RD135": Code("quoted-reference", _W, "E1"),
     # Targets of GOTO
     "RD201": Code("unknown-target", _E, "V10"),
     "RD202": Code("static-target-in-dynamic-step", _E, "V10"),
@@ -160,6 +164,7 @@ CODES: dict[str, Code] = {
     "RD407": Code("command-too-long", _E, "M2"),
     "RD408": Code("output-read-too-early", _W, "E2"),
     "RD409": Code("output-never-read", _W, "E2"),
+    "RD410": Code("input-never-read", _W, "E1"),
     # Options and output
     "RD501": Code("invalid-configuration", _E, "V7"),
     "RD502": Code("not-expressible", _E, "architecture"),
@@ -218,6 +223,7 @@ CODES: dict[str, Code] = {
     "RD729": Code("too-many-repetitions", _E, "P16"),
     "RD730": Code("output-of-nothing", _W, "P10"),
     "RD731": Code("condition-on-boolean", _N, "P14"),
+    "RD732": Code("misspelled-type", _E, "P8"),
     # Playbooks: what they refer to
     "RD740": Code("prompt-outside", _E, "P12"),
     "RD741": Code("prompt-not-found", _E, "P12"),
@@ -274,4 +280,5 @@ CODES: dict[str, Code] = {
     "RD871": Code("built-in-tool", _E, "B9"),
     "RD872": Code("gate-never-asked", _N, "B8"),
     "RD873": Code("misspelt-safeguard", _E, "B8"),
+    "RD874": Code("doubled-braces", _E, "B3"),
 }

@@ -6,7 +6,7 @@ Only the safe loader is used, and keys are the texts that are written: YAML 1.1 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,6 +24,9 @@ _TRUTH, _DATE = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp"
 
 LARGEST_VALUE = 100_000
 """In values, those counted again that aliases repeat: a few lines of aliases of aliases could fill any memory."""
+
+MOST_REPEATED = 2_000_000
+"""In characters of texts that aliases repeat, for the same reason."""
 
 LONGEST_NUMBER = 1000
 """In characters: Python takes its time for longer ones, and refuses to show them."""
@@ -223,6 +226,9 @@ def _compose(text: str, lines: _Lines) -> tuple[SafeLoader, Node | None]:
             raise UnreadableError(
                 f"with what its aliases repeat it has more than {LARGEST_VALUE:,} values", lines.first
             )
+        if root and _size(root, {}, _characters) > len(text) + MOST_REPEATED:
+            problem = f"its aliases repeat more than {MOST_REPEATED:,} characters"
+            raise UnreadableError(problem, lines.first, "repeat less by aliases")
     except _TooLargeError as error:
         raise UnreadableError(f"it has more than {LARGEST_VALUE:,} values", lines.first + error.args[0]) from None
     except yaml.MarkedYAMLError as error:
@@ -242,14 +248,18 @@ def _unreadable(error: MarkedYAMLError, lines: _Lines) -> UnreadableError:
     return UnreadableError(told.problem, lines.number(told.mark), told.remedy)
 
 
-def _size(node: Node, sizes: dict[int, int]) -> int:
+def _size(node: Node, sizes: dict[int, int], weight: Callable[[Node], int] = lambda _node: 1) -> int:
     """How many values a node holds, itself included; it is as deep at most as what PyYAML has read by recursion."""
     if id(node) not in sizes:
-        sizes[id(node)] = 1  # what holds itself is not worth counting: it cannot be read
+        sizes[id(node)] = weight(node)  # what holds itself is not worth counting: it cannot be read
         inner = node.value if isinstance(node.value, list) else []
         parts = [part for item in inner for part in (item if isinstance(item, tuple) else [item])]
-        sizes[id(node)] += sum(_size(part, sizes) for part in parts)
+        sizes[id(node)] += sum(_size(part, sizes, weight) for part in parts)
     return sizes[id(node)]
+
+
+def _characters(node: Node) -> int:
+    return len(node.value) if isinstance(node.value, str) else 0
 
 
 def _construct(loader: SafeLoader, node: Node, lines: _Lines) -> Any:  # noqa: ANN401 (YAML has values of any type)

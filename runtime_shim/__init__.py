@@ -6,8 +6,9 @@ every program, `a+b` for those that have both). A module imports only from those
 to look for modules.
 """
 
-from importlib import import_module
-from typing import Any, Optional
+from typing import Any
+
+from runtime_shim.editions import main
 
 CALLS = "shell agent tool parallel contract"
 SPEAKS = "agent tool parallel"
@@ -230,15 +231,6 @@ def parts(program: dict[str, Any]) -> tuple[list[str], list[str]]:
     found = features(program)
     own, every = {*_needed(found), *AT_ONCE}, _needed(found | OPERATOR)
     return [name for name in every if name in own], [name for name in every if name not in own]
-
-
-def main(program: dict[str, Any], argv: Optional[list[str]] = None, prog: Optional[str] = None) -> int:
-    """Run a program in place, with the modules that it would carry in a file of its own."""
-    at_once, later = parts(program)
-    found = {name: import_module(f"runtime_shim.{name}") for name in at_once}
-    found["engine.late"].LATE[:] = [lambda: [import_module(f"runtime_shim.{name}") for name in later]]
-    code: int = found["engine.command_line"].main(program, argv, prog)
-    return code
 
 
 __all__ = ["BESIDE", "MODULES", "OPERATOR", "PUBLISHING", "features", "main", "modules", "parts"]

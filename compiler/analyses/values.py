@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from compiler.ir.edges import Clear, Keep
+from compiler.ir.edges import Clear, Keep, SlotTest
 from compiler.ir.program import Node, Program, texts_of
 from compiler.ir.tasks import Shell, agents_of
 
@@ -66,6 +66,16 @@ def value_flow(program: Program) -> ValueFlow:
     for group in program.groups:
         used.update(item.register for text in (group.title, group.prompt) for item in text.references)
     return ValueFlow(reads, writes, frozenset(used), frozenset(sure))
+
+
+def unread_inputs(program: Program) -> Iterator[str]:
+    """The inputs that no text, command or condition of a program mentions."""
+    tested = {
+        test.slot for node in program.nodes for edge in node.edges for test in edge.guard if isinstance(test, SlotTest)
+    }
+    artifact = {item.register for item in program.artifact.type.references} if program.artifact else set[str]()
+    used = {*value_flow(program).used, *tested, *artifact}
+    yield from (declared.name for declared in program.inputs if declared.name not in used)
 
 
 def read_too_early(program: Program, flow: ValueFlow) -> Iterator[tuple[Node, str]]:

@@ -73,6 +73,7 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/walk.2.py
 # --- golden/shared/py/journal.py
 # --- golden/shared/py/leftover.py
+# --- golden/shared/py/private.py
 # --- golden/shared/py/state.py
 # --- golden/shared/py/signals.2.py
 # --- golden/shared/py/display.py

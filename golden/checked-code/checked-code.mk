@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/checked-code.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))checked-code.py
-RDC_SHA256 := e6aa567531884aeb43a187efd0b25f174ffd11daf86b823315581578f47a390e
+RDC_SHA256 := 80dbb23483b75f299f0d4a42454b78054041baba4104bcff9eaf19b003700e26
 RDC_STATE := .rdc/checked-code.make
 
 SHELL = /bin/sh

@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/draft-prd.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))draft-prd.py
-RDC_SHA256 := d3ff8edd5e19b3b9a2d0d74445c6475d2552c882bdb519aaf7bed7f073ea7b5a
+RDC_SHA256 := 574af7952c9702f393194cc604807a5c00ca291b1384edd00100ee171b5ae890
 RDC_STATE := .rdc/draft-prd.make
 
 SHELL = /bin/sh

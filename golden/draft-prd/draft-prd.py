@@ -236,20 +236,22 @@ from urllib.parse import quote
 
 # --- golden/shared/py/program.3.py
 # --- golden/shared/py/late.py
-# --- golden/shared/py/builder.17.py
+# --- golden/shared/py/built.17.py
 # --- golden/shared/py/common.5.py
 # --- golden/shared/py/walk.9.py
 # --- golden/shared/py/journal.py
 # --- golden/shared/py/leftover.py
-# --- golden/shared/py/state.3.py
+# --- golden/shared/py/private.py
+# --- golden/shared/py/state.2.py
 # --- golden/shared/py/signals.2.py
 # --- golden/shared/py/display.py
 # --- golden/shared/py/dialog.py
 # --- golden/shared/py/session.13.py
-# --- golden/shared/py/status.4.py
-# --- golden/shared/py/command_line.2.py
+# --- golden/shared/py/report.4.py
+# --- golden/shared/py/cli.2.py
 # --- golden/shared/py/asked.py
-# --- golden/shared/py/secrets.2.py
+# --- golden/shared/py/hidden.py
+# --- golden/shared/py/secrets_kept.2.py
 # --- golden/shared/py/answers.py
 # --- golden/shared/py/waiting.3.py
 # --- golden/shared/py/groups.py

@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/hello-steps.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))hello-steps.py
-RDC_SHA256 := d99a08b67c9ba06631d02bef18e8ee504d635fe368a28a6cd991127c4f92ba9e
+RDC_SHA256 := 1fd2adea45e7925ebcaac06ccac04be8b45d0eaac4087351b6bb8fd25ff76f6b
 RDC_STATE := .rdc/hello-steps.make
 
 SHELL = /bin/sh

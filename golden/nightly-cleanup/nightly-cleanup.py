@@ -82,6 +82,7 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/walk.py
 # --- golden/shared/py/journal.py
 # --- golden/shared/py/leftover.py
+# --- golden/shared/py/private.py
 # --- golden/shared/py/state.py
 # --- golden/shared/py/signals.py
 # --- golden/shared/py/display.py

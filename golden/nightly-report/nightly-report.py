@@ -71,19 +71,21 @@ from contextlib import contextmanager, suppress
 
 # --- golden/shared/py/program.py
 # --- golden/shared/py/late.py
-# --- golden/shared/py/builder.2.py
+# --- golden/shared/py/built.2.py
 # --- golden/shared/py/walk.py
 # --- golden/shared/py/journal.py
 # --- golden/shared/py/leftover.py
+# --- golden/shared/py/private.py
 # --- golden/shared/py/state.py
 # --- golden/shared/py/signals.2.py
 # --- golden/shared/py/display.py
 # --- golden/shared/py/dialog.py
 # --- golden/shared/py/session.5.py
-# --- golden/shared/py/status.py
-# --- golden/shared/py/command_line.py
+# --- golden/shared/py/report.py
+# --- golden/shared/py/cli.py
 # --- golden/shared/py/asked.py
-# --- golden/shared/py/secrets.py
+# --- golden/shared/py/hidden.py
+# --- golden/shared/py/secrets_kept.py
 # --- golden/shared/py/pauses.py
 # --- golden/shared/py/process.3.py
 # --- golden/shared/py/interrupted.3.py

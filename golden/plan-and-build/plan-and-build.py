@@ -253,6 +253,7 @@ from urllib.parse import quote
 # --- golden/shared/py/walk.3.py
 # --- golden/shared/py/journal.py
 # --- golden/shared/py/leftover.py
+# --- golden/shared/py/private.py
 # --- golden/shared/py/state.2.py
 # --- golden/shared/py/signals.2.py
 # --- golden/shared/py/display.py

@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/plan-product.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))plan-product.py
-RDC_SHA256 := 756b3b273d683dbea04d441d84fe1395dde06373e430d114f1b407cf5645e24a
+RDC_SHA256 := 03dbb63c70a8355bd3bb6cdf107cdf544a2d18cf98b215f75c8f4da637d680fe
 RDC_STATE := .rdc/plan-product.make
 
 SHELL = /bin/sh

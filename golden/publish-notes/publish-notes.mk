@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/publish-notes.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))publish-notes.py
-RDC_SHA256 := bdc7e56f70d37a0954b933db84daf81ac2a1341c80205d3075b52656ae655e31
+RDC_SHA256 := cf3a779688e0825e8a15b6baa0111c523a88032aaa89c1573af5259616c26e5e
 RDC_STATE := .rdc/publish-notes.make
 
 SHELL = /bin/sh

@@ -86,6 +86,7 @@ from pathlib import Path
 # --- golden/shared/py/walk.3.py
 # --- golden/shared/py/journal.py
 # --- golden/shared/py/leftover.py
+# --- golden/shared/py/private.py
 # --- golden/shared/py/state.py
 # --- golden/shared/py/signals.2.py
 # --- golden/shared/py/display.py

@@ -110,6 +110,7 @@ from pathlib import Path
 # --- golden/shared/py/walk.2.py
 # --- golden/shared/py/journal.py
 # --- golden/shared/py/leftover.py
+# --- golden/shared/py/private.py
 # --- golden/shared/py/state.py
 # --- golden/shared/py/signals.py
 # --- golden/shared/py/display.py

@@ -2,16 +2,22 @@
 
 import os
 import stat
-import types
 from contextlib import suppress
-from typing import Any
 
-from runtime_shim.data.agreed import AGREES, agreed
-from runtime_shim.data.suffixes import OTHER, SUFFIXES
-from runtime_shim.engine.command_line import CHECKS, OPTIONS
+from runtime_shim.data.agreed import agreed
+from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.session import ENDS, Session, masked
-from runtime_shim.engine.state import KEPT
+
+SUFFIXES = {
+    "markdown": "md",
+    "json": "json",
+    "mermaid": "mmd",
+    "chartjs": "json",
+    "html_css": "html",
+    "javascript": "js",
+    "typescript": "ts",
+}
+OTHER = "txt"
 
 
 def write_whole(path: str, data: bytes, by: str = "") -> None:
@@ -34,38 +40,42 @@ def write_whole(path: str, data: bytes, by: str = "") -> None:
         raise
 
 
-def leave(session: Session) -> None:
-    """Write the file at the end of a run, unless that was done."""
-    state, artifact = session.state, session.program["artifact"]
-    text = state.registers[artifact["slot"]]
-    if state.condition != "complete" or text is None or any(note["kind"] == "left" for note in state.notes):
-        return
-    suffix = SUFFIXES.get(session.filled(artifact, "type"), OTHER)
-    out = agreed(state).get("out")
-    path = out or os.path.join(session.store.folder, f"{session.program['name']}.{suffix}")
-    by = f".{os.getpid()}" if out else ""  # a draft in the folder of the run is replaced by who goes on after a kill
-    try:
-        write_whole(path, masked(text).encode("utf-8", "replace"), by)
-    except OSError as error:
-        raise RefusedError(
-            f"to write it: {session.call('resume', '--out', 'FILE')}",
-            f"the run is complete, but {path} cannot be written: {error.strerror}",
-        ) from None
-    session.record({"kind": "left", "path": path})
-    session.display.line(f"    {path}")
+class Artifact(Extension):
+    """Programs that leave a file."""
 
+    options = (("run resume", "--out", "FILE", "where the last output is written, instead of the state directory"),)
 
-def prepare(program: Table, _options: types.SimpleNamespace) -> None:
-    """Have the file archived with its run, whatever its type was."""
-    KEPT.extend(f"{program['name']}.{suffix}" for suffix in dict.fromkeys([*SUFFIXES.values(), OTHER]))
+    @staticmethod
+    def suits(program: Table) -> bool:
+        """Tell whether the program leaves one."""
+        return "artifact" in program
 
+    def agrees(self, _before: Table) -> Table:
+        """Return the file that the operator names, wherever the run goes on."""
+        out = self.session.options.out
+        return {"out": os.path.abspath(out) if out else None}
 
-def out_of(options: types.SimpleNamespace, _before: Any) -> Any:  # noqa: ANN401 (a path, or nothing)
-    """Return the file that the operator names, wherever the run goes on."""
-    return os.path.abspath(options.out) if getattr(options, "out", None) else None
+    def beside(self) -> dict[str, str]:
+        """Return the file, whatever its type was."""
+        name = self.session.program["name"]
+        files = (f"{name}.{suffix}" for suffix in dict.fromkeys([*SUFFIXES.values(), OTHER]))
+        return {file: file for file in files}
 
-
-ENDS.append(leave)
-CHECKS.append(prepare)
-AGREES["out"] = out_of
-OPTIONS.append(("run resume", "--out", "FILE", "where the last output is written, instead of the state directory"))
+    def end(self) -> None:
+        """Write the file at the end of a run, unless that was done."""
+        session, state, artifact = self.session, self.session.state, self.session.program["artifact"]
+        text = state.registers[artifact["slot"]]
+        if state.condition != "complete" or text is None or any(note["kind"] == "left" for note in state.notes):
+            return
+        out = agreed(state).get("out")
+        name = f"{session.program['name']}.{SUFFIXES.get(session.filled(artifact, 'type'), OTHER)}"
+        path, data = out or os.path.join(session.store.folder, name), session.mask(text).encode("utf-8", "replace")
+        try:
+            write_whole(path, data, f".{os.getpid()}") if out else session.store.within.put(name, data, lasts=True)
+        except OSError as error:
+            raise RefusedError(
+                f"to write it: {session.call('resume', '--out', 'FILE')}",
+                f"the run is complete, but {path} cannot be written: {error.strerror}",
+            ) from None
+        session.record({"kind": "left", "path": path})
+        session.display.line(f"    {path}")

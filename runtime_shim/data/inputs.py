@@ -7,20 +7,19 @@ import sys
 import termios
 import types
 from contextlib import suppress
-from typing import Any, Callable, Optional
+from typing import Any, Optional
 
 from runtime_shim.data.fitting import unfit
-from runtime_shim.engine.command_line import OPTIONS
 from runtime_shim.engine.display import Display, one_line
+from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.session import BEGINNINGS
 from runtime_shim.engine.signals import Interrupted
 from runtime_shim.engine.walk import Registers
 from runtime_shim.tasks.files import LARGEST_INPUT, read_text
 
 LINE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*):(?:[ \t]+(.*?))?[ \t]*")
 PLAIN = re.compile(r"[^\s\[\]{}&*!|>'\"%@`#,?:-].*|[?:-]\S.*")
-GIVES: list[Callable[[types.SimpleNamespace], dict[str, str]]] = []  # which values other options give
+TASK = "task"  # the input that `--task` and `--task-file` give (W15)
 MOST_PASTED = 100  # times that what is left of a paste is thrown away
 NOTHING = ("", "~", "null", "Null", "NULL")
 
@@ -94,8 +93,7 @@ def check_inputs(program: Table, options: types.SimpleNamespace) -> Registers:
     """Return the values of all inputs, or refuse them, every unfit one at once."""
     declared: dict[str, Table] = {item["name"]: item for item in program["inputs"]}
     given = {**(_from_file(options.inputs) if options.inputs else {}), **_from_words(declared, options.input)}
-    for gives in GIVES:
-        given.update(gives(options))
+    given.update(_task(options) if TASK in declared else {})
     wrong = [f"{name}: there is no such input; known: {', '.join(declared)}" for name in given if name not in declared]
     if not wrong and any(name not in given and _problem(item, item.get("default")) for name, item in declared.items()):
         given.update(_typed([item for name, item in declared.items() if name not in given]))
@@ -189,8 +187,43 @@ def _more_comes() -> bool:
     return bool(select.select([sys.stdin], [], [], 0.1)[0])
 
 
-OPTIONS += [
-    ("run", "--input", "NAME=VALUE...", "NAME=VALUE or NAME=@FILE"),
-    ("run", "--inputs", "FILE", "values of inputs: a JSON object, or lines NAME: value"),
-]
-BEGINNINGS.append(check_inputs)
+def _task(options: types.SimpleNamespace) -> dict[str, str]:
+    """Return the task, if one of the two options gives it."""
+    given = next((word for word in options.input if word.startswith(f"{TASK}=")), None)
+    if [options.task, options.task_file, given].count(None) < 2:
+        raise RefusedError("the task is given twice: --task, --task-file and --input task= are one")
+    if options.task is not None:
+        return {TASK: options.task}
+    return {TASK: read_text(options.task_file)} if options.task_file is not None else {}
+
+
+class Inputs(Extension):
+    """Programs with inputs."""
+
+    options = (
+        ("run", "--input", "NAME=VALUE...", "NAME=VALUE or NAME=@FILE"),
+        ("run", "--inputs", "FILE", "values of inputs: a JSON object, or lines NAME: value"),
+    )
+
+    @staticmethod
+    def suits(program: Table) -> bool:
+        """Tell whether the program has any."""
+        return bool(program.get("inputs"))
+
+    def registers(self) -> Registers:
+        """Return their values."""
+        return check_inputs(self.session.program, self.session.options)
+
+
+class TaskInput(Extension):
+    """Programs whose inputs have a task."""
+
+    options = (
+        ("run", "--task", "TEXT", "what is to be done"),
+        ("run", "--task-file", "FILE", "the same, from a file"),
+    )
+
+    @staticmethod
+    def suits(program: Table) -> bool:
+        """Tell whether the program has that input."""
+        return any(item["name"] == TASK for item in program.get("inputs", ()))

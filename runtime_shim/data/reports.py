@@ -4,80 +4,77 @@ import os
 
 from runtime_shim.data.report_files import add_block, report_blocks
 from runtime_shim.engine.journal import Record
+from runtime_shim.engine.lifecycle import Done, Extension
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.session import EVENTS, OPENS, RECORDS, TELLS, Done, Session, masked
-from runtime_shim.engine.state import KEPT
+from runtime_shim.engine.walk import Move
 
 REPORTS = "reports"
-SAID: list[str] = []  # the text of the outcome that is about to be recorded
 
 
-def reports_folder(session: Session) -> str:
-    """Return where the reports of a run lie."""
-    return os.path.join(session.store.folder, REPORTS)
+class Reports(Extension):
+    """Programs with reports."""
 
+    _said = ""  # the text of the outcome that is about to be recorded
 
-def remember_answer(done: Done, text: str) -> Done:
-    """Keep the text of an outcome until that is recorded."""
-    SAID[:] = [text]
-    return done
+    @staticmethod
+    def suits(program: Table) -> bool:
+        """Tell whether a step has a report, or a text names their folder."""
+        return "folder" in program or any("report" in node for node in program["nodes"].values())
 
+    @property
+    def _folder(self) -> str:
+        """Where the reports of a run lie."""
+        return os.path.join(self.session.store.folder, REPORTS)
 
-def texts_of_reports(session: Session, name: str) -> dict[str, str]:
-    """Return what is added to which report after a step: of a parallel step, to those of its entries too."""
-    node, text = session.program["nodes"].get(name, {}), "".join(SAID)
-    SAID.clear()
-    if "report" not in node:
-        return {}
-    notes = [note for note in session.state.notes if note["kind"] == "entry"]
-    found = {f"{name}_{note['entry']}": note["answer"] or "" for note in sorted(notes, key=lambda note: note["entry"])}
-    return {**found, node["report"]: text}
+    def beside(self) -> dict[str, str]:
+        """Return their folder."""
+        return {REPORTS: REPORTS}
 
+    def told(self, done: Done, text: str) -> Done:
+        """Keep the text of an outcome until that is recorded."""
+        self._said = text
+        return done
 
-def with_reports(session: Session, record: Record) -> Record:
-    """Write into the record of a step what is added where, so that it is added once, whatever happens then."""
-    if record.get("kind") != "done":
-        return record
-    texts = {report: masked(text) for report, text in texts_of_reports(session, record["node"]).items()}
-    added = report_blocks(reports_folder(session), texts)
-    return {**record, "reports": added} if added else record
+    def _texts(self, name: str) -> dict[str, str]:
+        """Return what is added to which report after a step: of a parallel step, to those of its entries too."""
+        node, text = self.session.program["nodes"].get(name, {}), self._said
+        self._said = ""
+        if "report" not in node:
+            return {}
+        notes = [note for note in self.session.state.notes if note["kind"] == "entry"]
+        notes.sort(key=lambda note: note["entry"])
+        return {**{f"{name}_{note['entry']}": note["answer"] or "" for note in notes}, node["report"]: text}
 
+    def record(self, record: Record) -> Record:
+        """Write into the record of a step what is added where, so that it is added once, whatever happens then."""
+        if record.get("kind") != "done":
+            return record
+        texts = {report: self.session.mask(text) for report, text in self._texts(record["node"]).items()}
+        added = report_blocks(self._folder, texts)
+        return {**record, "reports": added} if added else record
 
-def write_reports(session: Session) -> None:
-    """Add what the last step that is done has answered, as far as it is not there."""
-    finished = session.state.finished
-    for report, (place, text) in (finished[-1] if finished else {}).get("reports", {}).items():
-        try:
-            add_block(reports_folder(session), report, place, text)
-        except OSError as error:
-            again = f"once it can be written: {session.call('resume')}"
-            raise RefusedError(again, f"the report {report} cannot be written: {error.strerror}") from None
+    def open(self) -> None:
+        """Let texts say where the reports lie now, and see to those of a run that goes on."""
+        session, slot = self.session, self.session.program.get("folder")
+        if slot:
+            session.state.registers[slot] = self._folder
+        self._write()
 
+    def event(self, event: str, _fields: Table) -> None:
+        """Make the folder where a run begins or goes on."""
+        if event == "run_started":
+            self.session.store.within.inner(f"{REPORTS}/")
 
-def place_reports_folder(session: Session) -> None:
-    """Let texts say where the reports of this run lie now."""
-    slot = session.program.get("folder")
-    if slot:
-        session.state.registers[slot] = reports_folder(session)
+    def after_step(self, _move: Move) -> None:
+        """Write where a step is done."""
+        self._write()
 
-
-def resume_reports(session: Session) -> None:
-    """See to the reports of a run that goes on."""
-    place_reports_folder(session)
-    write_reports(session)
-
-
-def keep_up_reports(session: Session, event: str, _fields: Table) -> None:
-    """Make the folder where a run begins or goes on, and write where a step is done."""
-    if event == "run_started":
-        place_reports_folder(session)
-        os.makedirs(reports_folder(session), exist_ok=True)
-    if event == "step_finished":
-        write_reports(session)
-
-
-KEPT.append(REPORTS)
-TELLS.append(remember_answer)
-RECORDS.append(with_reports)
-OPENS.append(resume_reports)
-EVENTS.append(keep_up_reports)
+    def _write(self) -> None:
+        """Add what the last step that is done has answered, as far as it is not there."""
+        session, finished = self.session, self.session.state.finished
+        for report, (place, text) in (finished[-1] if finished else {}).get("reports", {}).items():
+            try:
+                add_block(REPORTS, report, place, text, session.store.within.at)
+            except OSError as error:
+                again = f"once it can be written: {session.call('resume')}"
+                raise RefusedError(again, f"the report {report} cannot be written: {error.strerror}") from None

@@ -20,8 +20,8 @@ Reading = tuple[list[Record], int, bytes]  # the records of a journal, how many 
 
 
 def at_once(path: AnyPath, flags: int) -> int:
-    """Open a file; a pipe in its place would be waited for, with signals held back."""
-    return os.open(path, flags | os.O_NONBLOCK)
+    """Open a file; a pipe in its place would be waited for, with signals held back, and a link leads elsewhere."""
+    return os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW)
 
 
 def encode(record: Record) -> bytes:
@@ -71,11 +71,3 @@ def read_journal(path: AnyPath) -> Reading:
         raise RefusedError(f"{path}:{len(records) + 1}: the journal is damaged: {error}") from None
     size = sum(map(len, lines)) + len(lines)
     return (records, size, b"") if is_torn else (records, size + len(tail), b"\n")
-
-
-def sync_directory(path: str) -> None:
-    """Make the names in a directory last."""
-    descriptor = os.open(path, os.O_RDONLY)
-    with naming(path):
-        os.fsync(descriptor)
-    os.close(descriptor)

@@ -45,7 +45,7 @@ class Session:
         for prepare in self.at("prepare"):
             prepare()
         directory = (options.state_dir or os.path.join(OURS, program["name"])).rstrip("/") or "/"
-        self.store = Store(directory, {kind.mode for kind in (Extension, *kinds)})
+        self.store = Store(directory, {"", *(kind.mode for kind in kinds)})
         self.is_interactive = display.is_terminal and sys.stdin.isatty()
         doing = [name for name, node in program["nodes"].items() if node["task"] in self.kinds]
         self.places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}

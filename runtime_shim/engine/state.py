@@ -6,10 +6,11 @@ import os
 import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from typing import Optional
+from typing import Any, Optional
 
-from runtime_shim.engine.journal import Record, at_once, encode, read_journal, sync_directory
+from runtime_shim.engine.journal import Record, at_once, encode, read_journal
 from runtime_shim.engine.leftover import is_alive
+from runtime_shim.engine.private import opened_folder, refuse_links
 from runtime_shim.engine.program import RefusedError, naming
 
 ENDED = ("complete", "stop")
@@ -79,6 +80,7 @@ class Store:
     """A state directory, by the name that the operator knows: nothing is opened here after a chdir."""
 
     _files: dict[str, int]
+    within: Any = None  # the directory, once it is open
 
     def __init__(self, directory: str, modes: Collection[str] = ("",)) -> None:
         self.directory, self.path, self.modes = directory, os.path.join(directory, "journal"), modes
@@ -88,6 +90,7 @@ class Store:
 
     def read(self) -> Optional[State]:
         """Read the state without changing anything."""
+        refuse_links(self.directory)
         records, self._size, self._missing = read_journal(self.path)
         self._count = len(records)
         return replay(records, self.path, self.modes) if records else None
@@ -99,15 +102,10 @@ class Store:
 
     def lock(self) -> None:
         """Keep every other run away until this process ends; refuses where one is at work."""
-        made, path = [], self.directory
-        while path and not os.path.exists(path):
-            made.append(path)
-            path = os.path.dirname(path)
-        os.makedirs(self.directory, exist_ok=True)
-        for path in made:
-            sync_directory(os.path.dirname(path) or ".")
-        path = os.path.join(self.directory, "lock")
-        self._files[os.path.join(self.folder, "lock")] = lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        is_new = not os.path.isdir(self.directory)
+        self.within = opened_folder(self.directory)
+        lock, path = self.within.open("lock", os.O_RDWR | os.O_CREAT), os.path.join(self.directory, "lock")
+        self._files[os.path.join(self.folder, "lock")] = lock
         with naming(path):
             for patience in (0.05, 0.1, 0.0):  # a `status` looks at the lock for an instant
                 with suppress(BlockingIOError):
@@ -119,9 +117,16 @@ class Store:
             else:
                 holder = os.pread(lock, 20, 0).decode().strip() or "?"
                 raise RefusedError(f"{self.directory}: a run is at work here (pid {holder})")
-        if made or OURS in self.directory.split("/"):  # Git takes no state; a folder that was there stays as it is
-            with suppress(OSError), open(os.path.join(self.directory, ".gitignore"), "x") as file:
-                file.write("*\n")
+        if is_new or OURS in self.directory.split("/"):  # Git takes no state; a folder that was there stays as it is
+            with suppress(OSError):
+                file = self.within.open(".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+                os.write(file, b"*\n")
+                os.close(file)
+
+    def sync(self) -> None:
+        """Make the names in the directory last."""
+        with naming(self.directory):
+            os.fsync(self.within.at)
 
     def is_busy(self) -> bool:
         """Tell whether a run is at work here now."""
@@ -135,18 +140,19 @@ class Store:
     def is_there(self) -> bool:
         """Tell whether lock and journal are still where they were; a command may have removed them."""
         with suppress(OSError):
-            return all(os.path.samestat(os.fstat(file), os.stat(path)) for path, file in self._files.items())
+            return all(os.path.samestat(os.fstat(file), os.lstat(path)) for path, file in self._files.items())
         return False
 
     def open(self) -> None:
         """Open the journal, as it was read, for appending; a torn end is repaired."""
-        self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        self.within = self.within or opened_folder(self.directory)
+        self._file = self.within.open("journal", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         self._files[os.path.join(self.folder, "journal")] = self._file
         with naming(self.path):
             os.ftruncate(self._file, self._size)
         if self._missing:
             self._write(self._missing)
-        sync_directory(self.directory)
+        self.sync()
 
     def append(self, record: Record, sync: bool = True) -> None:
         """Write a record; it survives whatever happens, if `sync`."""
@@ -169,17 +175,18 @@ class Store:
 
     def archive(self, name: str, beside: Mapping[str, str]) -> str:
         """Archive the journal under a name of its own, and what lies beside it; nothing is ever deleted."""
-        history = os.path.join(self.directory, "history")
-        os.makedirs(history, exist_ok=True)
+        history = self.within.enter("history").at
         taken = {entry.partition(".")[0] for entry in os.listdir(history)}
         while name in taken:
             name += "-2"
-        target = os.path.join(history, name)
         for path, ending in beside.items():
             with suppress(FileNotFoundError):
-                os.rename(os.path.join(self.directory, path), f"{target}.{ending}")
-        os.rename(self.path, target)
-        sync_directory(history)
-        sync_directory(self.directory)
+                os.rename(path, f"{name}.{ending}", src_dir_fd=self.within.at, dst_dir_fd=history)
+        target = os.path.join(self.directory, "history", name)
+        with naming(self.path):
+            os.rename("journal", name, src_dir_fd=self.within.at, dst_dir_fd=history)
+        os.fsync(history)
+        os.close(history)
+        self.sync()
         self._count, self._size, self._missing = 0, 0, b""
         return target

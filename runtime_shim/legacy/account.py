@@ -2,8 +2,6 @@
 
 import collections
 import json
-import os
-import re
 import time
 from collections.abc import Iterable
 from contextlib import suppress
@@ -11,6 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from runtime_shim.legacy.helper import keep
+from runtime_shim.legacy.hidden import hidden_parts
 from runtime_shim.legacy.ordered import given
 
 PROMPTS, ANSWERS = "prompts", "answers"
@@ -80,10 +79,6 @@ class Account:
 
 
 def masked(text: str) -> str:
-    """Return a text without the values of secrets, and without each line of one that has several, longest first."""
-    found: set[str] = set()
-    for name in given("SECRETS").split():
-        value = os.environ.get(name, "")
-        found |= {value, *(line.rstrip("\r") for line in value.split("\n"))}
-    hidden = sorted(filter(str.strip, found), key=len, reverse=True)
-    return re.sub("|".join(map(re.escape, hidden)), "***", text) if hidden else text
+    """Return a text without what of secrets is hidden."""
+    pattern = hidden_parts(given("SECRETS").split())
+    return pattern.sub("***", text) if pattern else text

@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Callable, Optional
 
-from runtime_shim.engine.command_line import OPTIONS
 from runtime_shim.engine.display import clean
+from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.session import MASKS, OPENS, Session, masked
-from runtime_shim.engine.status import TAILS
+from runtime_shim.engine.session import Session
 from runtime_shim.tasks.process import Code, Processes
 from runtime_shim.tasks.shell import Commands
 
@@ -31,21 +30,20 @@ def limit_of(given: str) -> int:
     return int(size[1]) * SIZES[size[2]]
 
 
-def log_of(folder: str, number: int, node: str) -> str:
+def log_of(number: int, node: str) -> str:
     """Return the file for the step that ends as the N-th; no character of its name means anything in a path."""
     import urllib.parse
 
-    return os.path.join(folder, LOGS, f"{number:03}-{urllib.parse.quote(node, safe='{} ')[:150]}.log")
+    return os.path.join(LOGS, f"{number:03}-{urllib.parse.quote(node, safe='{} ')[:150]}.log")
 
 
 class Log(threading.Thread):
     """Shows what a command prints, and keeps the end of it in a file."""
 
-    def __init__(self, path: str, limit: int) -> None:
+    def __init__(self, file: int, limit: int, mask: Callable[[str], str]) -> None:
         super().__init__(daemon=True)
-        with suppress(FileExistsError):
-            os.mkdir(os.path.dirname(path))
-        self._file = open(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b", buffering=0)  # noqa: SIM115
+        self._mask = mask
+        self._file = open(file, "r+b", buffering=0)  # noqa: SIM115
         self._file.seek(0, os.SEEK_END)
         self._limit, self._rest, self._source, self.sink = limit, b"", *os.pipe()
         self._is_over, self._is_drained = threading.Event(), threading.Event()
@@ -74,8 +72,7 @@ class Log(threading.Thread):
                 data = data[os.write(1, data) :]
 
     def _keep(self, data: bytes, is_last: bool) -> None:
-        if MASKS:
-            data = self._masked(data, is_last)
+        data = self._masked(data, is_last)
         self._file.write(data[-self._limit :])
         size = self._file.tell()
         if size > (1 if is_last else 2) * self._limit:
@@ -90,10 +87,10 @@ class Log(threading.Thread):
         text = (self._rest + data).decode("utf-8", "surrogateescape")
         end = len(text) if is_last else text.rfind("\n") + 1
         if len(text) - end > LONGEST_LINE:  # it is cut where no secret is
-            whole, places = masked(text), range(len(text) - LONGEST_SECRET, 0, -LONGEST_SECRET)
-            end = next((place for place in places if masked(text[:place]) + masked(text[place:]) == whole), 0)
+            whole, places = self._mask(text), range(len(text) - LONGEST_SECRET, 0, -LONGEST_SECRET)
+            end = next((place for place in places if self._mask(text[:place]) + self._mask(text[place:]) == whole), 0)
         self._rest = text[end:].encode("utf-8", "surrogateescape")
-        return masked(text[:end]).encode("utf-8", "surrogateescape")
+        return self._mask(text[:end]).encode("utf-8", "surrogateescape")
 
     def finish(self, gives_up: Callable[[], bool]) -> None:
         """Wait until what the command has printed is shown; what it has left behind is not waited for."""
@@ -118,7 +115,8 @@ class LoggedProcesses(Processes):
         """Begin a command with a log."""
         session, state = self._session, self._session.state
         try:
-            self._log = Log(log_of(session.store.folder, len(state.finished) + 1, state.node), self._limit)
+            name = log_of(len(state.finished) + 1, state.node)
+            self._log = Log(session.store.within.open(name, os.O_RDWR | os.O_CREAT), self._limit, session.mask)
         except OSError as error:
             session.rest()
             raise RefusedError(f"{error.filename}: {error.strerror}") from None
@@ -141,32 +139,36 @@ class LoggedProcesses(Processes):
             self._log.finish(self._session.display.gives_up)
 
 
-def log_commands(session: Session) -> None:
-    """Have commands logged, if the operator wants that."""
-    limit = limit_of(getattr(session.options, "log_limit", None) or LOG_LIMIT)
-    for performer in set(session.performers.values()):
-        if getattr(session.options, "logs", False) and isinstance(performer, Commands):
-            performer.processes = LoggedProcesses(session, performer._began, limit)  # noqa: SLF001 (the same note)
+class Logs(Extension):
+    """Keeps what commands print."""
 
+    options = (
+        ("run resume", "--logs", "", "keep what each command prints, besides showing it"),
+        ("run resume", "--log-limit", "SIZE", "how much of it is kept, the end (default: 1M)"),
+    )
 
-def last_lines(session: Session, facts: Table, record: Optional[Table]) -> list[str]:
-    """Return the last lines of what the step that ended last has said, if it failed."""
-    done = facts["finished"]
-    if record is None or record is not done[-1] or record["outcome"] != "fail":
-        return []
-    path = log_of(session.store.directory, len(done), record["step"])
-    try:
-        with open(path, "rb") as file:
-            file.seek(max(os.path.getsize(path) - SHOWN_BYTES, 0))
-            lines = file.read().decode(errors="replace").splitlines()[-SHOWN_LINES:]
-    except OSError:
-        return []
-    return [f"        {path}:", *(f"        | {clean(line)}"[:200].rstrip() for line in lines)]
+    def beside(self) -> dict[str, str]:
+        """Return their folder."""
+        return {LOGS: LOGS}
 
+    def open(self) -> None:
+        """Have commands logged, if the operator wants that."""
+        session = self.session
+        limit = limit_of(session.options.log_limit or LOG_LIMIT)
+        for performer in set(session.performers.values()) if session.options.logs else ():
+            if isinstance(performer, Commands):
+                performer.processes = LoggedProcesses(session, performer._began, limit)  # noqa: SLF001 (the same note)
 
-OPENS.append(log_commands)
-TAILS.append(last_lines)
-OPTIONS += [
-    ("run resume", "--logs", "", "keep what each command prints, besides showing it"),
-    ("run resume", "--log-limit", "SIZE", "how much of it is kept, the end (default: 1M)"),
-]
+    def lines(self, facts: Table, record: Optional[Table]) -> list[str]:
+        """Return the last lines of what the step that ended last has said, if it failed."""
+        done = facts["finished"]
+        if record is None or record is not done[-1] or record["outcome"] != "fail":
+            return []
+        path = os.path.join(self.session.store.directory, log_of(len(done), record["step"]))
+        try:
+            with open(path, "rb") as file:
+                file.seek(max(os.path.getsize(path) - SHOWN_BYTES, 0))
+                lines = file.read().decode(errors="replace").splitlines()[-SHOWN_LINES:]
+        except OSError:
+            return []
+        return [f"        {path}:", *(f"        | {clean(line)}"[:200].rstrip() for line in lines)]

@@ -1,5 +1,6 @@
 """Texts that are given to processes, and what these say to them (I11)."""
 
+import os
 from pathlib import Path
 from typing import Optional
 from urllib.parse import quote
@@ -62,15 +63,12 @@ class Conversing(Calling):
 
     def keep(self, folder: str, name: str, text: str, number: int = 0) -> int:
         """Keep a text, whole or not at all, as STEP.K for the K-th call, and return K."""
-        directory = Path(self.session.store.folder, folder)
-        stem = quote(name, safe="{} ")[:LONGEST_NAME]
-        while not number or (folder == PROMPTS and (directory / f"{stem}.{number}").exists()):
+        store = self.session.store
+        directory, stem = Path(store.folder, folder), quote(name, safe="{} ")[:LONGEST_NAME]
+        while not number or (folder == PROMPTS and os.path.lexists(directory / f"{stem}.{number}")):
             number += 1
-        draft = directory / f".{stem}.new"
         try:
-            directory.mkdir(exist_ok=True)
-            draft.write_bytes(self.session.mask(text).encode("utf-8", "replace"))
-            draft.replace(directory / f"{stem}.{number}")
+            store.within.put(f"{folder}/{stem}.{number}", self.session.mask(text).encode("utf-8", "replace"))
         except OSError as error:  # the journal is what counts
             self.session.display.line(f"    {clean(str(error.filename))}: not kept: {error.strerror}")
         return number

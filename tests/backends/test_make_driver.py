@@ -60,7 +60,7 @@ def test_the_driver_stays_short(module: str) -> None:
 
 def test_the_driver_of_plain_commands_stays_short() -> None:
     needed = ["core", *OF_VERBS, "retries"]
-    assert sum(len((FOLDER / f"{name}.sh").read_text(encoding="utf-8").splitlines()) for name in needed) <= 463
+    assert sum(len((FOLDER / f"{name}.sh").read_text(encoding="utf-8").splitlines()) for name in needed) <= 475
 
 
 def test_shellcheck_finds_nothing_and_shells_can_read_it(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -36,7 +37,7 @@ VALUES = {
     "signs": ("a&b\\1\\\\.*[x]^$(touch canary)`'\"/|%s=41", "\tz\x01 é"),
     "lines": ("one\ntwo lines\n\nthree", "-----BEGIN\r\nab\r\n"),
     "inside each other": ("secret", "secret-longer"),
-    "stars": ("*", "**a"),
+    "stars": ("****", "*****a"),
     "long": ("x" * 9000, "y" * 4096 + "z"),
     "bytes": ("\udcff\udcfe$", "\udce2\udc82"),
 }
@@ -44,12 +45,20 @@ VALUES = {
 
 def masked(text: str, values: tuple[str, ...]) -> str:
     """The rule, as Python says it."""
-    parts = dict.fromkeys(
-        part for value in values for part in (value, *(line.rstrip("\r") for line in value.split("\n")))
-    )
-    for part in sorted(filter(None, parts), key=lambda part: -len(os.fsencode(part))):
+    found: set[str] = set()
+    for value in values:
+        for part in (value, *value.split("\n")):
+            text_ = part.strip(" \t\n\v\f\r")
+            found |= in_json(text_) if len(text_) >= 4 else set()
+    for part in sorted(found, key=lambda part: (-len(os.fsencode(part)), part)):
         text = text.replace(part, "***")
     return text
+
+
+def in_json(part: str) -> set[str]:
+    """A text as it is and as it may stand in JSON."""
+    found = {json.dumps(part, ensure_ascii=is_ascii)[1:-1] for is_ascii in (True, False)}
+    return {part, *found, *(each.replace("/", "\\/") for each in found)}
 
 
 @pytest.mark.parametrize("values", VALUES.values(), ids=VALUES)
@@ -65,7 +74,8 @@ def test_masking_is_exact_with_shells_and_awks_of_all_kinds(kind: dict[str, str]
 def check_masking(values: tuple[str, str], folder: Path, shell_program: str, variables: dict[str, str]) -> None:
     """Mask a text that has both values everywhere, and others that look like them."""
     first, second = values
-    source = (
+    said = [os.fsencode(form).decode("utf-8", "surrogateescape") for value in values for form in in_json(value.strip())]
+    source = "\n".join(sorted(said)) + (
         f"a{first}b{second}{first}{first}\n\n{first[:-1]}{second}\n \n{second[1:]}" + "é\\&\n" * 3000 + first + "\n"
     )
     (folder / "text").write_bytes(os.fsencode(source))
@@ -77,7 +87,7 @@ def check_masking(values: tuple[str, str], folder: Path, shell_program: str, var
 
 
 @pytest.mark.parametrize(
-    "values", [VALUES["signs"], VALUES["lines"], ("$(touch canary)", "&")], ids=["signs", "lines", "short"]
+    "values", [VALUES["signs"], VALUES["lines"], ("$(touch canary)", "&&&&")], ids=["signs", "lines", "short"]
 )
 def test_nothing_that_is_kept_has_a_secret(values: tuple[str, str], tmp_path: Path) -> None:
     made = Made(tmp_path, told())
@@ -90,7 +100,7 @@ def test_nothing_that_is_kept_has_a_secret(values: tuple[str, str], tmp_path: Pa
     assert made.end("resume", "NOTIFY=cat > told", **given) == "rdc: WAITING 3"
     made.make("goto", "STEP=3", f"NOTE={line}", **given)
     end = made.make("resume", "HUMAN=1", "NOTIFY=cat > told", **given).stdout.decode()
-    hidden = {part for value in values for part in (value, *value.replace("\r", "").split("\n")) if len(part) > 1}
+    hidden = {part for value in values for part in (value, *value.replace("\r", "").split("\n")) if len(part) > 3}
     kept = [path for path in (tmp_path / ".rdc").rglob("*") if path.is_file()] + [tmp_path / "told"]
     shown = [end, made.make("status").stdout.decode(), made.make("history").stdout.decode()]
     for text in [*shown, *(path.read_bytes().decode() for path in kept)]:
@@ -101,13 +111,13 @@ def test_nothing_that_is_kept_has_a_secret(values: tuple[str, str], tmp_path: Pa
 
 def test_secrets_that_are_not_set_end_the_run_before_anything_is_done(tmp_path: Path) -> None:
     made = Made(tmp_path, program(node("1", shell("touch ran")), secrets=("ONE", "TWO", "THREE")))
-    for given, missing in (({}, "ONE, TWO, THREE"), ({"ONE": "", "TWO": "x"}, "ONE, THREE")):
+    for given, missing in (({}, "ONE, TWO, THREE"), ({"ONE": " ", "TWO": "xxxx"}, "ONE, THREE")):
         done = made.make("run", **given)
         assert done.returncode == 2
         assert done.stdout.decode().startswith(f"rdc: error: secrets are not set: {missing};")
         assert not (tmp_path / "ran").exists()
         assert not (made.state / "journal").exists()
-    assert made.end(ONE="1", TWO="2", THREE="0") == "rdc: COMPLETE"
+    assert made.end(ONE="1111", TWO="2222", THREE="0000") == "rdc: COMPLETE"
 
 
 def test_only_makefiles_with_secrets_have_the_code_for_them(tmp_path: Path) -> None:
@@ -124,8 +134,8 @@ def test_an_answer_of_an_agent_is_masked(tmp_path: Path) -> None:
         secrets=("A",),
     )
     made = Made(tmp_path, whole)
-    assert made.end("AGENT=printf 'it is %s' \"$A\"", A="s&p") == "rdc: COMPLETE it is ***"
-    assert b"s&p" not in (made.state / "answers" / "1.1").read_bytes()
+    assert made.end("AGENT=printf 'it is %s' \"$A\"", A="s&pp") == "rdc: COMPLETE it is ***"
+    assert b"s&pp" not in (made.state / "answers" / "1.1").read_bytes()
 
 
 HOSTILE = [

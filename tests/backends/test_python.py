@@ -126,17 +126,17 @@ def test_counters_are_named_only_where_calls_do_not_say_it(tmp_path: Path) -> No
 
 COMMANDS = "## 1. Do\n\n```bash\nfalse\n```\n\n- FAIL: RETRY 2 STOP\n\n## 2. More\n\n```bash\ntrue\n```\n"
 BUDGETS = {
-    "commands": (1005, COMMANDS),
-    "questions": (990, "## 1. Well?\n\nIs it?\n\n- YES: COMPLETE\n- NO: STOP\n"),
-    "both": (1195, COMMANDS + "\n## 3. Well?\n\nIs it?\n"),
+    "commands": (1110, COMMANDS),
+    "questions": (1095, "## 1. Well?\n\nIs it?\n\n- YES: COMPLETE\n- NO: STOP\n"),
+    "both": (1300, COMMANDS + "\n## 3. Well?\n\nIs it?\n"),
     "groups": (
-        1025,
+        1130,
         COMMANDS + "\n## 3. All\n\nThink.\n\n### 3.1 One\n\n```bash\ntrue\n```\n\n### 3.2 Two\n\n```bash\ntrue\n```\n",
     ),
 }
 """The most lines below the separator, blank ones and explanations among them, without what operators ask for."""
 
-OPERATORS = {"commands": (1125, 610), "questions": (1110, 745), "both": (1285, 715), "groups": (1150, 610)}
+OPERATORS = {"commands": (1225, 610), "questions": (1210, 745), "both": (1390, 715), "groups": (1250, 610)}
 """The most lines with it: of what Python compiles for every call, and of what is loaded where a call asks for it."""
 
 
@@ -173,10 +173,10 @@ def test_the_runtime_of_a_runbook_keeps_its_budget(name: str, tmp_path: Path) ->
 
 
 PROGRAMS: dict[str, tuple[int, Task]] = {
-    "agent": (2065, agent("Hello")),
-    "tool": (1940, Tool("c", "t", text("{}"))),
-    "gate": (1220, Gate("", text(""))),
-    "parallel": (2180, Parallel((Agent("", text("a")), Agent("", text("b"))), "all")),
+    "agent": (2160, agent("Hello")),
+    "tool": (2035, Tool("c", "t", text("{}"))),
+    "gate": (1320, Gate("", text(""))),
+    "parallel": (2280, Parallel((Agent("", text("a")), Agent("", text("b"))), "all")),
 }
 
 

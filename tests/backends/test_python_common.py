@@ -128,7 +128,7 @@ echo "host=web" >> "$RDC_OUTPUT"
 ## 2. Update {{host}}
 
 ```sh
-echo "$version {{host}}"
+echo "$version" '{{host}}'
 ```
 
 - PASS: COMPLETE "{{host}} has {{version}}"
@@ -149,7 +149,7 @@ def saved(folder: Path, body: str) -> Path:
 
 
 def test_what_all_commands_share_is_said_once(tmp_path: Path) -> None:
-    wanted, said = of_document(saved(tmp_path, RUNBOOK.replace(' {{host}}"\n```', '"\n```')))
+    wanted, said = of_document(saved(tmp_path, RUNBOOK.replace(" '{{host}}'\n```", "\n```")))
     assert rebuilt(calls(wanted, {})) == wanted
     assert said.count('outputs=["host"]') == 1
     assert 'on_fail=retry(2, then=stop("No host"))' in said

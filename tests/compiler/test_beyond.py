@@ -202,7 +202,7 @@ def test_a_near_miss_is_a_warning(text: str, place: str, tmp_path: Path) -> None
 
 
 def test_other_texts_in_braces_are_no_near_misses(tmp_path: Path) -> None:
-    body = "## 1. A {{ .Values }} ${{ version }}\n" + COMMAND.format("echo {{ version }} {{versoin}}")
+    body = "## 1. A {{ .Values }} ${{ version }}\n" + COMMAND.format("echo {{versoin}}")
     assert findings(compiled(tmp_path, document("inputs: {version: {}}", body))) == []
     assert findings(compiled(tmp_path, "## 1. A {{versoin}}\nX?\n")) == []
 
@@ -249,7 +249,7 @@ FIND, PRINT = COMMAND.format("./find-it"), COMMAND.format("printf 'x=%s\\nid=%s\
         ("## 1. A\n" + READ + "- FAIL: GOTO 2\n## 2. B\n" + WRITE + "- FAIL: GOTO 1\n", []),
         ("## 1. A\n" + WRITE + "## 2. B\nX?\n", ["RD409 3:13"]),
         ("## 1. A {{id}}\n" + WRITE, ["RD408 5:4"]),
-        ("## 1. A\n" + COMMAND.format("id=4; f $id; echo id=$id >> $RDC_OUTPUT") + "## 2. Is {{id}} fine?\nX\n", []),
+        ("## 1. A\n" + COMMAND.format("id=4; f $id && echo id=$id >> $RDC_OUTPUT") + "## 2. Is {{id}} fine?\nX\n", []),
         ("## 1. A\n" + COMMAND.format("./script") + "## 2. B\n" + READ, []),
         ("## 1. A\n" + COMMAND.format("echo $x >> $RDC_OUTPUT") + "## 2. B\n" + READ, []),
         ("## 1. A\n" + COMMAND.format("true") + "## 2. B\n" + READ + "## 3. C\n" + WRITE, ["RD408 9:4"]),

@@ -70,7 +70,7 @@ def test_a_document_has_the_options_of_its_own_format_alone(folder: Path) -> Non
     compilation = compile_file(str(folder / "a.runbook.md"))
     assert findings(compilation) == ["RD013 2:7"]
     assert compilation.diagnostics[0].help.startswith(
-        "options are `transitions`, `prose`, `inputs`, `outputs`, `secrets` and, under the name of"
+        "options are `transitions`, `prose`, `inputs`, `outputs`, `shell`, `secrets` and, under the name of"
     )
 
 

@@ -179,6 +179,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
         f"{BRANCHED}```if a == 'x'```\n```if a > \"x\"```\n``` else ```\n```endif\n```python\n```\n",
         [f"RD716 {line}:1" for line in range(5, 9)],
     ),
+    "type-misspelled": ("# A\n## INPUTS\n- `a` (strng): A\n## STEP 1: One\n{{a}}\n", ["RD732 3:1"]),
     "boolean-alone": (
         "# A\n## INPUTS\n- `a` (bool): A\n## STEP 1: One\n```if a```\nx\n```elif a```\ny\n```endif```\n",
         ["RD731 5:1", "RD731 7:1"],

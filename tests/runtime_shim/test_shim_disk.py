@@ -106,7 +106,7 @@ def test_answer_that_cannot_be_recorded_is_to_be_given_again(tmp_path: Path) -> 
 def test_state_directory_that_may_not_be_written(tmp_path: Path, number: str) -> None:
     place = Place(tmp_path, REVIEW)
     hook = (
-        "import errno, os\ndef refuse(path, *_):\n"
+        "import errno, os\ndef refuse(path, *_, **__):\n"
         f"    raise OSError(errno.{number}, os.strerror(errno.{number}), str(path))\nos.mkdir = refuse\nPROGRAM ="
     )
     place.script.write_text(place.script.read_text().replace("PROGRAM =", hook, 1))

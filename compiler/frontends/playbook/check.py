@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 from itertools import pairwise
 
 from compiler.diagnostic import Diagnostic, Related
+from compiler.frontends.playbook.directives import TYPES
 from compiler.frontends.playbook.hints import hints
 from compiler.frontends.playbook.lines import patterns
 from compiler.frontends.playbook.messages import close
@@ -102,7 +104,11 @@ def _sequence(source: Source, steps: tuple[Step, ...]) -> Iterator[Diagnostic]:
 
 
 def _input(source: Source, declared: Input) -> Iterator[Diagnostic]:
-    """An input whose default does not fit its type, or an enum whose options are not usable (P8)."""
+    """An input with a misspelled type, a default that does not fit it, or options that are not usable (P8)."""
+    if declared.written.lower() not in TYPES and (meant := get_close_matches(declared.written.lower(), TYPES, 1, 0.8)):
+        problem = f"`{declared.written}` is not a type, so `{declared.name}` would take any string"
+        remedy = f"write `{meant[0]}`; the types are string, text, number, boolean and enum"
+        yield Diagnostic("RD732", source.path, declared.span, problem, remedy)
     if declared.default is not None and (reason := unfit(declared.default, declared.type)):
         problem = f"the default of `{declared.name}` is not a {declared.type}: {reason}; the input is read as a string"
         remedy = "correct the default, or write the type string"

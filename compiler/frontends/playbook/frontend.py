@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 from compiler.analyses.flow import flow_warnings
-from compiler.diagnostic import has_error
+from compiler.analyses.values import unread_inputs
+from compiler.diagnostic import Diagnostic, has_error
 from compiler.frontends.base import Job, Result
 from compiler.frontends.call_result import completed
 from compiler.frontends.name_lists import SECRETS
@@ -17,8 +19,9 @@ from compiler.frontends.playbook.link import link
 from compiler.frontends.playbook.lower import lower
 from compiler.frontends.playbook.reading import Read, read
 from compiler.frontends.playbook.report import report
-from compiler.frontends.playbook.syntax import Playbook
+from compiler.frontends.playbook.syntax import Playbook, every_step
 from compiler.frontends.playbook.wording import WORDING
+from compiler.ir.program import Program
 from compiler.source import Source
 
 __all__ = ["compile_document", "format_document", "recognises"]
@@ -52,6 +55,18 @@ def _compiled(job: Job, made: Read, playbook: Playbook, result: Result) -> Resul
     lowered = lower(source, playbook, linked.files, tuple(SECRETS.first(front.options.values) or {}))
     warnings = flow_warnings(lowered.program, lowered.written, sources, WORDING)
     found += (item for item in warnings if item.code != "RD401")  # that its branch never runs is said already
+    found += _unread(source, playbook, lowered.program)
     result = result._replace(diagnostics=tuple(found), sources=sources)
     name = stem(source.name, ".md", ".playbook")
     return completed(job, result, lowered.program, name, front.scenarios, front.spans)
+
+
+def _unread(source: Source, playbook: Playbook, program: Program) -> Iterator[Diagnostic]:
+    """A warning for each input that no step shows: an agent never hears of it. Prompts from elsewhere may use any."""
+    if any(step.prompt and step.prompt.scheme != "variable" for step in every_step(playbook)):
+        return
+    unread = set(unread_inputs(program))
+    for declared in playbook.inputs:
+        if declared.name in unread:
+            remedy = f"show it as `{{{{{declared.name}}}}}` in a step, or remove it"
+            yield Diagnostic("RD410", source.path, declared.span, f"no step shows the input `{declared.name}`", remedy)

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from compiler.diagnostic import Diagnostic, Related
-from compiler.frontends.rundown.beyond.references import almost_references
+from compiler.frontends.rundown.beyond.references import almost_references, references_in_commands
 from compiler.frontends.rundown.beyond.unknown import unknown_steps
 from compiler.frontends.rundown.messages import second_transition
 from compiler.frontends.rundown.numbering import missing_steps, numbered_header, with_number
 from compiler.frontends.rundown.questions import check_languages
 from compiler.frontends.rundown.scenarios import check_scenarios
+from compiler.frontends.rundown.silent import check_silent
 from compiler.frontends.rundown.syntax import (
     UNKNOWN,
     Action,
@@ -229,10 +230,12 @@ RULES: tuple[Rule, ...] = (
     _identifiers,
     _bodies,
     check_languages,
+    check_silent,
     _transitions,
     check_targets,
     check_scenarios,
     almost_references,
+    references_in_commands,
     unknown_steps,
     _tolerated,
     _continues_to_stop,

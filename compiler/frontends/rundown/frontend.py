@@ -22,7 +22,7 @@ from compiler.frontends.rundown.frontmatter import STEPS
 from compiler.frontends.rundown.link import link
 from compiler.frontends.rundown.lower import lower
 from compiler.frontends.rundown.names import Frame
-from compiler.frontends.rundown.options import DEFAULT_LAYOUT, PROSE, TRANSITIONS
+from compiler.frontends.rundown.options import DEFAULT_LAYOUT, PROSE, SHELL, TRANSITIONS
 from compiler.frontends.rundown.parse import Parsed, parse
 from compiler.frontends.rundown.prose import advise_prose
 from compiler.frontends.rundown.unreachable import advise_unreachable
@@ -75,5 +75,8 @@ def _parse(job: Job, source: Source) -> Parsed:
     parsed = parse(source, TRANSITIONS.first(job.given), default, PROSE.first(job.configured) or {})
     if parsed.runbook is None:
         return parsed
-    found = parsed.diagnostics + check(source, parsed.runbook)
-    return parsed._replace(diagnostics=advise_prose(source, parsed.runbook, found))
+    runbook, configured = parsed.runbook, SHELL.first(job.configured)
+    if configured and not runbook.declared.shell:
+        runbook = replace(runbook, declared=replace(runbook.declared, shell=configured))
+    found = parsed.diagnostics + check(source, runbook)
+    return parsed._replace(runbook=runbook, diagnostics=advise_prose(source, runbook, found))

@@ -11,7 +11,7 @@ from compiler.frontends.frontmatter import read_block
 from compiler.frontends.name_lists import SECRETS
 from compiler.frontends.rundown.beyond.declarations import Declarations
 from compiler.frontends.rundown.commands import scenario_keys
-from compiler.frontends.rundown.options import INPUTS, OPTIONS, OUTPUTS
+from compiler.frontends.rundown.options import INPUTS, OPTIONS, OUTPUTS, SHELL
 from compiler.options import Known, Level, Options, Place, Problems, Wrong, placed, places_within, read_options
 from compiler.scenarios import Scenario, read_scenarios
 from compiler.source import Source, Span, Spans, beneath
@@ -77,7 +77,10 @@ def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list
     repeated = list(_repeated(read, place)) if given is not plain else []
     options, found = read_options({key: value for key, value in given.items() if key != STEPS}, place, spans, known)
     declared = Declarations(
-        INPUTS.first(options.values) or (), OUTPUTS.first(options.values) or {}, SECRETS.first(options.values) or {}
+        INPUTS.first(options.values) or (),
+        OUTPUTS.first(options.values) or {},
+        SECRETS.first(options.values) or {},
+        shell=SHELL.first(options.values) or "",
     )
     found += repeated
     if STEPS not in given:

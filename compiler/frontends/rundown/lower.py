@@ -185,6 +185,10 @@ def _step_parts(outcomes: Outcomes, ref: StepRef, group: str, documents: Mapping
             yield Node(name, title, origin, Branch(), edges, own, _variables(frame, ref))
 
 
+STRICT = "set -euo pipefail\n"
+"""Begins the command of a block that is run strictly (E13): as a part of it, so that every target shows and runs it."""
+
+
 def _leaf(outcomes: Outcomes, ref: StepRef, group: str) -> Node:
     frame, syntax = outcomes.frame, ref.syntax
     task, edges, variables = _task(frame, ref), tuple(outcomes.leaf_edges(ref)), _variables(frame, ref)
@@ -208,7 +212,8 @@ def _task(frame: Frame, ref: StepRef) -> Shell | Ask:
     code, prompt = ref.syntax.code, _text(frame, ref, ref.syntax.prompt)
     written = code.text.removesuffix("\n") if code else ""
     if code and code.interpreter:
-        command = with_references(written, _instances(frame, ref))
+        strict = STRICT if frame.document.runbook.declared.shell == "strict" else ""
+        command = with_references(strict + written, _instances(frame, ref))
         return Shell("bash" if code.interpreter == "bash" else "sh", command, prompt)
     block = _text(frame, ref, written) if code else None
     yes_no = any(item.word in {Word.YES, Word.NO} for item in ref.syntax.transitions)

@@ -17,6 +17,9 @@ Layout = Literal["after-header", "after-body"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
 DEFAULT_LAYOUT: Layout = "after-body"
 
+Strictness = Literal["strict", "plain"]
+"""What a failure within a block means (E13)."""
+
 MOST_HEADINGS = 100
 """How many sections the option `prose` names at most."""
 
@@ -49,4 +52,10 @@ INPUTS: Option[tuple[DeclaredInput, ...]] = Option(
     "inputs", "What a run is given when it begins.", _inputs, levels=(Level.DOCUMENT,), as_written=True
 )
 OUTPUTS = names_option("outputs", "What commands hand on to the steps that follow.", "an output")
-OPTIONS: tuple[Option[Any], ...] = (TRANSITIONS, PROSE, INPUTS, OUTPUTS, SECRETS)
+SHELL: Option[Strictness] = choice(
+    "shell",
+    "How bash runs blocks: `strict` stops a block at its first failure, and `plain` runs on without a warning.",
+    get_args(Strictness),
+    levels=(Level.DOCUMENT, Level.PROJECT),
+)
+OPTIONS: tuple[Option[Any], ...] = (TRANSITIONS, PROSE, INPUTS, OUTPUTS, SHELL, SECRETS)

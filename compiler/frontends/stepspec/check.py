@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic, Severity
@@ -14,7 +14,14 @@ from compiler.frontends.stepspec.fitting_tools import configured_findings, tool_
 from compiler.frontends.stepspec.names import Called
 from compiler.frontends.stepspec.naming_rules import name_findings
 from compiler.frontends.stepspec.parse import Parsed
-from compiler.frontends.stepspec.placeholders import FOLDERS, PLACEHOLDER, known_path, placeholders
+from compiler.frontends.stepspec.placeholders import (
+    FOLDERS,
+    PLACEHOLDER,
+    doubled,
+    known_path,
+    placeholders,
+    single_names,
+)
 from compiler.frontends.stepspec.syntax import STEPS, Document, StepSpec
 from compiler.frontends.stepspec.validation import checks_of
 from compiler.suggestions import did_you_mean
@@ -51,11 +58,13 @@ def _findings(
     document: Document, parsed: Parsed, configured: Configured, called: Called, *, is_linked: bool
 ) -> Iterator[Diagnostic]:
     yield from name_findings(document, called, parsed.places)
+    known = {*single_names(document.step_specs), *configured.runtime.values, *FOLDERS}
     for number, step in enumerate(document.step_specs):
         scene = Scene(parsed.places, (STEPS, number), step, configured)
         yield from _evidence(scene)
         yield from _outputs(scene)
         yield from _paths(scene)
+        yield from _doubled(scene, known)
         yield from _validation(scene)
         yield from _gate(scene, is_linked=is_linked)
         yield from context_findings(step, parsed.places, scene.path)
@@ -95,6 +104,14 @@ def _paths(scene: Scene) -> Iterator[Diagnostic]:
     if said is not None and (not isinstance(said, list) or any(not isinstance(one, str) for one in said)):
         problem = f"`{paths.TARGETS}` is not a list of paths"
         yield scene.finding("RD855", ("inputs", paths.TARGETS), problem, "write a list of paths")
+
+
+def _doubled(scene: Scene, known: Collection[str]) -> Iterator[Diagnostic]:
+    """Placeholders in two pairs of braces: in paths always, elsewhere where the name is that of a placeholder (B3)."""
+    for inner, written in doubled(scene.step):
+        if inner[0] in ("outputs", "templates") or written in known:
+            problem = f"`{{{{{written}}}}}` is a placeholder in braces, so braces would stay around its value"
+            yield scene.finding("RD874", inner, problem, f"write `{{{written}}}`")
 
 
 def _path_problem(path: str) -> str:

@@ -11,6 +11,7 @@ from compiler.frontends.stepspec.syntax import StepSpec
 from compiler.ir.texts import Part, Reference, Text, joined
 
 PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+DOUBLED = re.compile(r"(?<![\{$])\{\{([A-Za-z_][A-Za-z0-9_]*)\}\}(?!\})")
 FOLDERS = ("output_folder", "bmb_creations_output_folder")
 """The placeholders of which each output has one."""
 
@@ -79,14 +80,8 @@ def filled_texts(step: StepSpec) -> Iterator[tuple[tuple[str | int, ...], Any]]:
 
 def names_in(value: object) -> Iterator[str]:
     """The placeholders in a value, in order, each as often as it stands there."""
-    if isinstance(value, str):
-        yield from PLACEHOLDER.findall(value)
-    elif isinstance(value, list):
-        for item in value:
-            yield from names_in(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from names_in(item)
+    for text in strings_in(value):
+        yield from PLACEHOLDER.findall(text)
 
 
 def placeholders(steps: Sequence[StepSpec]) -> tuple[str, ...]:
@@ -97,3 +92,32 @@ def placeholders(steps: Sequence[StepSpec]) -> tuple[str, ...]:
 def known_path(written: str, values: Mapping[str, str]) -> str:
     """A path with the placeholders filled in whose values are known."""
     return PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), written)
+
+
+def doubled(step: StepSpec) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """The names in two pairs of braces in a step, each with what leads to the text that it stands in."""
+    for path, value in filled_texts(step):
+        items = (
+            [((*path, number), item) for number, item in enumerate(value)]
+            if isinstance(value, list)
+            else [(path, value)]
+        )
+        for place, item in items:
+            yield from ((place, name) for text in strings_in(item) for name in DOUBLED.findall(text))
+
+
+def single_names(steps: Sequence[StepSpec]) -> set[str]:
+    """The placeholders that stand in one pair of braces somewhere."""
+    values = (value for step in steps for _, value in filled_texts(step))
+    return {
+        name for value in values for text in strings_in(value) for name in PLACEHOLDER.findall(DOUBLED.sub("", text))
+    }
+
+
+def strings_in(value: object) -> Iterator[str]:
+    """The strings in a value, in order."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from strings_in(item)

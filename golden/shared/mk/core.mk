@@ -295,8 +295,19 @@ is_held() { # of another machine or container nobody can tell here who lives, so
   rdc_word=${rdc_holder%% *}
   [ -n "$rdc_holder" ] && { [ "${rdc_holder#* }" != "$rdc_place" ] || alive "${rdc_word%-*}" "${rdc_word#*-}"; }
 }
+# A repository may have committed links, and a command may make some: they would lead what is written elsewhere.
+checked() {
+  case $rdc_state in /*) set -- "$rdc_state" ;; *) set -- "${rdc_state%/*}" "$rdc_state" ;; esac
+  for rdc_path in "$@" "$rdc_state"/* "$rdc_state"/.[!.]*; do
+    case $rdc_path in "$rdc_state"/lock | "$rdc_state"/lock.after.*) continue ;; esac # which lead nowhere
+    [ ! -h "$rdc_path" ] || fail "$rdc_path is a link: remove it"
+  done
+  [ ! -d "$rdc_state" ] || [ -z "$(find "$rdc_state" -prune -perm -002 2> /dev/null)" ] ||
+    fail "everybody may write to $rdc_state, and so change the run; to forbid it: chmod o-w $rdc_state"
+}
 lock() {
-  mkdir -p "$rdc_state" 2> /dev/null
+  checked
+  (umask 077; mkdir -p "$rdc_state") 2> /dev/null
   began $$; rdc_me="$$-$rdc_began $rdc_place" rdc_tries=0
   until holder; [ "$rdc_holder" = "$rdc_me" ]; do
     if is_held; then

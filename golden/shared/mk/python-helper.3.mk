@@ -925,6 +925,36 @@ def child_says(processes, code, given, seconds, *flags):
     return answered.answer
 
 
+AROUND_SECRETS = " \t\n\v\f\r"
+SHORTEST = 4  # characters; what is shorter stands in too many words
+CODES = re.compile(r"\\u[0-9a-f]{4}")
+HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}  # as writers of JSON for pages escape them
+
+def secret_value(name):
+    """Return the value of a secret without what stands around it: commands print it without that too."""
+    return os.environ.get(name, "").strip(AROUND_SECRETS)
+
+def hidden_parts(names):
+    """Return the pattern of values, of their lines, and of both as they stand in JSON, the longest first."""
+    found = set()
+    for value in map(secret_value, names):
+        for part in {value, *(line.strip(AROUND_SECRETS) for line in value.split("\n"))}:
+            found.update(_written(part) if len(part) >= SHORTEST else ())
+    parts = map(re.escape, sorted(found, key=len, reverse=True))
+    return re.compile("|".join(parts)) if found else None
+
+def _written(part):
+    """Return a text as it is, and in the ways in which it is written in JSON, also within a string of JSON."""
+    once = {part, *_escaped(part)}
+    once |= {each.replace("/", "\\/") for each in once}
+    once |= {each.translate(HTML) for each in once}
+    once |= {CODES.sub(lambda found: "\\u" + found[0][2:].upper(), each) for each in once}
+    return once.union(*map(_escaped, once))
+
+def _escaped(part):
+    return {json.dumps(part, ensure_ascii=is_ascii)[1:-1] for is_ascii in (True, False)}
+
+
 PROMPTS, ANSWERS = "prompts", "answers"
 LONGEST_NAME = 200  # characters of a file's name
 FIRST_PAUSE = 2  # seconds until an agent is called again; each further pause is twice as long
@@ -974,14 +1004,9 @@ class Account:  # The calls of a run, in `calls/tally` of its state directory: a
         keep(f"{stem}.{number}", masked(text))
         return number
 
-def masked(text):
-    """Return a text without the values of secrets, and without each line of one that has several, longest first."""
-    found = set()
-    for name in given("SECRETS").split():
-        value = os.environ.get(name, "")
-        found |= {value, *(line.rstrip("\r") for line in value.split("\n"))}
-    hidden = sorted(filter(str.strip, found), key=len, reverse=True)
-    return re.sub("|".join(map(re.escape, hidden)), "***", text) if hidden else text
+def masked(text):  # Return a text without what of secrets is hidden.
+    pattern = hidden_parts(given("SECRETS").split())
+    return pattern.sub("***", text) if pattern else text
 
 
 ENTRIES = "entries"  # the folder of what the entries of the step at work have answered

@@ -692,7 +692,7 @@ class Orders:  # What the operator wants to be called, and how often and how lon
 
 
 LARGEST_ANSWER = 1 << 20  # bytes
-MOST_OBJECTS = 10_000  # places where a JSON object may begin: more are not tried, so that no answer takes for ever
+MOST_READ = 1 << 24  # characters of what is no JSON object in the end: so no answer takes for ever
 SPACES = " \t\n\r\v\f"
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 COLOURS = re.compile("\x1b\\[[0-?]*[ -/]*[@-~]")  # what tells a terminal how to show the words beside it
@@ -759,19 +759,29 @@ def joined_answer(answers):  # Return the text of a parallel step: its answers, 
 
 def extracted(answer, field):
     """Return the field of the last JSON object in an answer that has it, else the whole answer (I19)."""
-    decoder = json.JSONDecoder(parse_constant=_no_json)
-    place = len(answer)
-    for _ in range(MOST_OBJECTS):
-        place = answer.rfind("{", 0, place)
-        if place < 0:
-            break
+    decoder, found = json.JSONDecoder(parse_constant=_no_json), answer
+    place, work = answer.find("{"), 0
+    while place >= 0 and work < MOST_READ:
         try:
-            value, _end = decoder.raw_decode(answer[place:])  # an error looks at all that stands before it
-        except (ValueError, RecursionError):
+            value, end = decoder.raw_decode(answer, place)
+        except (ValueError, RecursionError) as error:
+            work += getattr(error, "pos", len(answer)) - place
+            place = answer.find("{", place + 1)
             continue
-        if field in value:
-            return _as_text(value[field])
-    return answer
+        for inner in _objects_in(value):
+            found = _as_text(inner[field]) if field in inner else found
+        place = answer.find("{", end)
+    return found
+
+def _objects_in(value):  # Return the objects of a value in the order in which they begin.
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, dict):
+            yield item
+            pending += reversed(item.values())
+        elif isinstance(item, list):
+            pending += reversed(item)
 
 def _no_json(name):
     raise ValueError(f"{name} is no JSON, though Python takes it")
@@ -948,6 +958,36 @@ def child_says(processes, code, given, seconds, *flags):
     return answered.answer
 
 
+AROUND_SECRETS = " \t\n\v\f\r"
+SHORTEST = 4  # characters; what is shorter stands in too many words
+CODES = re.compile(r"\\u[0-9a-f]{4}")
+HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}  # as writers of JSON for pages escape them
+
+def secret_value(name):
+    """Return the value of a secret without what stands around it: commands print it without that too."""
+    return os.environ.get(name, "").strip(AROUND_SECRETS)
+
+def hidden_parts(names):
+    """Return the pattern of values, of their lines, and of both as they stand in JSON, the longest first."""
+    found = set()
+    for value in map(secret_value, names):
+        for part in {value, *(line.strip(AROUND_SECRETS) for line in value.split("\n"))}:
+            found.update(_written(part) if len(part) >= SHORTEST else ())
+    parts = map(re.escape, sorted(found, key=len, reverse=True))
+    return re.compile("|".join(parts)) if found else None
+
+def _written(part):
+    """Return a text as it is, and in the ways in which it is written in JSON, also within a string of JSON."""
+    once = {part, *_escaped(part)}
+    once |= {each.replace("/", "\\/") for each in once}
+    once |= {each.translate(HTML) for each in once}
+    once |= {CODES.sub(lambda found: "\\u" + found[0][2:].upper(), each) for each in once}
+    return once.union(*map(_escaped, once))
+
+def _escaped(part):
+    return {json.dumps(part, ensure_ascii=is_ascii)[1:-1] for is_ascii in (True, False)}
+
+
 PROMPTS, ANSWERS = "prompts", "answers"
 LONGEST_NAME = 200  # characters of a file's name
 FIRST_PAUSE = 2  # seconds until an agent is called again; each further pause is twice as long
@@ -997,14 +1037,9 @@ class Account:  # The calls of a run, in `calls/tally` of its state directory: a
         keep(f"{stem}.{number}", masked(text))
         return number
 
-def masked(text):
-    """Return a text without the values of secrets, and without each line of one that has several, longest first."""
-    found = set()
-    for name in given("SECRETS").split():
-        value = os.environ.get(name, "")
-        found |= {value, *(line.rstrip("\r") for line in value.split("\n"))}
-    hidden = sorted(filter(str.strip, found), key=len, reverse=True)
-    return re.sub("|".join(map(re.escape, hidden)), "***", text) if hidden else text
+def masked(text):  # Return a text without what of secrets is hidden.
+    pattern = hidden_parts(given("SECRETS").split())
+    return pattern.sub("***", text) if pattern else text
 
 
 ENTRIES = "entries"  # the folder of what the entries of the step at work have answered

@@ -925,6 +925,36 @@ def child_says(processes, code, given, seconds, *flags):
     return answered.answer
 
 
+AROUND_SECRETS = " \t\n\v\f\r"
+SHORTEST = 4  # characters; what is shorter stands in too many words
+CODES = re.compile(r"\\u[0-9a-f]{4}")
+HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}  # as writers of JSON for pages escape them
+
+def secret_value(name):
+    """Return the value of a secret without what stands around it: commands print it without that too."""
+    return os.environ.get(name, "").strip(AROUND_SECRETS)
+
+def hidden_parts(names):
+    """Return the pattern of values, of their lines, and of both as they stand in JSON, the longest first."""
+    found = set()
+    for value in map(secret_value, names):
+        for part in {value, *(line.strip(AROUND_SECRETS) for line in value.split("\n"))}:
+            found.update(_written(part) if len(part) >= SHORTEST else ())
+    parts = map(re.escape, sorted(found, key=len, reverse=True))
+    return re.compile("|".join(parts)) if found else None
+
+def _written(part):
+    """Return a text as it is, and in the ways in which it is written in JSON, also within a string of JSON."""
+    once = {part, *_escaped(part)}
+    once |= {each.replace("/", "\\/") for each in once}
+    once |= {each.translate(HTML) for each in once}
+    once |= {CODES.sub(lambda found: "\\u" + found[0][2:].upper(), each) for each in once}
+    return once.union(*map(_escaped, once))
+
+def _escaped(part):
+    return {json.dumps(part, ensure_ascii=is_ascii)[1:-1] for is_ascii in (True, False)}
+
+
 PROMPTS, ANSWERS = "prompts", "answers"
 LONGEST_NAME = 200  # characters of a file's name
 FIRST_PAUSE = 2  # seconds until an agent is called again; each further pause is twice as long
@@ -974,14 +1004,9 @@ class Account:  # The calls of a run, in `calls/tally` of its state directory: a
         keep(f"{stem}.{number}", masked(text))
         return number
 
-def masked(text):
-    """Return a text without the values of secrets, and without each line of one that has several, longest first."""
-    found = set()
-    for name in given("SECRETS").split():
-        value = os.environ.get(name, "")
-        found |= {value, *(line.rstrip("\r") for line in value.split("\n"))}
-    hidden = sorted(filter(str.strip, found), key=len, reverse=True)
-    return re.sub("|".join(map(re.escape, hidden)), "***", text) if hidden else text
+def masked(text):  # Return a text without what of secrets is hidden.
+    pattern = hidden_parts(given("SECRETS").split())
+    return pattern.sub("***", text) if pattern else text
 
 
 ENTRIES = "entries"  # the folder of what the entries of the step at work have answered
@@ -1194,6 +1219,17 @@ REQUESTS.update({"check": check, "call": call_out, "shown": shown, "replied": re
 def heading_date():  # Return the time as it stands in headings.
     return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
 
+@contextmanager
+def folder_of_reports(folder, at=None):
+    """Open the folder of reports, by its path from an open directory, and make it; a link in its place is refused."""
+    with suppress(FileExistsError):
+        os.mkdir(folder, 0o700, dir_fd=at)
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=at)
+    try:
+        yield opened
+    finally:
+        os.close(opened)
+
 def report_blocks(folder, texts):  # Return what is added to which report for these texts; an empty one adds nothing.
     date, found = heading_date(), {}
     for report, text in texts.items():
@@ -1209,27 +1245,28 @@ def report_size(path):  # Return the size of a report; what is in its place and 
         return 0
     return about.st_size if stat.S_ISREG(about.st_mode) else 0
 
-def add_block(folder, report, place, text):  # Add a block to a report at a place, unless it stands there.
-    path, draft = os.path.join(folder, f"{report}.md"), os.path.join(folder, f".{report}.new")
-    block = text.encode("utf-8", "replace")
-    before = read_report(path)
-    if before[place : place + len(block)] == block:
-        return
-    os.makedirs(folder, exist_ok=True)
-    with open_new(draft) as file:
-        file.write(before[:place] + block + before[place:])
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(draft, path)
+def add_block(folder, report, place, text, at=None):  # Add a block to a report at a place, unless it stands there.
+    name, draft, block = f"{report}.md", f".{report}.new", text.encode("utf-8", "replace")
+    with folder_of_reports(folder, at) as inside:
+        before = read_report(name, inside)
+        if before[place : place + len(block)] == block:
+            return
+        with open_new(draft, inside) as file:
+            file.write(before[:place] + block + before[place:])
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, name, src_dir_fd=inside, dst_dir_fd=inside)
 
-def open_new(path):  # Open a new file; what an agent may have put in its place is not followed, nor waited for.
+def open_new(path, at=None):
+    """Open a new file; what an agent may have put in its place is not followed, nor waited for."""
     with suppress(FileNotFoundError):
-        os.unlink(path)
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb")
+        os.unlink(path, dir_fd=at)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=at), "wb")
 
-def read_report(path):  # Read a report; what an agent may have put in its place is not followed, nor waited for.
+def read_report(path, at=None):
+    """Read a report; what an agent may have put in its place is not followed, nor waited for."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW, dir_fd=at)
     except FileNotFoundError:
         return b""
     with os.fdopen(descriptor, "rb") as file:

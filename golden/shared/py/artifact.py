@@ -25,10 +25,10 @@ def leave(session):  # Write the file at the end of a run, unless that was done.
         return
     suffix = SUFFIXES.get(session.filled(artifact, "type"), OTHER)
     out = agreed(state).get("out")
-    path = out or os.path.join(session.store.folder, f"{session.program['name']}.{suffix}")
-    by = f".{os.getpid()}" if out else ""  # a draft in the folder of the run is replaced by who goes on after a kill
+    name, data = f"{session.program['name']}.{suffix}", masked(text).encode("utf-8", "replace")
+    path = out or os.path.join(session.store.folder, name)
     try:
-        write_whole(path, masked(text).encode("utf-8", "replace"), by)
+        write_whole(path, data, f".{os.getpid()}") if out else session.store.within.put(name, data, lasts=True)
     except OSError as error:
         raise RefusedError(
             f"to write it: {session.call('resume', '--out', 'FILE')}",

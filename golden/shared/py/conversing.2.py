@@ -41,15 +41,12 @@ class Conversing(Calling):  # Gives texts to commands, and takes their answers.
         display.line(display.paint("\n".join(shown), "dim"))
     def keep(self, folder, name, text, number=0):
         """Keep a text, whole or not at all, as STEP.K for the K-th call, and return K."""
-        directory = Path(self.session.store.folder, folder)
-        stem = quote(name, safe="{} ")[:LONGEST_NAME]
-        while not number or (folder == PROMPTS and (directory / f"{stem}.{number}").exists()):
+        store = self.session.store
+        directory, stem = Path(store.folder, folder), quote(name, safe="{} ")[:LONGEST_NAME]
+        while not number or (folder == PROMPTS and os.path.lexists(directory / f"{stem}.{number}")):
             number += 1
-        draft = directory / f".{stem}.new"
         try:
-            directory.mkdir(exist_ok=True)
-            draft.write_bytes(masked(text).encode("utf-8", "replace"))
-            draft.replace(directory / f"{stem}.{number}")
+            store.within.put(f"{folder}/{stem}.{number}", masked(text).encode("utf-8", "replace"))
         except OSError as error:  # the journal is what counts
             self.session.display.line(f"    {clean(str(error.filename))}: not kept: {error.strerror}")
         return number

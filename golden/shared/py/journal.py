@@ -1,6 +1,7 @@
 # --- The journal: an append-only file of checked records, on disk before what they tell is seen (R1).
-def at_once(path, flags):  # Open a file; a pipe in its place would be waited for, with signals held back.
-    return os.open(path, flags | os.O_NONBLOCK)
+def at_once(path, flags):
+    """Open a file; a pipe in its place would be waited for, with signals held back, and a link leads elsewhere."""
+    return os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW)
 
 def encode(record):  # Write a record as a line.
     text = json.dumps(record, separators=(",", ":")).encode()
@@ -42,10 +43,4 @@ def read_journal(path):  # Read a journal without changing it; one that is not t
         raise RefusedError(f"{path}:{len(records) + 1}: the journal is damaged: {error}") from None
     size = sum(map(len, lines)) + len(lines)
     return (records, size, b"") if is_torn else (records, size + len(tail), b"\n")
-
-def sync_directory(path):  # Make the names in a directory last.
-    descriptor = os.open(path, os.O_RDONLY)
-    with naming(path):
-        os.fsync(descriptor)
-    os.close(descriptor)
 

@@ -11,17 +11,15 @@ def limit_of(given):  # Return how many bytes of an output are kept.
         raise RefusedError(f"--log-limit {given!a}: give a number of bytes, such as 65536, 512k or 1M")
     return int(size[1]) * SIZES[size[2]]
 
-def log_of(folder, number, node):
+def log_of(number, node):
     """Return the file for the step that ends as the N-th; no character of its name means anything in a path."""
     import urllib.parse
-    return os.path.join(folder, LOGS, f"{number:03}-{urllib.parse.quote(node, safe='{} ')[:150]}.log")
+    return os.path.join(LOGS, f"{number:03}-{urllib.parse.quote(node, safe='{} ')[:150]}.log")
 
 class Log(threading.Thread):  # Shows what a command prints, and keeps the end of it in a file.
-    def __init__(self, path, limit):
+    def __init__(self, file, limit):
         super().__init__(daemon=True)
-        with suppress(FileExistsError):
-            os.mkdir(os.path.dirname(path))
-        self._file = open(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b", buffering=0)
+        self._file = open(file, "r+b", buffering=0)
         self._file.seek(0, os.SEEK_END)
         self._limit, self._rest, self._source, self.sink = limit, b"", *os.pipe()
         self._is_over, self._is_drained = threading.Event(), threading.Event()
@@ -79,7 +77,8 @@ class LoggedProcesses(Processes):
     def spawn(self, path, words, environment, _files=()):  # Begin a command with a log.
         session, state = self._session, self._session.state
         try:
-            self._log = Log(log_of(session.store.folder, len(state.finished) + 1, state.node), self._limit)
+            name = log_of(len(state.finished) + 1, state.node)
+            self._log = Log(session.store.within.open(name, os.O_RDWR | os.O_CREAT), self._limit)
         except OSError as error:
             session.rest()
             raise RefusedError(f"{error.filename}: {error.strerror}") from None
@@ -109,7 +108,7 @@ def last_lines(session, facts, record):
     done = facts["finished"]
     if record is None or record is not done[-1] or record["outcome"] != "fail":
         return []
-    path = log_of(session.store.directory, len(done), record["step"])
+    path = os.path.join(session.store.directory, log_of(len(done), record["step"]))
     try:
         with open(path, "rb") as file:
             file.seek(max(os.path.getsize(path) - SHOWN_BYTES, 0))

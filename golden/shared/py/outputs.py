@@ -8,7 +8,7 @@ class ValuedCommands(Commands):  # Runs shell steps, some of which give outputs.
         try:
             with suppress(FileNotFoundError):
                 self._file().unlink()  # a command may have put a link there
-            self._file().open("xb").close()
+            os.close(self.session.store.within.open("output", os.O_WRONLY | os.O_CREAT | os.O_EXCL))
         except OSError as error:
             self.session.rest()
             raise RefusedError(f"{self._file()}: {error.strerror}") from None

@@ -2,6 +2,17 @@
 def heading_date():  # Return the time as it stands in headings.
     return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
 
+@contextmanager
+def folder_of_reports(folder, at=None):
+    """Open the folder of reports, by its path from an open directory, and make it; a link in its place is refused."""
+    with suppress(FileExistsError):
+        os.mkdir(folder, 0o700, dir_fd=at)
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=at)
+    try:
+        yield opened
+    finally:
+        os.close(opened)
+
 def report_blocks(folder, texts):  # Return what is added to which report for these texts; an empty one adds nothing.
     date, found = heading_date(), {}
     for report, text in texts.items():
@@ -17,27 +28,28 @@ def report_size(path):  # Return the size of a report; what is in its place and 
         return 0
     return about.st_size if stat.S_ISREG(about.st_mode) else 0
 
-def add_block(folder, report, place, text):  # Add a block to a report at a place, unless it stands there.
-    path, draft = os.path.join(folder, f"{report}.md"), os.path.join(folder, f".{report}.new")
-    block = text.encode("utf-8", "replace")
-    before = read_report(path)
-    if before[place : place + len(block)] == block:
-        return
-    os.makedirs(folder, exist_ok=True)
-    with open_new(draft) as file:
-        file.write(before[:place] + block + before[place:])
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(draft, path)
+def add_block(folder, report, place, text, at=None):  # Add a block to a report at a place, unless it stands there.
+    name, draft, block = f"{report}.md", f".{report}.new", text.encode("utf-8", "replace")
+    with folder_of_reports(folder, at) as inside:
+        before = read_report(name, inside)
+        if before[place : place + len(block)] == block:
+            return
+        with open_new(draft, inside) as file:
+            file.write(before[:place] + block + before[place:])
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, name, src_dir_fd=inside, dst_dir_fd=inside)
 
-def open_new(path):  # Open a new file; what an agent may have put in its place is not followed, nor waited for.
+def open_new(path, at=None):
+    """Open a new file; what an agent may have put in its place is not followed, nor waited for."""
     with suppress(FileNotFoundError):
-        os.unlink(path)
-    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb")
+        os.unlink(path, dir_fd=at)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=at), "wb")
 
-def read_report(path):  # Read a report; what an agent may have put in its place is not followed, nor waited for.
+def read_report(path, at=None):
+    """Read a report; what an agent may have put in its place is not followed, nor waited for."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW, dir_fd=at)
     except FileNotFoundError:
         return b""
     with os.fdopen(descriptor, "rb") as file:

@@ -31,7 +31,7 @@ def write_reports(session):  # Add what the last step that is done has answered,
     finished = session.state.finished
     for report, (place, text) in (finished[-1] if finished else {}).get("reports", {}).items():
         try:
-            add_block(reports_folder(session), report, place, text)
+            add_block(REPORTS, report, place, text, session.store.within.at)
         except OSError as error:
             again = f"once it can be written: {session.call('resume')}"
             raise RefusedError(again, f"the report {report} cannot be written: {error.strerror}") from None
@@ -49,7 +49,7 @@ def keep_up_reports(session, event, _fields):
     """Make the folder where a run begins or goes on, and write where a step is done."""
     if event == "run_started":
         place_reports_folder(session)
-        os.makedirs(reports_folder(session), exist_ok=True)
+        session.store.within.inner(f"{REPORTS}/")
     if event == "step_finished":
         write_reports(session)
 

@@ -10,7 +10,7 @@ class RunFiles:  # The files of a run in their folder; those whose content is as
             self.records.apply(record)
         given = session.options.run_dir or begin.get("run_dir")
         self.folder = os.path.join(begin["cwd"], given) if given else os.path.join(session.store.folder, begin["run"])
-        self._is_own = not given  # it lies beside the journal
+        self._is_own, self._store = not given, session.store  # it lies beside the journal
         self._again = session.call("resume")
         self._texts, self._run = RecordTexts(), begin["run"]
         self._written = {}
@@ -28,18 +28,27 @@ class RunFiles:  # The files of a run in their folder; those whose content is as
                 self._written[name] = (text, marks_of(path))
     def make_folder(self):
         """Make the folder; what a command may have put in the place of that beside the journal is not followed."""
-        with naming(self.folder):
-            if self._is_own and os.path.islink(self.folder):
-                os.unlink(self.folder)
+        if not self._is_own:
             os.makedirs(self.folder, exist_ok=True)
+            return
+        with naming(self.folder):
+            if is_link(self._run, self._store.within.at):
+                os.unlink(self._run, dir_fd=self._store.within.at)
+            self._store.within.inner(f"{self._run}/")
     def _write(self, name, text):
-        draft = os.path.join(self.folder, f".{name}.new")
+        data, draft = text.encode("utf-8", "replace"), os.path.join(self.folder, f".{name}.new")
+        if self._is_own:
+            self._store.within.put(f"{self._run}/{name}", data, lasts=True)
+            return
         with open_new(draft) as file:
-            file.write(text.encode("utf-8", "replace"))
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         os.replace(draft, os.path.join(self.folder, name))
-        sync_directory(self.folder)
+        with naming(self.folder):
+            folder = os.open(self.folder, os.O_RDONLY)
+            os.fsync(folder)
+            os.close(folder)
     def place_of_other(self):
         """Return where the files of another run that lie here belong; None for none. Refuses what is in the way."""
         manifest = os.path.join(self.folder, "manifest.json")

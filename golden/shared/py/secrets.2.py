@@ -16,15 +16,10 @@ DOING = ("run", "resume")  # the subcommands that may call something
 class Secrets:  # The values of the secrets that are set, once they are known.
     def __init__(self):
         self._pattern = None
-    def learn(self, session, _state):  # Take the values, and each line of one that has several, longest first.
-        found = set()
+    def learn(self, session, _state):  # Take the values.
         names = list(session.program.get("secrets", ()))
         names += os.environ.get("RDC_SECRETS", "").split()
-        for name in names:
-            value = os.environ.get(name, "")
-            found |= {value, *(line.rstrip("\r") for line in value.split("\n"))}
-        parts = map(re.escape, sorted(filter(str.strip, found), key=len, reverse=True))
-        self._pattern = re.compile("|".join(parts)) if any(map(str.strip, found)) else None
+        self._pattern = hidden_parts(names)
     def mask(self, text):  # Return a text without them.
         return self._pattern.sub(MASK, text) if self._pattern else text
     def masked(self, _session, record):  # Return a record or an event without them.
@@ -39,13 +34,18 @@ def _in(value, has_names=False):
         return value
     return {masked(name) if has_names else name: _in(inner, has_names) for name, inner in value.items()}
 
-def refuse_missing(program, options):  # Refuse to call anything where secrets are missing, with all their names.
-    missing = [name for name in program.get("secrets", ()) if not os.environ.get(name)]
-    if missing and options.command in DOING and not options.dry_run:
-        names = ", ".join(missing)
-        raise RefusedError(
-            f"secrets are missing: {names}; set these environment variables, then {options.command} again"
-        )
+def refuse_missing(program, options):
+    """Refuse to call anything where secrets are missing or cannot be hidden, with all their names."""
+    if options.command not in DOING or options.dry_run:
+        return {}
+    names = list(program.get("secrets", ()))
+    again = f"then {options.command} again"
+    if missing := [name for name in names if not secret_value(name)]:
+        raise RefusedError(f"secrets are missing: {', '.join(missing)}; set these environment variables, {again}")
+    names += os.environ.get("RDC_SECRETS", "").split()
+    if short := unhidden(names):
+        told = f"secrets cannot be hidden: {', '.join(short)}"
+        raise RefusedError(f"{told}; set environment variables of at least four characters, {again}")
     return {}
 
 def check_secrets(session):  # Refuse to go on without secrets.

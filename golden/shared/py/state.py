@@ -1,6 +1,7 @@
 # --- The state of a run: what its journal says, the lock that keeps two runs apart, the archive.
 ENDED = ("complete", "stop")
 OURS, FORMAT, MODES = ".rdc", 1, [""]  # where states are, the format of journals, the modes that are known
+RUN_FILES = []  # the folder of the records of the run whose state was read last
 KEPT = []  # folders beside the journal that are archived with it
 
 def utc_now():  # Return the time as it is written in records.
@@ -49,12 +50,14 @@ def replay(records, path):  # Put a state together.
     return state
 
 class Store:  # A state directory, by the name that the operator knows: nothing is opened here after a chdir.
+    within = None  # the directory, once it is open
     def __init__(self, directory):
         self.directory, self.path = directory, os.path.join(directory, "journal")
         self.folder = os.path.join(os.getcwd(), directory)  # wherever the run goes
         self.loss = f"{directory} was removed or replaced during the run"
         self._count, self._size, self._missing, self._files = 0, 0, b"", {}
     def read(self):  # Read the state without changing anything.
+        refuse_links(self.directory)
         records, self._size, self._missing = read_journal(self.path)
         self._count = len(records)
         return replay(records, self.path) if records else None
@@ -62,15 +65,10 @@ class Store:  # A state directory, by the name that the operator knows: nothing 
         path, own = os.path.join(str(name), ""), os.path.join(self.directory, "")
         return path.startswith(own) or own.startswith(path)
     def lock(self):  # Keep every other run away until this process ends; refuses where one is at work.
-        made, path = [], self.directory
-        while path and not os.path.exists(path):
-            made.append(path)
-            path = os.path.dirname(path)
-        os.makedirs(self.directory, exist_ok=True)
-        for path in made:
-            sync_directory(os.path.dirname(path) or ".")
-        path = os.path.join(self.directory, "lock")
-        self._files[os.path.join(self.folder, "lock")] = lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        is_new = not os.path.isdir(self.directory)
+        self.within = opened_folder(self.directory)
+        lock, path = self.within.open("lock", os.O_RDWR | os.O_CREAT), os.path.join(self.directory, "lock")
+        self._files[os.path.join(self.folder, "lock")] = lock
         with naming(path):
             for patience in (0.05, 0.1, 0.0):  # a `status` looks at the lock for an instant
                 with suppress(BlockingIOError):
@@ -82,9 +80,14 @@ class Store:  # A state directory, by the name that the operator knows: nothing 
             else:
                 holder = os.pread(lock, 20, 0).decode().strip() or "?"
                 raise RefusedError(f"{self.directory}: a run is at work here (pid {holder})")
-        if made or OURS in self.directory.split("/"):  # Git takes no state; a folder that was there stays as it is
-            with suppress(OSError), open(os.path.join(self.directory, ".gitignore"), "x") as file:
-                file.write("*\n")
+        if is_new or OURS in self.directory.split("/"):  # Git takes no state; a folder that was there stays as it is
+            with suppress(OSError):
+                file = self.within.open(".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+                os.write(file, b"*\n")
+                os.close(file)
+    def sync(self):  # Make the names in the directory last.
+        with naming(self.directory):
+            os.fsync(self.within.at)
     def is_busy(self):  # Tell whether a run is at work here now.
         with suppress(OSError), open(os.path.join(self.directory, "lock"), opener=at_once) as lock:
             try:
@@ -94,16 +97,17 @@ class Store:  # A state directory, by the name that the operator knows: nothing 
         return False
     def is_there(self):  # Tell whether lock and journal are still where they were; a command may have removed them.
         with suppress(OSError):
-            return all(os.path.samestat(os.fstat(file), os.stat(path)) for path, file in self._files.items())
+            return all(os.path.samestat(os.fstat(file), os.lstat(path)) for path, file in self._files.items())
         return False
     def open(self):  # Open the journal, as it was read, for appending; a torn end is repaired.
-        self._file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        self.within = self.within or opened_folder(self.directory)
+        self._file = self.within.open("journal", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         self._files[os.path.join(self.folder, "journal")] = self._file
         with naming(self.path):
             os.ftruncate(self._file, self._size)
         if self._missing:
             self._write(self._missing)
-        sync_directory(self.directory)
+        self.sync()
     def append(self, record, sync=True):  # Write a record; it survives whatever happens, if `sync`.
         self._write(encode({"n": self._count, **record}), sync)
         self._count += 1  # only then is the place checked: a folder that was moved away has the record
@@ -121,18 +125,20 @@ class Store:  # A state directory, by the name that the operator knows: nothing 
             raise RefusedError(f"{self.path}: cannot record: {error.strerror}") from None
         self._size += len(line)
     def archive(self, name):  # Archive the journal under a name of its own; nothing is ever deleted.
-        history = os.path.join(self.directory, "history")
-        os.makedirs(history, exist_ok=True)
+        history = self.within.enter("history").at
         taken = {entry.partition(".")[0] for entry in os.listdir(history)}
         while name in taken:
             name += "-2"
-        target = os.path.join(history, name)
-        for kept in KEPT:
+        beside = [*((kept, kept) for kept in KEPT), *((folder, "files") for folder in RUN_FILES)]
+        for kept, ending in beside:
             with suppress(FileNotFoundError):
-                os.rename(os.path.join(self.directory, kept), f"{target}.{kept}")
-        os.rename(self.path, target)
-        sync_directory(history)
-        sync_directory(self.directory)
+                os.rename(kept, f"{name}.{ending}", src_dir_fd=self.within.at, dst_dir_fd=history)
+        target = os.path.join(self.directory, "history", name)
+        with naming(self.path):
+            os.rename("journal", name, src_dir_fd=self.within.at, dst_dir_fd=history)
+        os.fsync(history)
+        os.close(history)
+        self.sync()
         self._count, self._size, self._missing = 0, 0, b""
         return target
 

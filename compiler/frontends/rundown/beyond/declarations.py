@@ -41,7 +41,8 @@ class StepSettings:
 class Declarations:
     """All that one document declares. Values and secrets are names with their places.
 
-    `for_targets` is what it says of its steps that only targets know to use.
+    `for_targets` is what it says of its steps that only targets know to use, `shell` how its blocks are run: `strict`,
+    `plain` or "" (E13).
     """
 
     inputs: tuple[DeclaredInput, ...] = ()
@@ -49,6 +50,7 @@ class Declarations:
     secrets: Mapping[str, Place] = field(default_factory=dict)
     steps: tuple[StepSettings, ...] = ()
     for_targets: Table | None = None
+    shell: str = ""
 
     @property
     def slots(self) -> dict[str, Place]:

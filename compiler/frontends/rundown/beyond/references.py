@@ -10,6 +10,7 @@ from compiler.frontends.rundown.beyond.visible import written
 from compiler.frontends.rundown.syntax import AnyStep, Complete, Runbook, Stop, all_steps
 from compiler.source import Source, Span
 
+_SINGLE = re.compile(r"(?P<single>'[^']*')|\"(?:\\.|[^\"\\])*\"|\\.", re.DOTALL)
 _ANY = re.compile(r"(?<!\$)\{\{([^{}\n]{1,100})\}\}")
 
 
@@ -25,6 +26,33 @@ def almost_references(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
                 problem = f"`{whole}` is shown as it stands; did you mean `{written(close)}`?"
                 remedy = f"write `{written(close)}`, without spaces, to show the value of `{close}`"
                 yield Diagnostic("RD016", source.path, _place(source, step, whole), problem, remedy)
+
+
+def references_in_commands(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
+    """What stands in a command where an input or output was meant: commands have these as environment variables."""
+    declared = runbook.declared.slots
+    for step in all_steps(runbook) if declared else ():
+        command = step.code.text if step.code and step.code.interpreter else ""
+        quoted = [match.span() for match in _SINGLE.finditer(command) if match["single"]]
+        for match in _ANY.finditer(command):
+            name = match[1].strip()
+            if name not in declared:
+                continue
+            problem = f"`{match[0]}` in a command is not the value of `{name}`: the shell gets it as it stands"
+            is_quoted = any(start < match.start() < end for start, end in quoted)
+            remedy = f'write `"${name}"`' + (", outside of the single quotes" if is_quoted else "")
+            span = _within(source, step, match[0])
+            yield Diagnostic("RD135" if is_quoted else "RD134", source.path, span, problem, remedy)
+
+
+def _within(source: Source, step: AnyStep, whole: str) -> Span:
+    """Where a text stands first in the block of a step."""
+    block, text = (step.code.span, step.code.text) if step.code else (step.span, "")
+    for number in range(block.line, block.line + text.count("\n") + 2):
+        if whole in (line := source.lines[number - 1]):
+            start = line.index(whole) + 1
+            return Span(number, start, number, start + len(whole))
+    return block
 
 
 def _texts(step: AnyStep) -> Iterator[str]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from compiler.analyses.values import read_too_early, value_flow
+from compiler.analyses.values import read_too_early, unread_inputs, value_flow
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.names import Frame
 from compiler.ir.program import Program
-from compiler.ir.tasks import End
+from compiler.ir.tasks import End, Shell
 
 
 def value_warnings(program: Program, frames: Sequence[Frame]) -> Iterator[Diagnostic]:
     """The warnings for a program; those for a runbook that is included several times are given once."""
+    yield from _unread_inputs(program, frames)
     places = {slot: (name, frame) for frame in frames for name, slot in _outputs(frame)}
     if not places:
         return
@@ -33,6 +34,17 @@ def value_warnings(program: Program, frames: Sequence[Frame]) -> Iterator[Diagno
         remedy = f"use it as `${name}` in a command or as `{{{{{name}}}}}` in a text, or remove it"
         found[Diagnostic("RD409", place.path, place.span, problem, remedy)] = None
     yield from found
+
+
+def _unread_inputs(program: Program, frames: Sequence[Frame]) -> Iterator[Diagnostic]:
+    """Where a command runs, it or what it calls may read any input."""
+    if any(isinstance(node.task, Shell) for node in program.nodes):
+        return
+    for name in unread_inputs(program):
+        declared = (item for frame in frames for item in frame.document.runbook.declared.inputs)
+        place = next(item.place for item in declared if item.input.name == name)
+        remedy = f"show it as `{{{{{name}}}}}` in a text, or remove it"
+        yield Diagnostic("RD410", place.path, place.span, f"no step shows the input `{name}`", remedy)
 
 
 def _outputs(frame: Frame) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,236 @@
+"""Blocks in which a failure goes unnoticed (M2, E13): a shell reports the exit code of its last command alone.
+
+The scan knows as much of the shell's grammar as it takes to find the commands of a block, and says nothing of a block
+that it cannot follow to its end: a wrong warning costs more than one that is missing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from compiler.diagnostic import Diagnostic
+from compiler.frontends.rundown.syntax import Code, Runbook, all_steps
+from compiler.source import Source
+
+OPENS = {"if": "fi", "while": "done", "until": "done", "for": "done", "select": "done", "case": "esac", "{": "}"}
+"""The words that begin a compound command, and those that end it."""
+
+WITHIN = frozenset({"then", "else", "elif", "do", "!", "time"})
+"""Words after which another command begins."""
+
+HARMLESS = frozenset(
+    {"echo", "printf", "export", "set", ":", "true", "trap", "unset", "sleep", "shopt", "umask", "exit"}
+)
+"""Commands that hardly fail, or after which none is run."""
+
+_SET = re.compile(r"(?:^|(?<=[\s;&|(]))set[ \t]+([^\n;|&]*)")
+_ERREXIT = re.compile(r"-[A-Za-z]*e[A-Za-z]*|errexit")
+_ASSIGNMENTS = re.compile(r"(?:\s*\w+\+?=(?:'[^']*'|\"(?:\\.|[^\"\\])*\"|\$\{[^}]*\}|\$\([^)]*\)+|[^\s'\"])*)+\s*")
+_SUBSTITUTION = re.compile(r"\$\((?!\()|`")
+_FUNCTION = re.compile(r"function\s+[\w-]+(?:\s*\(\))?")
+_HEREDOC = re.compile(r"<<(-?)\s*(['\"\\]?)([^\s'\"\\;&|<>()]+)\2")
+_WORD = re.compile(r"[^\s;&|()<>'\"`\\$#]+")
+_QUOTED = re.compile(r"'[^']*'|\$'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`(?:\\.|[^`\\])*`|\\.", re.DOTALL)
+_MOST = 12
+"""How many blocks a message names."""
+
+
+@dataclass(slots=True)
+class _List:
+    """Commands that a separator ends: a simple command, or more."""
+
+    text: str = ""
+    is_compound: bool = False
+    is_decided: bool = False
+    """Whether `&&`, `||`, `!` or `&` says what a failure means."""
+
+
+@dataclass(slots=True)
+class _Scan:
+    """A block while it is read."""
+
+    text: str
+    place: int = 0
+    at_command: bool = True
+    open: list[str] = field(default_factory=list)
+    """What ends the compound commands that are open."""
+    bodies: list[tuple[str, bool]] = field(default_factory=list)
+    """The words that end the here-documents whose bodies follow, and whether these may be indented."""
+    lists: list[_List] = field(default_factory=lambda: [_List()])
+
+    def read(self) -> list[_List] | None:
+        """The lists of commands on the top level; None where the block cannot be followed."""
+        while self.place < len(self.text):
+            if not self._step():
+                return None
+        return None if self.open or self.bodies else [one for one in self.lists if one.text or one.is_compound]
+
+    def _step(self) -> bool:
+        """Read a character or a word."""
+        text, now = self.text, self.text[self.place]
+        if match := _QUOTED.match(text, self.place):
+            if match.group() != "\\\n":
+                self._add(match.group())
+            self.place = match.end()
+        elif now in "'\"`":
+            return False
+        elif now == "$":
+            return self._expansion()
+        elif now in "\n;&|":
+            return self._separator()
+        elif now in "()":
+            return self._parenthesis()
+        else:
+            self._plain(now)
+        return True
+
+    def _plain(self, now: str) -> None:
+        """Read a word, a comment, or the beginning of a here-document or function."""
+        text = self.text
+        if now == "#" and (self.place == 0 or text[self.place - 1] in " \t\n;&|("):
+            self.place = (text + "\n").index("\n", self.place)
+        elif match := _HEREDOC.match(text, self.place):
+            self.bodies.append((match[3], bool(match[1])))
+            self.place = match.end()
+        elif self.at_command and (match := _FUNCTION.match(text, self.place)):
+            self.lists[-1].is_compound = True
+            self.place = match.end()
+        elif match := _WORD.match(text, self.place):
+            self._word(match.group())
+            self.place = match.end()
+        else:
+            self._add(now)
+            self.place += 1
+
+    def _add(self, piece: str) -> None:
+        if not self.open:
+            self.lists[-1].text += piece
+        self.at_command = self.at_command and piece.isspace()
+
+    def _word(self, word: str) -> None:
+        is_first, follows = self.at_command, self.text[self.place + len(word) :]
+        if is_first and self.open and word == self.open[-1]:
+            self.open.pop()
+        elif is_first and word in OPENS:
+            self.lists[-1].is_compound = True
+            self.open.append(OPENS[word])
+            self.at_command = word not in ("for", "select", "case")
+        elif is_first and word in WITHIN:
+            self.lists[-1].is_decided |= word == "!" and not self.open
+        else:
+            self._add(word)
+            self.at_command = re.match(r"[ \t]*\(\)", follows) is not None  # the body of a function is a command
+
+    def _separator(self) -> bool:
+        text, pair = self.text, self.text[self.place : self.place + 2]
+        before = text[self.place - 1] if self.place else ""
+        if pair[0] == "&" and (before in "<>" or pair == "&>"):  # a redirection
+            self._add(pair[0])
+            self.place += 1
+            return True
+        self.at_command = True
+        if pair in ("&&", "||"):
+            self.lists[-1].is_decided |= not self.open
+            self.place += 2
+            return True
+        if pair[0] == "|":
+            self.place += 2 if pair == "|&" else 1
+            return True
+        self.place += 1
+        if not self.open:
+            self.lists[-1].is_decided |= pair[0] == "&"
+            self.lists.append(_List())
+        return pair[0] != "\n" or self._skip_bodies()
+
+    def _skip_bodies(self) -> bool:
+        """Go past the here-documents that the last line has begun."""
+        for word, is_indented in self.bodies:
+            indent = r"\t*" if is_indented else ""
+            match = re.compile(rf"^{indent}{re.escape(word)}$\n?", re.MULTILINE).search(self.text, self.place)
+            if match is None:
+                return False
+            self.place = match.end()
+        self.bodies.clear()
+        return True
+
+    def _parenthesis(self) -> bool:
+        now = self.text[self.place]
+        self.place += 1
+        if now == ")":
+            if self.open and self.open[-1] == ")":
+                self.open.pop()
+            self.at_command = bool(self.open) and self.open[-1] == "esac"  # behind a pattern
+            return True
+        if self.text[self.place : self.place + 1] == ")":  # a function
+            self.lists[-1].is_compound = self.at_command = True
+            self.place += 1
+            return True
+        if not (self.open and self.open[-1] == "esac"):
+            self.lists[-1].is_compound = True
+            self.open.append(")")
+        self.at_command = True
+        return True
+
+    def _expansion(self) -> bool:
+        """Go past `$(…)` or `${…}`, which may hold anything that is balanced."""
+        opens = self.text[self.place + 1 : self.place + 2]
+        if opens not in ("(", "{"):
+            self._add("$")
+            self.place += 1
+            return True
+        closes, depth, end = {"(": ")", "{": "}"}[opens], 0, self.place + 1
+        while end < len(self.text):
+            if match := _QUOTED.match(self.text, end):
+                end = match.end()
+                continue
+            depth += (self.text[end] == opens) - (self.text[end] == closes)
+            end += 1
+            if depth == 0:
+                self._add(self.text[self.place : end])
+                self.place = end
+                return True
+        return False
+
+
+def hides_failures(command: str) -> bool:
+    """Whether a simple command of a block before its last one can fail unnoticed."""
+    if any(_ERREXIT.fullmatch(word) for given in _SET.findall(command) for word in given.split()):
+        return False
+    lists = _Scan(command).read() or []
+    return any(_can_fail(one) for one in lists[:-1])
+
+
+def _can_fail(one: _List) -> bool:
+    words = one.text.split()
+    if one.is_compound or one.is_decided or not words:
+        return False
+    is_assignment = _ASSIGNMENTS.fullmatch(one.text) and not _SUBSTITUTION.search(one.text)
+    return not is_assignment and words[0] not in HARMLESS
+
+
+def check_silent(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
+    """E13: one warning for all blocks of a document, unless it says how its shells are run."""
+    steps = [step for step in all_steps(runbook) if step.code and step.code.interpreter]
+    blocks: list[Code] = [step.code for step in steps if step.code]
+    if runbook.declared.shell == "strict":
+        yield from _without_pipefail(source, blocks)
+    if runbook.declared.shell:
+        return
+    found = [block for block in blocks if hides_failures(block.text)]
+    if not found:
+        return
+    lines = [str(block.span.line) for block in found[:_MOST]]
+    more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
+    where = f"the block at line {lines[0]}" if len(found) == 1 else f"the blocks at lines {', '.join(lines)}{more}"
+    problem = f"a command in {where} can fail unnoticed: the exit code of a block is that of its last command"
+    remedy = "begin the block with `set -e`, or write `rdc: {shell: strict}` for all of them (`plain` accepts it)"
+    yield Diagnostic("RD132", source.path, found[0].span, problem, remedy)
+
+
+def _without_pipefail(source: Source, blocks: list[Code]) -> Iterator[Diagnostic]:
+    for block in blocks:
+        if block.interpreter == "sh":
+            problem = f"a block tagged `{block.language}` cannot be strict: sh has no pipefail"
+            yield Diagnostic("RD133", source.path, block.span, problem, "tag it `bash`")

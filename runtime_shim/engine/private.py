@@ -1,0 +1,129 @@
+"""Directories of a run: what is in them is opened by name, never through a link, and is private by default.
+
+A repository may have committed links, and an agent may plant some: they would lead what is written elsewhere.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Optional
+
+from runtime_shim.engine.program import RefusedError
+
+PRIVATE = 0o700  # the mode of a directory that is made
+DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+
+
+def is_link(path: str, at: Optional[int] = None) -> bool:
+    """Tell whether something is a link, by its path from an open directory."""
+    with suppress(OSError):
+        return stat.S_ISLNK(os.stat(path, dir_fd=at, follow_symlinks=False).st_mode)
+    return False
+
+
+def refused_link(path: str) -> RefusedError:
+    """Say what can be done about a link."""
+    return RefusedError(f"{path} is a link: remove it, or name the directory that it leads to with --state-dir")
+
+
+class Folder:
+    """A directory that is open."""
+
+    def __init__(self, at: int, shown: str) -> None:
+        self.at, self.shown, self.mode = at, shown, stat.S_IMODE(os.fstat(at).st_mode)
+        self._inner: dict[str, "Folder"] = {}
+
+    @contextmanager
+    def naming(self, name: str) -> Iterator[None]:
+        """See to it that an error names the whole path, and refuse a link."""
+        path = os.path.join(self.shown, name)
+        try:
+            yield
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.ENOTDIR) and is_link(name, self.at):
+                raise refused_link(path) from None
+            error.filename = path
+            raise
+
+    def enter(self, name: str, mode: int = 0) -> "Folder":
+        """Open a directory in it; one that is made lasts, and has the mode of this one if no other is given."""
+        with self.naming(name):
+            with suppress(FileExistsError):
+                os.mkdir(name, dir_fd=self.at)
+                os.chmod(name, mode or self.mode, dir_fd=self.at)  # whatever the umask is
+                os.fsync(self.at)
+            return Folder(os.open(name, DIRECTORY, dir_fd=self.at), os.path.join(self.shown, name))
+
+    def _has(self, name: str) -> bool:
+        """Tell whether a directory in it is open, and no command has put anything else in its place."""
+        with suppress(KeyError, OSError):
+            now = os.stat(name, dir_fd=self.at, follow_symlinks=False)
+            return os.path.samestat(os.fstat(self._inner[name].at), now)
+        return False
+
+    def inner(self, path: str) -> tuple["Folder", str]:
+        """Return the directory in it that a path of one or two names leads to, and the last name."""
+        folder, _, name = path.rpartition("/")
+        if folder and not self._has(folder):
+            self._inner[folder] = self.enter(folder)
+        return self._inner.get(folder, self), name
+
+    def open(self, path: str, flags: int) -> int:
+        """Open a file in it; one that is made has the mode of the directory."""
+        folder, name = self.inner(path)
+        with folder.naming(name):
+            file = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600, dir_fd=folder.at)
+            if flags & os.O_CREAT:
+                with suppress(PermissionError):  # another operator has made it
+                    os.fchmod(file, folder.mode & 0o666)
+            return file
+
+    def put(self, path: str, data: bytes, lasts: bool = False) -> None:
+        """Write a file in it that has its name once it is whole; what has that name now is replaced."""
+        folder, name = self.inner(path)
+        with folder.naming(name):
+            with suppress(FileNotFoundError):
+                os.unlink(f".{name}.new", dir_fd=folder.at)
+            with open(folder.open(f".{name}.new", os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
+                file.write(data)
+                file.flush()
+                if lasts:
+                    os.fsync(file.fileno())
+            os.replace(f".{name}.new", name, src_dir_fd=folder.at, dst_dir_fd=folder.at)
+            if lasts:
+                os.fsync(folder.at)
+
+
+def names_in(path: str) -> list[str]:
+    """Return the names on a path that must not be links: of an absolute one, the whole path is the only one."""
+    return [path] if os.path.isabs(path) else path.split("/")
+
+
+def refuse_links(path: str) -> None:
+    """Refuse a directory that is reached through a link."""
+    names = names_in(path)
+    for part in ("/".join(names[:count]) for count in range(1, len(names) + 1)):
+        if is_link(part):
+            raise refused_link(part)
+
+
+def opened_folder(path: str) -> Folder:
+    """Open the directory of a state, and make it; what everybody may write to is refused, and so is a link in it."""
+    try:
+        if os.path.isabs(path):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+        folder = Folder(os.open(".", DIRECTORY), "")
+        for name in names_in(path):
+            folder, outer = folder.enter(name, PRIVATE), folder.at
+            os.close(outer)
+        found = [entry.name for entry in os.scandir(folder.at) if entry.is_symlink()]
+    except OSError as error:
+        error.filename = path
+        raise
+    if os.fstat(folder.at).st_mode & stat.S_IWOTH:
+        raise RefusedError(f"to forbid it: chmod o-w {path}", f"everybody may write to {path}, and so change the run")
+    if found:
+        raise refused_link(os.path.join(path, found[0]))
+    return folder

@@ -1,0 +1,158 @@
+"""No link in the place of state leads rdc to a file elsewhere: a repository may have it, or an agent plants it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from .generated import Generated
+
+RUNBOOK = "# T\n\n## 1. Work\n\n```sh\necho worked >> log\n```\n\n## 2. Is it well?\n\n- YES: COMPLETE\n- NO: STOP\n"
+PLAYBOOK = "# T\n\n## ARTIFACTS\n\ntype: markdown\n\n## STEP 1: Write\n\nWrite it.\n\n## STEP 2: Check\n\nCheck it.\n"
+WORKFLOW = """\
+name: t
+steps:
+  - {name: one, agent: a, prompt: Do it., report: {name: first, format: text}, next: two}
+  - {name: two, agent: a, prompt: Do it again., end: true}
+"""
+DOCUMENTS = {"runbook": RUNBOOK, "playbook": PLAYBOOK, "workflow": WORKFLOW}
+AGENT = ("--agent", "echo OWNED; echo 'export OWNED=1'")
+FILES = {
+    "runbook": ["lock", "journal", ".gitignore"],
+    "playbook": [
+        "prompts/1.1",
+        "answers/1.1",
+        "answers/.1.1.new",
+        "answers/2.1",
+        "main.md",
+        ".main.md.new",
+    ],
+    "workflow": ["reports/first.md", "reports/two.md", "prompts/one.1", "answers/two.1"],
+}
+FOLDERS = {
+    "runbook": [".rdc", ".rdc/main"],
+    "playbook": [".rdc/main/prompts", ".rdc/main/answers", ".rdc/main/calls", ".rdc/main/history"],
+    "workflow": [".rdc/main/reports"],
+}
+
+
+def words(kind: str) -> tuple[str, ...]:
+    return ("run",) if kind == "runbook" else ("run", *AGENT)
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in FILES.items() for name in names])
+def test_a_file_that_is_a_link_is_not_followed(kind: str, name: str, tmp_path: Path) -> None:
+    place = Generated(tmp_path, kind, DOCUMENTS[kind])
+    victim = tmp_path / "victim"
+    victim.write_text("mine\n")
+    link = place.state / name
+    link.parent.mkdir(parents=True)
+    link.symlink_to(victim)
+    said = place.call(*words(kind))
+    assert victim.read_text() == "mine\n"
+    if said.code == 2:
+        assert "link" in said.err, said.err
+        link.unlink()  # the remedy
+    assert place.call("status").code == 0
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in FOLDERS.items() for name in names])
+def test_a_folder_that_is_a_link_is_refused(kind: str, name: str, tmp_path: Path) -> None:
+    place = Generated(tmp_path, kind, DOCUMENTS[kind])
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "1.1").write_text("mine\n")
+    link = tmp_path / name
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(elsewhere)
+    said = place.call(*words(kind))
+    assert [path.name for path in elsewhere.iterdir()] == ["1.1"]
+    assert (elsewhere / "1.1").read_text() == "mine\n"
+    assert said.code == 2
+    assert f"{name} is a link" in said.err
+    link.unlink()  # the remedy
+    assert place.call(*words(kind)).code in (0, 75)
+
+
+def test_a_link_that_an_agent_plants_is_not_followed(tmp_path: Path) -> None:
+    place = Generated(tmp_path, "playbook", PLAYBOOK)
+    victim = tmp_path / "victim"
+    victim.write_text("mine\n")
+    inner = "prompts/2.1 answers/2.1 answers/.2.1.new prompts/.2.1.new"
+    outer = "main.md .main.md.new reports"
+    plant = f"cd .rdc/main; for name in {inner}; do ln -sf ../../../victim $name; done\n"
+    plant += f"for name in {outer}; do ln -sf ../../victim $name; done; echo OWNED"
+    place.call("run", "--agent", plant)
+    assert victim.read_text() == "mine\n"
+
+
+def test_state_is_private(tmp_path: Path) -> None:
+    place = Generated(tmp_path, "playbook", PLAYBOOK)
+    os.umask(0o022)
+    assert place.call(*words("playbook")).code == 0
+    modes = {path: stat.S_IMODE(path.lstat().st_mode) for path in [place.state, *place.state.rglob("*")]}
+    assert {f"{mode:o}" for path, mode in modes.items() if path.is_dir()} == {"700"}, modes
+    assert {f"{mode:o}" for path, mode in modes.items() if path.is_file()} == {"600"}, modes
+
+
+def test_files_follow_a_directory_of_the_operator(tmp_path: Path) -> None:
+    place = Generated(tmp_path, "runbook", RUNBOOK)
+    place.state.mkdir(parents=True)
+    place.state.chmod(0o770)
+    assert place.call("run").code == 75
+    assert stat.S_IMODE(place.state.stat().st_mode) == 0o770
+    assert {stat.S_IMODE((place.state / name).stat().st_mode) for name in ("journal", "lock")} == {0o660}
+
+
+def test_a_directory_that_everybody_may_write_is_refused(tmp_path: Path) -> None:
+    place = Generated(tmp_path, "runbook", RUNBOOK)
+    place.state.mkdir(parents=True)
+    place.state.chmod(0o777)
+    said = place.call("run")
+    assert said.code == 2
+    assert "chmod o-w" in said.err
+    place.state.chmod(0o775)  # the remedy
+    assert place.call("run").code == 75
+
+
+MAKEFILE = ["journal", "process", ".gitignore"]
+
+
+@pytest.mark.parametrize("name", MAKEFILE)
+def test_a_makefile_follows_no_file_that_is_a_link(name: str, tmp_path: Path) -> None:
+    place = Generated(tmp_path, "runbook", RUNBOOK, "make")
+    (victim := tmp_path / "victim").write_text("mine\n")
+    place.state.mkdir(parents=True)
+    (place.state / name).symlink_to(victim)
+    said = place.call("run")
+    assert (said.code, victim.read_text()) == (2, "mine\n")
+    assert f".rdc/main.make/{name} is a link: remove it" in said.out + said.err
+    (place.state / name).unlink()
+    assert "WAITING" in place.call("run").out
+
+
+@pytest.mark.parametrize("name", [".rdc", ".rdc/main.make", ".rdc/main.make/history"])
+def test_a_makefile_follows_no_folder_that_is_a_link(name: str, tmp_path: Path) -> None:
+    place = Generated(tmp_path, "runbook", RUNBOOK, "make")
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    link = tmp_path / name
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(elsewhere)
+    said = place.call("run")
+    assert (said.code, list(elsewhere.iterdir())) == (2, [])
+    assert f"{name} is a link: remove it" in said.out + said.err
+    link.unlink()
+    assert "WAITING" in place.call("run").out
+
+
+def test_the_state_of_a_makefile_is_private(tmp_path: Path) -> None:
+    place = Generated(tmp_path, "runbook", RUNBOOK, "make")
+    assert "WAITING" in place.call("run").out
+    assert stat.S_IMODE(place.state.stat().st_mode) == 0o700
+    place.state.chmod(0o777)
+    said = place.call("resume")
+    assert said.code == 2
+    assert "chmod o-w" in said.out + said.err

@@ -1,0 +1,102 @@
+"""Small documents that took long: each ends soon now, with a result or with a diagnostic that says what to change."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.rdc.cli_support import environment
+
+SECONDS = 8
+"""Of the processor; each of these documents took from 10 to 80."""
+
+TEXT = "x y " * 125_000
+HEAD = f'---\nname: &t "{TEXT}"\n'
+ONE = "# A\n\n## 1. B\n\n```bash\ntrue\n```\n"
+RUNS = "".join(f"  s{number}: {{result: COMPLETE, commands: [*t], description: *t}}\n" for number in range(300))
+KEYS = "".join(f"? {{a{number}: *t}}\n: *t\n" for number in range(300))
+SPECIFIED = f"""workflow: {{module: a, workflow: b}}
+config: &t "{TEXT}"
+step_specs:
+  - id: a
+    tools: [{", ".join(f"{{tool: t{number}, arguments: {{a: *t}}}}" for number in range(50))}]
+"""
+ALIASED = {
+    "a.runbook.md": f"{HEAD}scenarios:\n{RUNS}---\n{ONE}",
+    "b.runbook.md": f"{HEAD}{KEYS}---\n{ONE}",
+    "a.playbook.md": f"{HEAD.replace(TEXT, TEXT[:150_000])}scenarios:\n{RUNS}---\n# A\n\n## STEP 1: B\n\nDo it.\n",
+    "a.stepspec.yaml": SPECIFIED,
+    "a.workflow.yaml": f'name: a\ndescription: &t "{TEXT}"\nsteps: [{{name: b, prompt: c, end: true}}]\n'
+    f"scenarios:\n{RUNS}",
+}
+
+
+def limited(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run rdc with a limit of its time."""
+    return subprocess.run(
+        [sys.executable, "-m", "rdc", *words],
+        cwd=folder, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS)), check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ALIASED)
+def test_a_long_text_that_aliases_repeat_is_refused_soon(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(ALIASED[name], encoding="utf-8")
+    done = limited(tmp_path, "check", name)
+    assert done.returncode == 1, done.stderr[-1000:]
+    assert "its aliases repeat more than 2,000,000 characters" in done.stderr
+    assert "repeat less by aliases" in done.stderr
+
+
+def test_some_repetition_is_fine(tmp_path: Path) -> None:
+    text = f"---\nname: &t short\nx: [{', '.join(['*t'] * 1000)}]\n---\n{ONE}"
+    (tmp_path / "a.runbook.md").write_text(text, encoding="utf-8")
+    assert limited(tmp_path, "check", "a.runbook.md").returncode == 0
+
+
+# --- Fields of answers ------------------------------------------------------------------------------------------------
+
+LIST = "[" + "1," * 400_000 + "1]"
+NESTED = {
+    "closed": ('{"a":' * 900 + LIST + "}" * 900, None),
+    "outermost": ('{"found":"yes","a":' + '{"a":' * 899 + LIST + "}" * 900, "yes"),
+    "open": ('{"a":' * 900 + LIST, None),
+    "broken": ('{"a":' * 900 + LIST[:-1] + "}" * 900, None),
+    "beside": ('{"found":"yes"}' + '{"a":' * 900 + LIST, "yes"),
+    "siblings": ('[{"found":"yes"}' + ',{"a":[1,1]}' * 60_000, "yes"),
+    "deeper": ('{"found":"yes","a":' + '{"a":' * 5_000 + "1" + "}" * 5_001, None),
+    "in a text": ('{"a":"{' + "{" * 100_000 + '"}' + '{"found":"yes"} {"{"', "yes"),
+}
+BOOK = """# A
+
+## STEP 1: B
+
+Answer.
+
+@output(it, extract:"found")
+
+## STEP 2: C
+
+It is <{{it}}>.
+"""
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_a_field_is_taken_soon_from_many_nested_objects(name: str, tmp_path: Path) -> None:
+    answer, field = NESTED[name]
+    (tmp_path / "a.playbook.md").write_text(BOOK, encoding="utf-8")
+    (tmp_path / "answer").write_text(answer, encoding="utf-8")
+    assert limited(tmp_path, "compile", "a.playbook.md", "--to", "python", "-o", "a.py").returncode == 0
+    done = subprocess.run(
+        [sys.executable, "a.py", "run", "--agent", "cat > prompt; cat answer"],
+        cwd=tmp_path, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS)), check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-1000:]
+    prompt = (tmp_path / "prompt").read_text(encoding="utf-8")
+    assert f"It is <{field or answer}>." in prompt
