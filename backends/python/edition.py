@@ -1,0 +1,163 @@
+"""The bundler: whole modules of the runtime as one text, without annotations and docstrings (rule 2)."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import resources
+from typing import NamedTuple
+
+_NOQA = re.compile(r"  # noqa: [A-Z0-9, ]*?(?: \((?P<why>.*)\)| - (?P<reason>.*))?$", re.MULTILINE)
+_CHECKING = "TYPE_CHECKING"
+
+
+class _Edit(NamedTuple):
+    """Lines from `first` up to `last`, counted from 0, that are replaced."""
+
+    first: int
+    last: int
+    lines: tuple[str, ...]
+
+
+def joined(names: Sequence[str]) -> str:
+    """The text of some modules, by their dotted names below `runtime_shim`; each imports only from those before it."""
+    sources = {name: _source(name) for name in dict.fromkeys(names)}
+    trees = {name: ast.parse(source) for name, source in sources.items()}
+    imports = sorted({line for tree in trees.values() for line in _imports(tree)})
+    parts = (f"# --- {_summary(trees[name])}\n{_body(source, trees[name])}" for name, source in sources.items())
+    return "\n".join(imports) + "\n\n" + "\n\n".join(parts) + "\n"
+
+
+def _source(name: str) -> str:
+    path = resources.files("runtime_shim").joinpath(f"{name.replace('.', '/')}.py")
+    return _NOQA.sub(_why, path.read_text(encoding="utf-8"))
+
+
+def _why(found: re.Match[str]) -> str:
+    """The reason for an exception from the rules of style, which is worth reading; not the exception."""
+    reason = found["why"] or found["reason"]
+    return f"  # {reason}" if reason else ""
+
+
+def _summary(tree: ast.Module) -> str:
+    return (ast.get_docstring(tree) or "").splitlines()[0]
+
+
+def _is_import(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom) or (
+        isinstance(node, ast.If) and _CHECKING in ast.dump(node.test)
+    )
+
+
+def _imports(tree: ast.Module) -> Iterator[str]:
+    """The imports of Python's library, a line for each name."""
+    yield "import collections"
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            yield from (f"import {alias.name}" for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not (node.module or "").startswith(("runtime_shim", "typing")):
+            yield from (f"from {node.module} import {alias.name}" for alias in node.names)
+
+
+def _body(source: str, tree: ast.Module) -> str:
+    lines = source.splitlines()
+    edits = sorted(_edits(tree.body, lines), key=lambda edit: -edit.first)
+    for edit in edits:
+        lines[edit.first : edit.last] = edit.lines
+    text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
+    return re.sub(r"\n\n(?= {4}(?:def|@|#))", "\n", text)  # a method stands right below the one before it
+
+
+def _edits(body: Iterable[ast.stmt], lines: list[str]) -> Iterator[_Edit]:
+    for node in body:
+        first, last = _line(node), node.end_lineno or 0
+        if _is_import(node) and not node.col_offset:
+            yield _Edit(first, last, ())
+        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            yield _Edit(first, last, ())
+        elif isinstance(node, ast.AnnAssign):
+            yield from _assignment(node, lines)
+        elif isinstance(node, ast.Assign) and _is_alias(node):
+            yield _Edit(first, last, ())
+        elif isinstance(node, ast.ClassDef) and "NamedTuple" in map(ast.unparse, node.bases):
+            yield _Edit(first, last, (_tuple(node),))
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield from _definition(node, lines)
+        else:
+            for field in ("body", "orelse", "finalbody", "handlers"):
+                yield from _edits(getattr(node, field, ()), lines)
+
+
+def _line(node: ast.stmt) -> int:
+    return node.lineno - 1
+
+
+def _is_alias(node: ast.Assign) -> bool:
+    """Whether it names a type: nothing mentions it once there are no annotations."""
+    return isinstance(node.value, ast.Subscript) and ast.unparse(node.value.value) in _TYPES
+
+
+_TYPES = {"dict", "list", "tuple", "Callable", "Union", "Optional", "Mapping", "MutableMapping", "Sequence", "set"}
+
+
+def _assignment(node: ast.AnnAssign, lines: list[str]) -> Iterator[_Edit]:
+    first, last = _line(node), node.end_lineno or 0
+    if node.value is None:
+        yield _Edit(first, last, ())
+        return
+    value = node.value
+    rest = [lines[value.lineno - 1][value.col_offset :], *lines[value.lineno : last]]
+    yield _Edit(first, last, (f"{' ' * node.col_offset}{ast.unparse(node.target)} = {rest[0]}", *rest[1:]))
+
+
+def _definition(node: ast.FunctionDef | ast.ClassDef, lines: list[str]) -> Iterator[_Edit]:
+    """A function or class: its head without types, and what stands in it without docstrings."""
+    body, indent = node.body, " " * node.col_offset
+    has_docstring = ast.get_docstring(node, clean=False) is not None
+    inner = body[1:] if has_docstring else body
+    start = (
+        _line(body[0])
+        if has_docstring
+        else min(_line(one) - len(getattr(one, "decorator_list", ())) for one in body[:1])
+    )
+    head = list(lines[_line(node) : start])
+    if isinstance(node, ast.FunctionDef):
+        for argument in (
+            *node.args.posonlyargs,
+            *node.args.args,
+            *node.args.kwonlyargs,
+            node.args.vararg,
+            node.args.kwarg,
+        ):
+            if argument:
+                argument.annotation = None
+        comments = [line for line in head[1:] if line.strip().startswith("#")]
+        tail = re.search(r":(  #.*)$", head[-1]) if len(head) == 1 else None
+        head = [f"{indent}def {node.name}({ast.unparse(node.args)}):{tail[1] if tail else ''}", *comments]
+    end = body[0].end_lineno or 0 if has_docstring else start
+    empty = (
+        ()
+        if any(not (isinstance(one, ast.AnnAssign) and one.value is None) for one in inner)
+        else (f"{indent}    pass",)
+    )
+    yield _Edit(_line(node), end, (*head, *empty))
+    yield from _edits(inner, lines)
+
+
+def _tuple(node: ast.ClassDef) -> str:
+    """A class of named fields, as a call that names them; its methods as functions of a class around it."""
+    fields = [each for each in node.body if isinstance(each, ast.AnnAssign)]
+    names = " ".join(field.target.id for field in fields if isinstance(field.target, ast.Name))
+    defaults = ", ".join(ast.unparse(field.value) for field in fields if field.value)
+    made = f'collections.namedtuple("{node.name}", "{names}"{f", defaults=({defaults},)" if defaults else ""})'
+    methods = [one for one in node.body if isinstance(one, ast.FunctionDef)]
+    if not methods:
+        return f"{node.name} = {made}"
+    for method in methods:
+        method.body = method.body[1:] if ast.get_docstring(method) else method.body
+        method.returns = None
+        for argument in method.args.args:
+            argument.annotation = None
+    inner = "\n\n".join("    " + ast.unparse(method).replace("\n", "\n    ") for method in methods)
+    return f"class {node.name}({made}):\n{inner}"
