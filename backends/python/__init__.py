@@ -10,9 +10,9 @@ from jinja2 import Environment
 
 from backends.base import MARK, Backend, Emission
 from backends.companions import Companion
-from backends.python.bundle import bundle, needs, whole
 from backends.python.calls import calls
 from backends.python.common import explained
+from backends.python.edition import edition_of, runtime
 from backends.python.literals import literal
 from backends.python.options import PythonOptions
 from backends.python.table import table
@@ -42,7 +42,8 @@ class PythonBackend(Backend[PythonOptions]):
         if not is_full:
             entries.pop("jumps", None)
         called = calls(entries, _headings(program))
-        shared = _shared() if options.runtime == "shared" else None
+        edition = edition_of(entries, is_full=is_full)
+        shared = _shared(edition) if options.runtime == "shared" else None
         text = (
             _templates()
             .get_template("program.py.jinja")
@@ -61,8 +62,8 @@ class PythonBackend(Backend[PythonOptions]):
                 ],
                 shells=shells(program),
                 shared=shared,
-                needs=needs(entries, is_full=is_full) if shared else [],
-                runtime=None if shared else bundle(entries, called, is_full=is_full).about(program.kind),
+                edition=edition,
+                runtime="" if shared else runtime(edition),
             )
         )
         return Emission(text, companions=(Companion(shared.name, shared.text, "runtime"),) if shared else ())
@@ -82,11 +83,12 @@ def _templates() -> Environment:
 
 
 @cache
-def _shared() -> _Shared:
-    """The runtime for all programs: the same bytes for all that one version compiles."""
-    text = _templates().get_template("shared.py.jinja").render(mark=MARK, version=__version__, runtime=whole())
+def _shared(edition: str) -> _Shared:
+    """An edition as a file beside programs: the same bytes for all that one version compiles."""
+    template = _templates().get_template("shared.py.jinja")
+    text = template.render(mark=MARK, version=__version__, edition=edition, runtime=runtime(edition))
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return _Shared(f"rdc-runtime-{__version__}-{digest[:8]}.py", text, digest)
+    return _Shared(f"rdc_runtime_{edition}_{digest[:8]}.py", text, digest)
 
 
 def _headings(program: Program) -> dict[str, str]:

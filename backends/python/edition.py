@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from importlib import resources
-from typing import NamedTuple
+from textwrap import wrap
+from typing import Any, NamedTuple
+
+from runtime_shim.editions import EDITIONS
 
 _NOQA = re.compile(r"  # noqa: [A-Z0-9, ]*?(?: \((?P<why>.*)\)| - (?P<reason>.*))?$", re.MULTILINE)
 _CHECKING = "TYPE_CHECKING"
@@ -18,6 +22,33 @@ class _Edit(NamedTuple):
     first: int
     last: int
     lines: tuple[str, ...]
+
+
+def edition_of(program: Mapping[str, Any], *, is_full: bool) -> str:
+    """The name of the smallest edition with what the table of a program needs."""
+    nodes = program["nodes"].values()
+    tasks = {node["task"] for node in nodes}
+    keys = {key for node in nodes for key in node} | {key for key, value in program.items() if value}
+    if "contract" in program:
+        return "contract"
+    if is_full or not keys.isdisjoint(_OF_AGENTS) or not tasks.isdisjoint(("agent", "tool", "parallel")):
+        return "agents"
+    has_slots = any(not isinstance(value, int) for value in program["registers"].values())
+    is_more = has_slots or not keys.isdisjoint(_OF_VALUES) or not tasks <= {"shell", "ask", "branch", "end"}
+    return "values" if is_more else "commands"
+
+
+_OF_AGENTS = {"artifact", "report", "folder", "contexts"}
+_OF_VALUES = {"inputs", "outputs", "secrets", "limit", "delay", "timeout", "texts", "env"}
+
+
+@cache
+def runtime(name: str) -> str:
+    """The text of an edition: its modules, and what takes part in runs."""
+    edition = EDITIONS[name]
+    classes = ", ".join(each.rpartition(".")[2] for each in edition.extensions)
+    listed = "\n".join(wrap(classes, 112, initial_indent="    ", subsequent_indent="    "))
+    return f"{joined(edition.modules)}\nEXTENSIONS = (\n{listed},\n)  # in the order in which they take part\n"
 
 
 def joined(names: Sequence[str]) -> str:
@@ -72,9 +103,9 @@ def _body(source: str, tree: ast.Module) -> str:
 def _edits(body: Iterable[ast.stmt], lines: list[str]) -> Iterator[_Edit]:
     for node in body:
         first, last = _line(node), node.end_lineno or 0
-        if _is_import(node) and not node.col_offset:
-            yield _Edit(first, last, ())
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+        if (_is_import(node) and not node.col_offset) or (
+            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+        ):
             yield _Edit(first, last, ())
         elif isinstance(node, ast.AnnAssign):
             yield from _assignment(node, lines)

@@ -17,6 +17,6 @@ class PythonOptions(BaseModel):
         description="Whether the runtime is part of the program, or a file beside it that several programs share.",
     )
     operator: Literal["full", "basic"] = Field(
-        default="full",
+        default="basic",
         description="Whether the program can do what operators ask for besides: goto, logs, notices and more.",
     )
