@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -14,7 +12,6 @@ from rdc.commands.reporter import Reporter
 
 if TYPE_CHECKING:
     from compiler.driver import Settings
-    from compiler.ir.program import Program
 
 
 # What follows FILE belongs to the program: click must not look for options there.
@@ -43,24 +40,7 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
     from compiler.passes import optimise  # noqa: PLC0415
     from runtime_shim import main  # noqa: PLC0415
 
-    with _agents_by_name(compilation.program):
-        return main(table(optimise(compilation.program)), _with_subcommand(arguments), _called(file, settings))
-
-
-@contextmanager
-def _agents_by_name(program: Program) -> Iterator[None]:
-    """Let agents that answer questions be called by name; the table of names is only in programs that call agents."""
-    from compiler.ir.tasks import agents_of  # noqa: PLC0415 (as above)
-    from runtime_shim.tasks.conversing import NAMES  # noqa: PLC0415
-    from runtime_shim.tasks.recipes import called  # noqa: PLC0415
-
-    before = list(NAMES)
-    if not any(agents_of(node.task) for node in program.nodes):
-        NAMES.append(lambda _options, agent: called(agent))
-    try:
-        yield
-    finally:
-        NAMES[:] = before
+    return main(table(optimise(compilation.program)), _with_subcommand(arguments), _called(file, settings))
 
 
 def _called(file: str, settings: Settings) -> str:

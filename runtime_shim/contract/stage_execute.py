@@ -49,7 +49,7 @@ def execute_step(stages: Stages, name: str, node: Table) -> Union[Found, Done]:
     except UnsafeError as error:
         return Found(f"output {error}", {})
     try:
-        folder, kept = tempfile.mkdtemp(prefix="rdc-"), Table()
+        folder, kept = tempfile.mkdtemp(prefix="rdc-"), {}
     except OSError as error:
         raise stages.not_begun(name, error) from None
     try:
