@@ -13,8 +13,7 @@ from rdc.tools.request import read_request
 from runtime_shim.contract.contract import HANDED
 from runtime_shim.contract.safe_paths import UnsafeError, write_inside
 from runtime_shim.engine.program import RefusedError
-from runtime_shim.operator.mocks import Mocks, Reply, mocks_in, reply_to
-from runtime_shim.operator.plays import Play
+from runtime_shim.operator.mocks import MocksByKind, Play, Reply, mocks_in, reply_to
 from runtime_shim.tasks.files import read_text
 
 MOST_RUNS = 20
@@ -48,7 +47,7 @@ def _played(play: Play, environment: Mapping[str, str]) -> Reply:
     return Reply("", f"exit code {play.code}" if play.code else "")
 
 
-def _called(mocks: Mocks, given: bytes, environment: Mapping[str, str]) -> tuple[str, str]:
+def _called(mocks: MocksByKind, given: bytes, environment: Mapping[str, str]) -> tuple[str, str]:
     """Who is called: agents are told their type, and tools and executors get JSON."""
     step = environment.get("RDC_STEP", "")
     if "RDC_AGENT_TYPE" in environment:
