@@ -290,7 +290,10 @@ class RoutedWorkflow(Workflow[RoutedParts]):
             env = {**given, "RDC_SECRETS": " ".join(given)} if given else {}
             says = ("Against the commit that was checked out; files that git ignores are left out.",)
             run = f"{RUNTIME} changes\n"
-            yield Step("Collect what was changed", ARTIFACT, comments=says, shell=PLAIN_SHELL, env=env, run=run)
+            yield Step("Collect what was changed", comments=says, shell=PLAIN_SHELL, run=run)
+            says = ("Nothing goes out that holds a secret. Git has run in a step that knows none.",)
+            run = f"{RUNTIME} release-changes\n"
+            yield Step("Look for secrets in it", ARTIFACT, comments=says, shell=PLAIN_SHELL, env=env, run=run)
             yield left_behind("Keep what was changed", "For the job that asks for it to be taken over.")
         if self.prompts.waits:
             yield from waiting_saved(self._secrets_in(part), self.events, routed=True, beside=self._beside_state)
