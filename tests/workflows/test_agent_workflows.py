@@ -410,6 +410,49 @@ def test_changes_that_hold_a_secret_do_not_go_out(tmp_path: Path, said: str) -> 
     assert not list((tmp_path / "history" / "1" / "artifacts").glob("changes.json"))
 
 
+FORGED = """import json, os, sys
+if sys.argv[1:] in (["changes"], ["artifact"]):
+    path = os.path.dirname(__file__) + "/state"
+    with open(path) as file:
+        found = {**json.load(file), "node": "COMPLETE"}
+    with open(path, "w") as file:
+        json.dump(found, file)
+"""
+
+
+@pytest.mark.parametrize("decision", ["approved", "rejected"])
+def test_a_part_that_ends_at_a_gate_publishes_nothing(tmp_path: Path, decision: str) -> None:
+    """Nor where an agent has the run look complete once its job has ended at the gate."""
+    base = repository(tmp_path)
+    (tmp_path / "log.py").write_text(FORGED)
+    attack = 'at=$RUNNER_TEMP/rdc/rdc.py; chmod u+w "$at"; cat log.py "$at" > log.new; cat log.new > "$at"; rm log.*'
+    agents = {"coder": f"echo new > old.txt; [ ! -e log.py ] || {{ {attack}; }}; {AGENT}"}
+    workflow = compiled(program(), publish="pull-request", agents=agents)
+    done = run(tmp_path, workflow, ANSWERS, environments={"approval": [decision]}, github={"sha": base})
+    assert "Approved was" in done.log or decision == "rejected", done.log
+    steps = {step.name: step.outcome for step in done.jobs["part_1"].steps}
+    assert (steps["Collect what was changed"], steps["Keep what was changed"]) == ("skipped", "skipped")
+    assert not done.jobs["part_1"].outputs.get("artifact_name")
+    if decision == "rejected":
+        assert done.jobs["publish_pull_request"].result == "skipped"
+        assert not list((tmp_path / "history").rglob("changes.json"))
+
+
+def test_a_part_from_which_only_a_gate_leads_on_has_no_step_that_publishes() -> None:
+    made = program()
+    ends = {"plan", "implement", "review"}
+    nodes = [replace(node, edges=tuple(map(_stopping, node.edges))) if node.id in ends else node for node in made.nodes]
+    jobs = parsed(compiled(replace(made, nodes=tuple(nodes)), publish="pull-request"))["jobs"]
+    assert "part_1.outputs.artifact" not in jobs["publish_pull_request"]["if"]
+    assert "part_2.outputs.artifact" in jobs["publish_pull_request"]["if"]
+    names = {name: [step.get("name") for step in job["steps"]] for name, job in jobs.items()}
+    assert [name for name in names if "Keep what was changed" in names[name]] == ["part_2"]
+
+
+def _stopping(edge: Edge) -> Edge:
+    return replace(edge, target="STOP plan") if edge.target == "COMPLETE" else edge
+
+
 def test_publishing_what_there_is_not_is_an_error() -> None:
     for options in ({"publish": "summary"}, {"publish": "pull-request", "publish-file": "x"}):
         emission = GithubBackend().emit(program(), {"agent": AGENT, **options})
