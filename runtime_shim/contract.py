@@ -2,7 +2,6 @@
 
 import math
 import os
-import re
 import time
 from typing import Any, Callable, NamedTuple, Optional, Union
 
@@ -21,8 +20,6 @@ from runtime_shim.walk import Registers, attempt_of, filled
 STEP_SECONDS = 1800  # the time limit of an attempt where the configuration says none (B7)
 LONGEST_ATTEMPT = 10**8  # seconds: no timer of the system takes much more
 HANDED = {"evidence": "RDC_EVIDENCE_FILE", "drrs": "RDC_DRR_FILE"}  # what an executor may hand over, and where
-# By which a step tells the runner of GitHub something, or acts as its job.
-OF_RUNNER = re.compile(rb"GITHUB_(TOKEN|OUTPUT|ENV|PATH|STEP_SUMMARY|STATE)|ACTIONS_.*")
 KINDS_OF_STAGES = ("inputs", "context", "tool", "execute", "guardrails", "validation", "outputs")  # in order
 
 
@@ -112,11 +109,6 @@ class Stages(Prompts, Conversing):
             found = found._replace(error=self.late)
         note = {"found": found.kept} if found.kept else None
         return Done("fail" if found.error else "pass", found.error or found.remark, note)
-
-    def environment(self, node: Table, **more: str) -> dict[bytes, bytes]:
-        """Return the environment of executors and tools, without what is between the job and the runner of GitHub."""
-        found = super().environment(node, **more)
-        return {name: value for name, value in found.items() if not OF_RUNNER.fullmatch(name)}
 
     @property
     def root(self) -> str:
