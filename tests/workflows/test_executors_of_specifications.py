@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.rdc.cli_support import call
 from tests.stepspecs.test_targets_github import written
 from tests.workflows import engine
 
@@ -77,3 +80,13 @@ def test_what_an_executor_says_is_no_command_to_the_runner(tmp_path: Path, comma
     assert f"::{command}forged" in done.log
     assert "this is forged" in done.log
     assert "forged" not in str([job.annotations for job in done.jobs.values()])
+
+
+def test_agents_of_a_python_program_are_not_told_where_the_runner_listens(tmp_path: Path) -> None:
+    (tmp_path / "a.playbook.md").write_text("# A\n\n## STEP 1: B\n\nSay it.\n", encoding="utf-8")
+    assert call("compile", "a.playbook.md", "--to", "python", "-o", "a.py", cwd=tmp_path).code == 0
+    env = {**os.environ, **{name: str(tmp_path / name) for name in (*FILES, "GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN")}}
+    words = [sys.executable, "a.py", "run", "--agent", "env > agent; echo said"]
+    subprocess.run(words, cwd=tmp_path, env={**env, "GITHUB_SHA": "b"}, check=True, capture_output=True)
+    assert not names(tmp_path / "agent") & {*FILES, "GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN"}
+    assert "GITHUB_SHA" in names(tmp_path / "agent")

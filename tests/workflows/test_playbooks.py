@@ -379,6 +379,7 @@ def test_what_is_published_spells_no_name_by_its_characters_and_hides_nothing_of
 REFERENCES = (
     "https://GITHUB.com/o/r/issues/3",
     "https://github.com/o/r/pulls/3",
+    "[x](https://github.com/o/r/issues\\/3)",
     "https://github.com/o/r/PULL/3/files",
     "https://github.com/o/r/issues//3",
     "https://git.example.org/o/r/issues/3",
@@ -398,7 +399,7 @@ def test_a_comment_refers_to_nothing_on_any_host(reference: str, monkeypatch: py
         monkeypatch.setenv(name if name == "NUMBER" else f"GITHUB_{name}", value)
     publisher_comment.comment("a.md", f"See {reference} and src/issues/a.py.\n".encode())
     told = said[0].split("\n\n", 1)[1]
-    assert not re.search(r"(?i)/(issues|pulls?|discussions|commits?)/+[0-9]", told)
+    assert not re.search(r"(?i)/(issues|pulls?|discussions|commits?)[\\/]+[0-9]", told)
     assert reference in told.replace("\u200b", "")
     assert "src/issues/a.py" in told
 
