@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/draft-prd.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))draft-prd.py
-RDC_SHA256 := 574af7952c9702f393194cc604807a5c00ca291b1384edd00100ee171b5ae890
+RDC_SHA256 := 96160acb9710e81bcc0f2986bd049c09416edae2b8ffc986237c3fc280674473
 RDC_STATE := .rdc/draft-prd.make
 
 SHELL = /bin/sh

@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/publish-notes.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))publish-notes.py
-RDC_SHA256 := cf3a779688e0825e8a15b6baa0111c523a88032aaa89c1573af5259616c26e5e
+RDC_SHA256 := 97ab47439f37b4e377f3980b833f450c1ca50cf423bc34831c0edff42b6c0202
 RDC_STATE := .rdc/publish-notes.make
 
 SHELL = /bin/sh
