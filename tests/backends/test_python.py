@@ -173,10 +173,10 @@ def test_the_runtime_of_a_runbook_keeps_its_budget(name: str, tmp_path: Path) ->
 
 
 PROGRAMS: dict[str, tuple[int, Task]] = {
-    "agent": (2160, agent("Hello")),
-    "tool": (2035, Tool("c", "t", text("{}"))),
+    "agent": (2165, agent("Hello")),
+    "tool": (2040, Tool("c", "t", text("{}"))),
     "gate": (1320, Gate("", text(""))),
-    "parallel": (2280, Parallel((Agent("", text("a")), Agent("", text("b"))), "all")),
+    "parallel": (2285, Parallel((Agent("", text("a")), Agent("", text("b"))), "all")),
 }
 
 
