@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/checked-code.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))checked-code.py
-RDC_SHA256 := 9ac9b2c03cb5aa4a0190a32c9a056d87837f08a72f4e5cf610ca1b6cf7aafad3
+RDC_SHA256 := 09e1b8afcc717df69bc14ab525d1f642e2f05dd4b19ab6900d4d9979353dd93d
 RDC_STATE := .rdc/checked-code.make
 
 SHELL = /bin/sh

@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/draft-prd.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))draft-prd.py
-RDC_SHA256 := 96160acb9710e81bcc0f2986bd049c09416edae2b8ffc986237c3fc280674473
+RDC_SHA256 := f39116a909f230d40538df2ecd80bef766334c3e09a6834dd49e75cb5de78c19
 RDC_STATE := .rdc/draft-prd.make
 
 SHELL = /bin/sh

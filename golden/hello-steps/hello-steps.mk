@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/hello-steps.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))hello-steps.py
-RDC_SHA256 := 35ddcf03d652d9d8a1529585b2cdd52fa75af02957d7d1800e7c0d9237d9de12
+RDC_SHA256 := c53c1f6c9137f580dc7f9295abafa139aea37eaa93370f3a960c3b58cb794515
 RDC_STATE := .rdc/hello-steps.make
 
 SHELL = /bin/sh

@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/plan-product.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))plan-product.py
-RDC_SHA256 := 154b150469d1d71466390a3e18a0fe141cdadec9eaf78da4ed9ed1b0d108ec5c
+RDC_SHA256 := a141a6e66aa659b71e188e8ee3654954e635a012349a2814bc42a7f4e487604f
 RDC_STATE := .rdc/plan-product.make
 
 SHELL = /bin/sh
