@@ -138,6 +138,7 @@ CODES: dict[str, Code] = {
     "RD133": Code("strict-sh", _E, "E13"),
     "RD134": Code("reference-in-command", _E, "E1"),
     "RD135": Code("quoted-reference", _W, "E1"),
+    "RD136": Code("overlapping-repetitions", _W, "I8"),
     # Targets of GOTO
     "RD201": Code("unknown-target", _E, "V10"),
     "RD202": Code("static-target-in-dynamic-step", _E, "V10"),

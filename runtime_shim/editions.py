@@ -1,6 +1,6 @@
 """The editions of the runtime: which modules each is made of, in order, and its extensions, in order (rule 2).
 
-A module imports only from those before it. None has a `from __future__`: that line would have to stand first in the file.
+A module imports only from those before it. None has a `from __future__`: that line would have to come first.
 """
 
 from importlib import import_module

@@ -106,6 +106,7 @@ class Flow:
         self._position = {place.name: index for index, place in enumerate(places)}
         self._leaving: dict[str, int] = {}
         self._values: dict[str, dict[str, Values | None]] = {}
+        self._sources: dict[str, list[str]] = {}
         home = {node.id: place.name for place in places for node in place.nodes}
         self.arcs[home[program.entry]].append(Arc(_START, Edge((), (), program.entry), TRUE))
         for place in places:
@@ -238,8 +239,19 @@ class Flow:
             return ((TRUE, self._initial[register]),)
         known = self._values.setdefault(register, {})
         for earlier in self.places[first + 1 + len(known) : self._position[name] + 1]:
-            known[earlier.name] = self._arriving(earlier, register)
+            sources = self._sources_of(earlier)
+            values = known.get(sources[0]) if sources else None
+            is_carried = values is not None and not any(
+                known.get(source) is not values or register in self._changed_in[source] for source in sources
+            )
+            known[earlier.name] = values if is_carried else self._arriving(earlier, register)
         return known[name]
+
+    def _sources_of(self, place: Place) -> list[str]:
+        """From where a place is reached, each once; it has all its arcs when its counters are asked for."""
+        if place.name not in self._sources:
+            self._sources[place.name] = list(dict.fromkeys(arc.source for arc in self.arcs[place.name]))
+        return self._sources[place.name]
 
     @cached_property
     def _first_changes(self) -> dict[str, int]:

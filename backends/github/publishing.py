@@ -10,9 +10,10 @@ from backends.github.changes import proposes_changes
 from backends.github.continuation import taken_artifact
 from backends.github.identifiers import ARTIFACT
 from backends.github.job import Job
-from backends.github.jobs import Jobs, all_of
+from backends.github.jobs import all_of
 from backends.github.options import GithubOptions
 from backends.github.prompts import TOKEN
+from backends.github.routes import RoutedParts
 from backends.github.runtime import delimiter
 from backends.github.scalar import Expression, label
 from backends.github.step import PLAIN_SHELL, Step
@@ -70,10 +71,11 @@ def unfit_publications(program: Program, options: GithubOptions) -> Iterator[Dia
 
 
 def publications(
-    parts: Jobs, options: GithubOptions, events: Iterable[str], program: Program, name: str
+    parts: RoutedParts, options: GithubOptions, events: Iterable[str], program: Program, name: str
 ) -> Iterator[Job]:
     """The jobs, which begin when the run is complete; `name` is what the program is called."""
-    left = [parts.handed_on(part.id, ARTIFACT, "outputs.name") for part in parts.parts] if _jobs(options) else []
+    completing = parts.completing() if _jobs(options) else []
+    left = [parts.handed_on(part.id, ARTIFACT, "outputs.name") for part in completing]
     for kind in _jobs(options):
         about = _CHANGES if proposes_changes(program, options) else _about(kind, frozenset(events))
         yield Job(

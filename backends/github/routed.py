@@ -282,16 +282,8 @@ class RoutedWorkflow(Workflow[RoutedParts]):
     def _kept(self, parts: RoutedParts, part: Part) -> Iterator[Step]:
         if self._talks:
             yield calls_kept()
-        if self.program.artifact is not None:
-            yield Step("Write the last output", ARTIFACT, shell=PLAIN_SHELL, run=f"{RUNTIME} artifact\n")
-            yield left_behind()
-        if self._proposes:
-            given = self._secrets_in(part)
-            env = {**given, "RDC_SECRETS": " ".join(given)} if given else {}
-            says = ("Against the commit that was checked out; files that git ignores are left out.",)
-            run = f"{RUNTIME} changes\n"
-            yield Step("Collect what was changed", ARTIFACT, comments=says, shell=PLAIN_SHELL, env=env, run=run)
-            yield left_behind("Keep what was changed", "For the job that asks for it to be taken over.")
+        if part in parts.completing():
+            yield from self._left_behind(part, f"steps.{RESULT}.outputs.next == ''" if parts.onward(part) else "")
         if self.prompts.waits:
             yield from waiting_saved(self._secrets_in(part), self.events, routed=True, beside=self._beside_state)
         if parts.onward(part):
@@ -303,3 +295,21 @@ class RoutedWorkflow(Workflow[RoutedParts]):
                 routed=True,
                 beside=self._beside_state,
             )
+
+    def _left_behind(self, part: Part, when: str) -> Iterator[Step]:
+        """What a complete run leaves: its last output, and what was changed in the workspace."""
+        if self.program.artifact is not None:
+            run = f"{RUNTIME} artifact\n"
+            yield Step("Write the last output", ARTIFACT, condition=when, shell=PLAIN_SHELL, run=run)
+            yield left_behind()
+        if self._proposes:
+            given = self._secrets_in(part)
+            env = {**given, "RDC_SECRETS": " ".join(given)} if given else {}
+            says = ("Against the commit that was checked out; files that git ignores are left out.",)
+            run = f"{RUNTIME} changes\n"
+            yield Step("Collect what was changed", condition=when, comments=says, shell=PLAIN_SHELL, run=run)
+            says = ("Nothing goes out that holds a secret. Git has run in a step that knows none.",)
+            run = f"{RUNTIME} release-changes\n"
+            name = "Look for secrets in it"
+            yield Step(name, ARTIFACT, condition=when, comments=says, shell=PLAIN_SHELL, env=env, run=run)
+            yield left_behind("Keep what was changed", "For the job that asks for it to be taken over.")

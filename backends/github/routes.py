@@ -139,6 +139,7 @@ class RoutedParts(Jobs):
         self._resumed = {name for name in routes.home if waits and self._may_wait(name)}
         self._arrivals: list[AbstractSet[str]] = []
         self._onward: list[AbstractSet[str]] = []
+        self._completing: list[bool] = []
         for level in range(self.last + 1):
             self._follow(level)
         self.parts = [self._part(level) for level in range(self.last + 1)]
@@ -224,6 +225,11 @@ class RoutedParts(Jobs):
         """Others are to decide where the run stands at the place when the job ends."""
         return self._known(self._said(part.id, place.name))
 
+    def completing(self) -> list[Part]:
+        """The parts in which a run can come to the good end: agents of no other part can have something published."""
+        found = [part for part, is_completing in zip(self.parts, self._completing, strict=True) if is_completing]
+        return found or list(self.parts)
+
     def onward(self, part: Part) -> list[str]:
         """The names of the places where a job may leave the run for later ones, or for others to decide."""
         found = {*self._onward[self.parts.index(part)], *(place.name for place in part.apart)}
@@ -257,6 +263,8 @@ class RoutedParts(Jobs):
         left = {*arrivals, *(name for place in here for name in self.routes.exits[place.name]), *self._resumed}
         self._arrivals.append(arrivals)
         self._onward.append({name for name in left if self._level_of[name] > level and not self._is_end(name)})
+
+        self._completing.append(any(self._is_end(name) and not self._is_stop(name) for name in left))
 
     def _is_end(self, name: str) -> bool:
         return isinstance(self.routes.nodes[name].task, End)

@@ -31,7 +31,10 @@ _COMMANDS = (
     "legacy.mocks",
     "legacy.ordered",
 )
-_CALLS = (*_LIMITED, *_COMMANDS, "legacy.reading", "legacy.exchange", "legacy.search", "legacy.hidden", "legacy.account", "legacy.calls")
+_CALLS = (
+    *(*_LIMITED, *_COMMANDS, "legacy.reading", "legacy.exchange", "legacy.search", "legacy.hidden"),
+    *("legacy.account", "legacy.calls"),
+)
 _REPORTS = ("legacy.report_files", "legacy.reported")
 """The modules of the helper for the rules of inputs and the fields of answers, for time limits, calls and reports."""
 

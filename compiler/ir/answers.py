@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import assert_never
 
+from compiler.ir.patterns import overlap
 from compiler.ir.semantics import Outcome
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool, alphabet
+from runtime_shim.data.fitting import in_time
 from runtime_shim.tasks.reading import (
     AGENT_SECONDS,
     SPACES,
     TOOL_SECONDS,
     decoded,
+    is_found,
     joined_answer,
     joined_word,
     read_word,
@@ -117,4 +121,9 @@ def _first_word(task: Task, special: Sequence[str]) -> str:
 
 
 def _word(task: Agent, answer: str | None) -> str:
-    return read_word(answer, task.reading.keywords, task.reading.validation, task.reading.excused)
+    return read_word(answer, task.reading.keywords, task.reading.validation, task.reading.excused, _is_found)
+
+
+def _is_found(pattern: str, answer: str) -> bool:
+    """Whether a pattern matches somewhere in an answer; where that may take too long, within a time limit."""
+    return bool(in_time("search", re.IGNORECASE, pattern, answer)) if overlap(pattern) else is_found(pattern, answer)

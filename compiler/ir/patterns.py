@@ -1,12 +1,12 @@
-"""Regular expressions of documents: whether they compile, and whether matching them always ends in time (W3)."""
+"""Regular expressions of documents: whether they compile, and whether matching them ends in time (W3, I8)."""
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from math import inf, log10
-from re import _constants, _parser
+from re import _compiler, _constants, _parser  # type: ignore[attr-defined]
 from typing import Any
 
 MOST_MATCHES = 6
@@ -16,6 +16,12 @@ _WAYS_WITHOUT_BOUND = 2
 """As a power of ten: how many ways count for a repetition without bound within a bounded one."""
 
 _REPETITIONS = (_constants.MAX_REPEAT, _constants.MIN_REPEAT)
+
+_MANY = 100
+"""How many times a repetition with a bound repeats that counts as one without."""
+
+_SAMPLE = (*map(chr, range(0x20, 0x7F)), *map(chr, range(0x20)), *"éß٣中\u00a0\u2028\U0001f511")
+"""Characters that stand for all, those first that are best shown."""
 
 
 def pattern_problem(pattern: str) -> str:
@@ -36,6 +42,51 @@ def pattern_problem(pattern: str) -> str:
     if _nested_matches(parsed) > MOST_MATCHES:
         return "repeats too often what can match in more than one way"
     return ""
+
+
+def overlap(pattern: str) -> str:
+    r"""A character that two repetitions match of which one follows the other, "" if there is none.
+
+    Each such repetition multiplies the time by the length of the text. What stands between two of them separates them
+    unless it can be empty, as in `\d+,?\d+`.
+    """
+    with warnings.catch_warnings(action="ignore"):
+        parsed = _parser.parse(pattern)
+        return next(_overlaps(parsed, tuple(dict.fromkeys((*_SAMPLE, *pattern)))), "")
+
+
+SEPARATE = "join the two into one, or write between them what neither matches"
+"""The remedy for overlapping repetitions."""
+
+
+def overlapping(character: str) -> str:
+    """The problem of a pattern whose repetitions overlap in a character."""
+    return f"has two repetitions in a row that both match {character!r}, so a long value takes long to match"
+
+
+def _overlaps(parsed: Iterable[Any], sample: tuple[str, ...]) -> Iterator[str]:
+    """The characters of a sample that neighboring repetitions of a sequence, or of a part of it, both match."""
+    before: set[str] = set()
+    for operation, argument in _flat(parsed):
+        for part in _parts(argument):
+            yield from _overlaps(part, sample)
+        is_optional = operation in _REPETITIONS and not argument[0]
+        if operation in _REPETITIONS and argument[1] >= _MANY:  # MAXREPEAT is a large number
+            single = _compiler.compile(argument[2])
+            matched = [character for character in sample if single.fullmatch(character)]
+            yield from (character for character in matched if character in before)
+            before = {*(before if is_optional else ()), *matched}
+        elif not is_optional:
+            before = set()
+
+
+def _flat(parsed: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """The items of a sequence, those of its groups in their places."""
+    for operation, argument in parsed:
+        if operation is _constants.SUBPATTERN and not argument[1] and not argument[2]:
+            yield from _flat(argument[3])
+        else:
+            yield operation, argument
 
 
 def _is_slow(parsed: Iterable[Any], *, inside: bool) -> bool:

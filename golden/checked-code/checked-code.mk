@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/checked-code.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))checked-code.py
-RDC_SHA256 := 80dbb23483b75f299f0d4a42454b78054041baba4104bcff9eaf19b003700e26
+RDC_SHA256 := 09e1b8afcc717df69bc14ab525d1f642e2f05dd4b19ab6900d4d9979353dd93d
 RDC_STATE := .rdc/checked-code.make
 
 SHELL = /bin/sh

@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/draft-prd.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))draft-prd.py
-RDC_SHA256 := 574af7952c9702f393194cc604807a5c00ca291b1384edd00100ee171b5ae890
+RDC_SHA256 := f39116a909f230d40538df2ecd80bef766334c3e09a6834dd49e75cb5de78c19
 RDC_STATE := .rdc/draft-prd.make
 
 SHELL = /bin/sh

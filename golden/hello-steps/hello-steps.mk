@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/hello-steps.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))hello-steps.py
-RDC_SHA256 := 1fd2adea45e7925ebcaac06ccac04be8b45d0eaac4087351b6bb8fd25ff76f6b
+RDC_SHA256 := c53c1f6c9137f580dc7f9295abafa139aea37eaa93370f3a960c3b58cb794515
 RDC_STATE := .rdc/hello-steps.make
 
 SHELL = /bin/sh

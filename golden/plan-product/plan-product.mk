@@ -11,7 +11,7 @@
 # `make help` tells the rest. State is kept in .rdc/plan-product.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))plan-product.py
-RDC_SHA256 := 03dbb63c70a8355bd3bb6cdf107cdf544a2d18cf98b215f75c8f4da637d680fe
+RDC_SHA256 := a141a6e66aa659b71e188e8ee3654954e635a012349a2814bc42a7f4e487604f
 RDC_STATE := .rdc/plan-product.make
 
 SHELL = /bin/sh

@@ -9,7 +9,7 @@
 # `make help` tells the rest. State is kept in .rdc/publish-notes.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))publish-notes.py
-RDC_SHA256 := cf3a779688e0825e8a15b6baa0111c523a88032aaa89c1573af5259616c26e5e
+RDC_SHA256 := 8456ebbe03520bafdbc8186f6422358ae73c7f94602b4b8929cdec0a7c5b6e96
 RDC_STATE := .rdc/publish-notes.make
 
 SHELL = /bin/sh

@@ -125,7 +125,7 @@ class Specification(Extension):
             )
 
     def resumed(self) -> None:
-        """Take a failed run back to the step that failed, with all its attempts (B12), or to the gate that was rejected."""
+        """Take a failed run back to the step that failed, with all its attempts (B12), or to its gate."""
         session, state = self.session, self.session.state
         self._note_resumed(session.options.only)
         if state.condition == "stop":

@@ -136,7 +136,7 @@ class Files(Extension):
         return {self._own: "files"} if self._own else {}
 
     def record(self, record: Record) -> Record:
-        """Return a record with its time, which is never before that of the one before it; a run is called as B14 says."""
+        """Return a record with its time, which is never before that of the last one; B14 says what a run is called."""
         if "kind" not in record:
             return record
         given = self.session.options.run_dir

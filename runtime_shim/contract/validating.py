@@ -9,6 +9,7 @@ from typing import Callable, NamedTuple
 from runtime_shim.contract.contract import LateError, Stages
 from runtime_shim.contract.safe_paths import UnsafeError, check_there, read_inside
 from runtime_shim.engine.program import Table
+from runtime_shim.tasks.conversing import for_others
 from runtime_shim.tasks.exchange import Answered, Call, exchange
 from runtime_shim.tasks.reading import decoded
 from runtime_shim.tasks.search import SearchError, child_says
@@ -105,7 +106,7 @@ def listened(stages: Stages, words: list[str], seconds: int = 0) -> Answered:
     """Run a program of somebody else in the project, and return what it says; raises LateError."""
     limit = stages.time_limit(seconds or float("inf"))
     command = "exec " + " ".join(map(shlex.quote, words))
-    (answered,) = exchange(stages.processes, [Call(command, os.environb, b"", lambda _lines: None)], limit)
+    (answered,) = exchange(stages.processes, [Call(command, for_others(os.environb), b"", lambda _lines: None)], limit)
     if answered.trouble and stages.seconds_left() <= 0:
         raise LateError
     return answered

@@ -185,7 +185,7 @@ def execute(program: Table, argv: list[str], prog: str, display: Display, kinds:
 def main(
     program: Table, extensions: Sequence[type[Extension]], argv: Optional[list[str]] = None, prog: Optional[str] = None
 ) -> int:
-    """Do what the command line says and return the exit code; of the extensions those take part that suit the program."""
+    """Do what the command line says, with the extensions that suit the program; return the exit code."""
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # the next file that is opened would take its place
             setattr(sys, name, open(os.open(os.devnull, os.O_RDWR), "r+", encoding="utf-8"))  # noqa: SIM115

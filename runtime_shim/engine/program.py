@@ -39,6 +39,11 @@ def identified(program: Table, nodes: Table) -> Table:
     return {"name": program["name"], "source": program["source"], **hashes}
 
 
+def without_places(program: Table) -> Table:
+    """Return the steps without the lines of the document on which they stand."""
+    return {name: {key: node[key] for key in node if key != "at"} for name, node in program["nodes"].items()}
+
+
 def differences(recorded: dict[str, str], now: dict[str, str]) -> list[str]:
     """Say which steps were added, removed and changed since."""
     found: dict[str, list[str]] = {"added": [], "removed": [], "changed": []}

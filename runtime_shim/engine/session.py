@@ -23,6 +23,7 @@ from runtime_shim.engine.program import (
     Table,
     differences,
     identified,
+    without_places,
 )
 from runtime_shim.engine.signals import Interrupted, Signals
 from runtime_shim.engine.state import ENDED, FORMAT, OURS, State, Store, utc_now
@@ -50,7 +51,7 @@ class Session:
         doing = [name for name, node in program["nodes"].items() if node["task"] in self.kinds]
         self.places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
         self._began, self._done = time.monotonic(), 0
-        self.identity = functools.cache(lambda: identified(program, self.through("identify", _without_places(program))))
+        self.identity = functools.cache(lambda: identified(program, self.through("identify", without_places(program))))
 
     def _at(self, moment: str) -> list[Callable[..., Any]]:
         """Return what the extensions do at a moment: their methods of this name, in order."""
@@ -348,8 +349,3 @@ class Session:
         node, now = self.program["nodes"][name], self.state.registers
         about = {"node": name, "title": self.filled(node, "title"), "attempt": attempt_of(node, now)}
         return {**about, "instances": instances_of(node, now)}
-
-
-def _without_places(program: Table) -> Table:
-    """Return the steps without the lines of the document on which they stand."""
-    return {name: {key: node[key] for key in node if key != "at"} for name, node in program["nodes"].items()}

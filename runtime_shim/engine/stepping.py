@@ -1,4 +1,4 @@
-"""Programs that another one calls step by step: `open` begins a run, and `step` goes on through places that it names."""
+"""Programs that another one calls step by step: `open` begins a run, `step` goes on through the places it names."""
 
 import os
 from typing import Optional

@@ -85,7 +85,7 @@ def filled(node: Table, text: str, registers: Registers, escape: Callable[[str],
 
 
 def shown(place: Any, registers: Registers) -> str:  # noqa: ANN401 (a register, or a slot with what stands around it)
-    """Return what stands for a placeholder: a counter, or a slot between two texts, or another text where it is unset."""
+    """Return what stands for a placeholder: a counter, a slot between two texts, or another text if it is unset."""
     if isinstance(place, str):
         return str(registers[place])
     slot, before, after, missing = place

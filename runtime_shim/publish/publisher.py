@@ -20,7 +20,7 @@ HARMLESS = (
     (r"&(?=#\w|\w+;)", f"&{GAP}"),  # spells no character that would be one of these
     (r"@(?=\w)", f"@{GAP}"),  # notifies nobody
     (r"#(?=\d)", f"#{GAP}"),  # refers to no issue
-    (r"(?i)(?<=/)(?=(?:issues|pulls?|discussions)/+[0-9%]|commits?/+[0-9a-f%]{7})", GAP),  # a link is a reference too
+    (r"(?i)(?<=/)(?=(?:issues|pulls?|discussions)[\\/]+[0-9%]|commits?[\\/]+[0-9a-f%]{7})", GAP),  # a link
     (r"(?i)\b(gh-)(?=\d)", rf"\1{GAP}"),
     (r"!(?=\[)", f"!{GAP}"),  # loads no image
     (r"<(?=[A-Za-z/!?])", f"<{GAP}"),  # is no HTML

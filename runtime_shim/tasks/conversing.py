@@ -1,6 +1,8 @@
 """Texts that are given to processes, and what these say to them (I11)."""
 
 import os
+import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Optional
 from urllib.parse import quote
@@ -13,14 +15,25 @@ from runtime_shim.tasks.interrupted import Calling
 from runtime_shim.tasks.reading import decoded
 
 PROMPTS, ANSWERS = "prompts", "answers"
+# By which a process tells the runner of GitHub something, or acts as the job.
+OF_RUNNER = re.compile(rb"GITHUB_(TOKEN|OUTPUT|ENV|PATH|STEP_SUMMARY|STATE)|ACTIONS_.*")
 LONGEST_NAME = 200  # characters of a file's name
 Calls = list[tuple[str, Table, str, str]]  # the name of a step or entry, what it is, its command, what it is given
+
+
+def for_others(environment: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
+    """Return an environment without what is between a job and the runner of GitHub."""
+    return {name: value for name, value in environment.items() if not OF_RUNNER.fullmatch(name)}
 
 
 class Conversing(Calling):
     """Gives texts to commands, and takes their answers."""
 
     seconds = 0  # the time limit where the program says none (I21)
+
+    def environment(self, node: Table, **more: str) -> dict[bytes, bytes]:
+        """Return the environment of an agent, a tool or an executor."""
+        return for_others(super().environment(node, **more))
 
     def variables(self, name: str, _what: Table) -> dict[str, str]:
         """Return the variables that what is called finds besides the usual ones, or in their place."""

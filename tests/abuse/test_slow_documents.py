@@ -59,6 +59,31 @@ def test_some_repetition_is_fine(tmp_path: Path) -> None:
     assert limited(tmp_path, "check", "a.runbook.md").returncode == 0
 
 
+def substeps(head: str, ending: str, body: str = "```bash\ntrue\n```", tail: str = "") -> str:
+    """A step with nearly as many substeps as a job can have."""
+    inner = "".join(f"### 1.{number} S\n\n{body}\n\n{ending}\n\n" for number in range(1, 991))
+    return f"# A\n\n## 1. B\n\n{head}\n\n{inner}{tail}"
+
+
+ANY = "- PASS ANY: CONTINUE\n- FAIL ALL: STOP"
+WIDE = {
+    "both": (substeps(ANY, "- PASS: CONTINUE\n- FAIL: CONTINUE"), 1),
+    "pass": (substeps(ANY, "- PASS: CONTINUE"), 1),
+    "yielded": (substeps(ANY, ""), 0),
+    "goto": (substeps(ANY.replace("STOP", "GOTO 2"), "- PASS: CONTINUE", tail="## 2. C\n\n```bash\ntrue\n```\n"), 0),
+    "asked": (substeps(ANY, "- PASS: CONTINUE", body="Sure?"), 1),
+    "all": (substeps("- PASS ALL: CONTINUE\n- FAIL ANY: STOP", "- FAIL: CONTINUE"), 1),
+}
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_a_decision_over_many_substeps_is_compiled_or_refused_soon(name: str, tmp_path: Path) -> None:
+    text, code = WIDE[name]
+    (tmp_path / "a.runbook.md").write_text(text, encoding="utf-8")
+    done = limited(tmp_path, "compile", "a.runbook.md", "--to", "github", "-o", "a.yml")
+    assert (done.returncode, "RD521" in done.stderr) == (code, bool(code)), done.stderr[-1000:]
+
+
 # --- Fields of answers ------------------------------------------------------------------------------------------------
 
 LIST = "[" + "1," * 400_000 + "1]"

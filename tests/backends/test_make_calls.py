@@ -19,7 +19,7 @@ from compiler.ir.edges import Add, Keep
 from compiler.ir.program import Artifact, Input, Program, Register, Settings, Slot, Variable
 from compiler.ir.tasks import Parallel, Reading, Tool
 from compiler.ir.texts import text
-from runtime_shim.data.suffixes import OTHER, SUFFIXES
+from runtime_shim.legacy.suffixes import OTHER, SUFFIXES
 from tests.backends.makefiles import PATIENCE, children, environment
 from tests.backends.programs import (
     Made,

@@ -7,7 +7,6 @@ import builtins
 import subprocess
 import symtable
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from compiler.ir.edges import Set
 from compiler.ir.program import Constant, Jump, Program, Variable
 from compiler.ir.serialise import from_json
 from compiler.passes import optimise
+from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.builder import built, unframed
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled
@@ -32,7 +32,7 @@ from tests.equivalence.strategies import cases
 from tests.programs.strategies import random_case
 from tests.runtime_shim.shim_programs import Agent, Gate, Parallel, Register, Task, Tool, agent, node, program, sh, text
 
-import_module("runtime_shim.engine.common")  # it completes the tables of programs with inputs or values
+EXTENSIONS = EDITIONS["agents"].kinds()
 
 SEPARATOR = "# " + "-" * 117
 FEW = settings(max_examples=60, suppress_health_check=list(HealthCheck), deadline=None)
@@ -52,9 +52,11 @@ def same(made: Program) -> None:
     ast.parse(source, feature_version=(3, 9))
     found: dict[str, Any] = {}
     exec(source, found)
-    assert built(found["runbook"]) == wanted
+    assert built(found["runbook"], EXTENSIONS) == wanted
     doing = [name for name, step in wanted["nodes"].items() if step["task"] != "end"]
-    assert [name for name, step in built(found["runbook"])["nodes"].items() if step["task"] != "end"] == doing
+    assert [
+        name for name, step in built(found["runbook"], EXTENSIONS)["nodes"].items() if step["task"] != "end"
+    ] == doing
 
 
 @pytest.mark.share(2)
@@ -173,10 +175,10 @@ def test_the_runtime_of_a_runbook_keeps_its_budget(name: str, tmp_path: Path) ->
 
 
 PROGRAMS: dict[str, tuple[int, Task]] = {
-    "agent": (2160, agent("Hello")),
-    "tool": (2035, Tool("c", "t", text("{}"))),
+    "agent": (2165, agent("Hello")),
+    "tool": (2040, Tool("c", "t", text("{}"))),
     "gate": (1320, Gate("", text(""))),
-    "parallel": (2280, Parallel((Agent("", text("a")), Agent("", text("b"))), "all")),
+    "parallel": (2285, Parallel((Agent("", text("a")), Agent("", text("b"))), "all")),
 }
 
 

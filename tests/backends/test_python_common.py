@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,10 @@ from backends.python.calls import Calls, calls
 from backends.python.table import Table, table
 from compiler.driver import compile_file
 from compiler.passes import optimise
+from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.builder import built
 
-import_module("runtime_shim.engine.common")  # it completes the tables of programs with inputs or values
+EXTENSIONS = EDITIONS["agents"].kinds()
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NAMES = ("host", "a_1", "VERSION")
@@ -26,7 +26,7 @@ def rebuilt(called: Calls) -> Table:
     """The table that the calls build."""
     found: dict[str, Any] = {}
     exec(f"def runbook({', '.join(called.parameters)}):\n" + "\n".join(called.lines) + "\n", found)
-    return built(found["runbook"])
+    return built(found["runbook"], EXTENSIONS)
 
 
 def shown(name: str) -> str:

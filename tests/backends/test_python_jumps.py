@@ -9,15 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import runtime_shim.tasks.ask
-import runtime_shim.tasks.shell
 from backends.python.table import table
 from compiler.ir.program import Program, jumps_of
 from compiler.ir.semantics import Machine, Outcome
 from compiler.passes import optimise
-from runtime_shim.data.kept import keeping
+from runtime_shim.data.slots import keeping
 from runtime_shim.engine.program import RefusedError
-from runtime_shim.engine.session import PERFORMERS
 from runtime_shim.engine.state import State
 from runtime_shim.engine.walk import advance, attempt_of, follow
 from runtime_shim.operator.moving import moved, target_of
@@ -67,7 +64,6 @@ def test_jumps_lead_where_the_semantics_say(case: Case, seed: int) -> None:
 
 
 def test_what_is_no_step_is_refused() -> None:
-    assert {"ask", "shell"} <= {*PERFORMERS}, (runtime_shim.tasks.ask, runtime_shim.tasks.shell)
     steps = {"1": {"task": "ask"}, "2/a.runbook.md/1": {"task": "shell"}, "STOP": {"task": "end"}}
     assert target_of({"nodes": steps}, "2")["go"] == "2/a.runbook.md/1"
     for name in ("", "STOP", "9", "2/", "1.1"):

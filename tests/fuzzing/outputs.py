@@ -20,6 +20,7 @@ from compiler.driver import compile_file
 from compiler.ir.program import Program
 from compiler.ir.serialise import from_json
 from compiler.passes import optimise
+from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.builder import built
 
 # Harmless documents, one for each form of Makefile: rules of make, commands alone, and with questions.
@@ -49,7 +50,8 @@ def check_python(program: Program, text: str) -> None:
     # What is run here has been looked at: calls of the builder with literals, and nothing else.
     found: dict[str, Any] = {}
     exec(compile(ast.Module([function], []), "<runbook>", "exec"), {"__builtins__": {}}, found)
-    assert built(found[program.kind]) == wanted
+    kinds = EDITIONS["contract" if program.kind == "specification" else "agents"].kinds()
+    assert built(found[program.kind], kinds) == wanted
 
 
 KNOWN = {*WORDS, "ask", "confirm", "input", "select", "agent", "tool", "parallel", "gate"}

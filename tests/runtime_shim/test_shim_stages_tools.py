@@ -216,9 +216,10 @@ def test_unknown_tool_is_skipped(tmp_path: Path, required: bool) -> None:
 )
 def test_tool_that_fails(tmp_path: Path, command: str, error: str) -> None:
     place = tools(tmp_path, {"name": "dig"}, dig={"command": command, "timeout_seconds": 1})
-    script = place.script.read_text().replace("PROGRAM =", "import runtime_shim.tasks.exchange, runtime_shim.tasks.process\n"
-        "runtime_shim.tasks.process.PATIENCE = runtime_shim.tasks.exchange.PATIENCE = 1\nPROGRAM =")  # fmt: skip
-    place.script.write_text(script)
+    impatient = """from runtime_shim.tasks import exchange, process
+process.PATIENCE = exchange.PATIENCE = 1
+PROGRAM ="""
+    place.script.write_text(place.script.read_text().replace("PROGRAM =", impatient))
     result = place.run("run")
     assert result.code == 1, result.err
     assert (call_of(place, "dig")["status"], call_of(place, "dig")["error"]) == ("failed", error)

@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import traceback
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import runtime_shim
-from runtime_shim.contract.contract import STAGES, Found, Stages
+from runtime_shim.contract.contract import Found, Stages
+from runtime_shim.contract.kinds import StepStages
+from runtime_shim.editions import main
 
 Table = dict[str, Any]
 Script = Callable[[str, Table], Found]
 TOUCHES = ("write", "fsync", "fdatasync", "replace", "rename", "unlink", "makedirs", "mkdir")
-KINDS = ("inputs", "context", "tool", "execute", "guardrails", "validation", "outputs")
 KILLED, BROKEN = 137, 99  # exit codes: of a call that was killed, and of one that raised
 
 
@@ -42,12 +41,6 @@ class Disk:
         return touch
 
 
-def load(program: Table) -> None:
-    """Load what the program would carry."""
-    for name in runtime_shim.modules(program):
-        import_module(f"runtime_shim.{name}")
-
-
 def call(program: Table, folder: Path, words: list[str], script: Script, kill_at: int | None = None) -> int:
     """Call a program, in a process of its own, with stages that a script does; returns the exit code."""
     child = os.fork()
@@ -68,9 +61,9 @@ def _called(program: Table, folder: Path, words: list[str], script: Script, kill
     log = os.open(folder / "log", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     for number in (1, 2):
         os.dup2(log, number)
-    load(program)
     os.chdir(folder)
     disk = Disk(kill_at)
     touched: Table = {name: disk.touching(getattr(os, name)) for name in TOUCHES}
-    with patch.dict(STAGES, dict.fromkeys(KINDS, scripted)), patch.multiple(os, **touched):
-        return runtime_shim.main(program, words, "program")
+    kinds = {name: kind._replace(do=scripted) for name, kind in StepStages.kinds.items()}
+    with patch.object(StepStages, "kinds", kinds), patch.multiple(os, **touched):
+        return main(program, words, "program")

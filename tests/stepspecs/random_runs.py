@@ -19,7 +19,7 @@ from typing import Any
 from runtime_shim.contract.contract import Found
 from runtime_shim.contract.run_records import RunRecords
 from runtime_shim.engine.journal import read_journal
-from tests.stepspecs.instants import BROKEN, KILLED, call, load
+from tests.stepspecs.instants import BROKEN, KILLED, call
 from tests.stepspecs.invariants import check_records, read_records
 from tests.stepspecs.specifications import table_of
 
@@ -72,7 +72,6 @@ class Run:
 
     def __init__(self, told: Document, folder: Path, chance: Random) -> None:
         self.program, self.folder, self.chance = table_of(told, folder), folder, chance
-        load(self.program)
         gates = [(node["step"], name) for name, node in self.program["nodes"].items() if node["task"] == "gate"]
         self.most = {step["id"]: step["retries"]["max"] + 1 for step in told["step_specs"]}
         self.gated = {step: [gate for owner, gate in gates if owner == step] for step in self.most}

@@ -12,6 +12,7 @@ import pytest
 
 from runtime_shim.contract.run_steps import ALLOWED, IllegalTransitionError, change, run_step
 from runtime_shim.contract.run_timeline import timeline_lines
+from runtime_shim.engine.program import identified, without_places
 from tests.stepspecs.invariants import read_records
 from tests.stepspecs.specifications import table_of
 from tests.stepspecs.stepped import Place, compiled_to
@@ -147,11 +148,13 @@ def test_what_a_timeline_tells_is_no_markup() -> None:
     assert not set("<`[!@") & set(row.replace("HumanGateApproved", ""))
 
 
-def test_what_identifies_a_program_has_its_contract(tmp_path: Path) -> None:
-    from runtime_shim.engine.program import identified  # noqa: PLC0415
+def identity(made: dict[str, Any]) -> dict[str, Any]:
+    return identified(made, without_places(made))
 
-    first = identified(table_of(DOCUMENT, tmp_path))
+
+def test_what_identifies_a_program_has_its_contract(tmp_path: Path) -> None:
+    first = identity(table_of(DOCUMENT, tmp_path))
     changed = json.loads(json.dumps(DOCUMENT))
     changed["step_specs"][0]["tools"][0]["args"] = {"timezone": "Europe/Berlin"}
-    second = identified(table_of(changed, tmp_path))
+    second = identity(table_of(changed, tmp_path))
     assert first["program"] != second["program"]

@@ -56,14 +56,22 @@ HOSTILE = (
 
 
 def run(
-    folder: Path, workflow: str, answers: Mapping[str, object] | None = None, number: int = 1, **more: Any
+    folder: Path,
+    workflow: str,
+    answers: Mapping[str, object] | None = None,
+    number: int = 1,
+    repository: Path | None = None,
+    **more: Any,
 ) -> engine.EngineRun:
-    """Run a workflow whose agents answer by a list for each step, and note what they were given."""
+    """Run a workflow whose agents answer by a list for each step, and note what they were given.
+
+    What belongs to the stand-in is in the repository, or beside one that is given.
+    """
     if answers is not None:
         (folder / "answers.json").write_text(json.dumps(answers), encoding="utf-8")
     (folder / "agent.py").write_text(STAND_IN, encoding="utf-8")
     env = {"FOLDER": str(folder), "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
-    return engine.run(folder, workflow, history=folder / "history", env=env, run_id=number, **more)
+    return engine.run(repository or folder, workflow, history=folder / "history", env=env, run_id=number, **more)
 
 
 STAND_IN = """

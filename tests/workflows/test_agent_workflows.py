@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -226,7 +227,7 @@ def repository(folder: Path) -> str:
     """A repository with a commit; its name."""
     (folder / "old.txt").write_text("old\n")
     (folder / "gone.txt").write_text("gone\n")
-    (folder / ".gitignore").write_text("ignored\n")
+    (folder / ".gitignore").write_text("ignored\nagent.py\nanswers.json\nlog\ncalls_*\nhistory\n")
     git = ["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@example.org"]
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "First"]):
         subprocess.run([*git, *words], check=True)
@@ -250,8 +251,13 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+def own(folder: Path) -> Path:
+    """An empty folder, as git gets one for each call."""
+    return Path(tempfile.mkdtemp(dir=folder))
+
+
 def test_all_that_was_changed_is_collected_but_what_git_ignores(workspace: Path, tmp_path: Path) -> None:
-    assert list(changed_files(tmp_path)) == [
+    assert list(changed_files(own(tmp_path))) == [
         {"path": "added.bin", "mode": "100644", "base64": "/wA="},
         {"path": "gone.txt", "deleted": True},
         {"path": "old.txt", "mode": "100644", "text": "new\n"},
@@ -260,28 +266,16 @@ def test_all_that_was_changed_is_collected_but_what_git_ignores(workspace: Path,
     assert not (workspace / ".git" / "index.lock").exists()
 
 
-def test_what_may_not_go_out_is_refused(workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RDC_SECRETS", "KEY")
-    monkeypatch.setenv("KEY", "hunter2")
-    hook = tmp_path / "filter"
-    hook.write_text(f"#!/bin/sh\nenv > {tmp_path}/seen\ncat\n")
-    hook.chmod(0o755)
-    (workspace / ".gitattributes").write_text("* filter=x\n")
-    subprocess.run(["git", "config", "filter.x.clean", str(hook)], check=True)
-    assert list(changed_files(tmp_path))
-    assert "hunter2" not in (tmp_path / "seen").read_text()
-    for name, said in (("old.txt", "holds a secret"), (".github/workflows/x.yml", "no workflow may change")):
-        path = workspace / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("hunter2" if name == "old.txt" else "on: push")
-        with pytest.raises(RefusedError, match=said):
-            list(changed_files(tmp_path))
-        path.write_text("new\n")
-        (workspace / "old.txt").write_text("new\n")
-    (workspace / ".github/workflows/x.yml").unlink()
+def test_what_may_not_go_out_is_refused(workspace: Path, tmp_path: Path) -> None:
+    path = workspace / ".github/workflows/x.yml"
+    path.parent.mkdir(parents=True)
+    path.write_text("on: push")
+    with pytest.raises(RefusedError, match="no workflow may change"):
+        list(changed_files(own(tmp_path)))
+    path.unlink()
     (workspace / "link").symlink_to("/etc/passwd")
     with pytest.raises(RefusedError, match="no plain file"):
-        list(changed_files(tmp_path))
+        list(changed_files(own(tmp_path)))
 
 
 def test_changes_are_proposed_by_a_job_without_agents_and_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -335,13 +329,128 @@ def test_nothing_of_the_changes_is_trusted(change: object) -> None:
 
 def test_a_run_keeps_what_was_changed_for_the_job_that_proposes_it(tmp_path: Path) -> None:
     base = repository(tmp_path)
-    (tmp_path / ".git" / "info" / "exclude").write_text("agent.py\nanswers.json\nlog\ncalls_*\nhistory\n")
     workflow = compiled(program(), publish="artifact", agents={"coder": f"echo new > old.txt; {AGENT}"})
     done = run(tmp_path, workflow, ANSWERS, environments=APPROVED, github={"sha": base})
     assert ended(done) == "COMPLETE", done.log
     (artifact,) = (tmp_path / "history" / "1" / "artifacts").glob("changes.json/changes.json")
     assert json.loads(artifact.read_text()) == [{"path": "old.txt", "mode": "100644", "text": "new\n"}], done.log
     assert "if: steps.artifact.outputs.name" in workflow
+
+
+SETTINGS = """
+[core]
+    fsmonitor = {call}
+    hooksPath = {folder}
+    attributesFile = {folder}/attributes
+    sshCommand = {call}
+    pager = {call}
+[filter "x"]
+    clean = {call}
+    smudge = {call}
+    required = true
+[filter "y"]
+    process = {call}
+    required = true
+[diff]
+    external = {call}
+[diff "x"]
+    command = {call}
+    textconv = {call}
+"""
+BY_ATTRIBUTES = "* filter=x diff=x\n*.y filter=y\n*.txt text eol=crlf ident working-tree-encoding=UTF-16\n"
+
+
+def test_git_obeys_nothing_that_agents_have_written_and_knows_no_secret(tmp_path: Path) -> None:
+    """Nor settings, attributes, hooks and filters of the workspace, nor those of a repository in it."""
+    folder, outside = tmp_path / "repository", tmp_path / "outside"
+    folder.mkdir()
+    outside.mkdir()
+    inner = folder / "inner"
+    inner.mkdir()
+    repository(inner)
+    base = repository(folder)
+    call = outside / "call"
+    call.write_text(f"#!/bin/sh\nenv >> {outside}/seen\ncat\n")
+    call.chmod(0o755)
+    for hook in ("post-index-change", "pre-commit", "post-checkout", "reference-transaction", "fsmonitor-watchman"):
+        (outside / hook).symlink_to(call)
+    settings = SETTINGS.format(call=call, folder=outside)
+    attack = f"""
+        for repository in . inner; do
+            (cd $repository; cat '{outside}/settings' >> .git/config; printf 'new $Id$\\n' > old.txt; echo y > a.y
+            mkdir -p .git/info .git/hooks; cp '{outside}/attributes' .git/info/attributes
+            cp '{outside}/attributes' .gitattributes; ln -sf '{call}' .git/hooks/post-index-change)
+        done; mkdir other; git init -q other; cat '{outside}/settings' >> other/.git/config; rm -rf other; {AGENT}"""
+    (outside / "settings").write_text(settings)
+    (outside / "attributes").write_text(BY_ATTRIBUTES)
+    made = replace(program(), secrets=("KEY",))
+    workflow = compiled(made, publish="artifact", secrets=["KEY"], agents={"coder": {"run": attack, "secrets": []}})
+    (folder / ".git" / "info" / "exclude").write_text("")
+    given: Mapping[str, Any] = {"github": {"sha": base}, "secrets": {"KEY": "hunter2hunter2"}, "repository": folder}
+    done = run(outside, workflow, ANSWERS, environments=APPROVED, **given)
+    assert ended(done) == "COMPLETE", done.log
+    (artifact,) = (outside / "history" / "1" / "artifacts").glob("changes.json/changes.json")
+    found = {change["path"]: change["text"] for change in json.loads(artifact.read_text())}
+    assert found == {".gitattributes": BY_ATTRIBUTES, "a.y": "y\n", "old.txt": "new $Id$\n"}, done.log
+    assert not (outside / "seen").exists()
+    steps = [step for job in parsed(workflow)["jobs"].values() for step in job["steps"]]
+    assert all(not step.get("env") for step in steps if step.get("run", "").endswith(" changes\n"))
+
+
+@pytest.mark.parametrize("said", ["a hunter2hunter2 b", "\\377hunter2hunter2"])
+def test_changes_that_hold_a_secret_do_not_go_out(tmp_path: Path, said: str) -> None:
+    base = repository(tmp_path)
+    made = replace(program(), secrets=("KEY",))
+    agents = {"coder": f"printf '{said}' > old.txt; {AGENT}"}
+    workflow = compiled(made, publish="artifact", secrets=["KEY"], agents=agents)
+    secrets = {"KEY": "hunter2hunter2"}
+    done = run(tmp_path, workflow, ANSWERS, environments=APPROVED, github={"sha": base}, secrets=secrets)
+    assert "old.txt holds a secret" in done.log
+    assert done.conclusion == "failure"
+    assert not list((tmp_path / "history" / "1" / "artifacts").glob("changes.json"))
+
+
+FORGED = """import json, os, sys
+if sys.argv[1:] in (["changes"], ["artifact"]):
+    path = os.path.dirname(__file__) + "/state"
+    with open(path) as file:
+        found = {**json.load(file), "node": "COMPLETE"}
+    with open(path, "w") as file:
+        json.dump(found, file)
+"""
+
+
+@pytest.mark.parametrize("decision", ["approved", "rejected"])
+def test_a_part_that_ends_at_a_gate_publishes_nothing(tmp_path: Path, decision: str) -> None:
+    """Nor where an agent has the run look complete once its job has ended at the gate."""
+    base = repository(tmp_path)
+    (tmp_path / "log.py").write_text(FORGED)
+    attack = 'at=$RUNNER_TEMP/rdc/rdc.py; chmod u+w "$at"; cat log.py "$at" > log.new; cat log.new > "$at"; rm log.*'
+    agents = {"coder": f"echo new > old.txt; [ ! -e log.py ] || {{ {attack}; }}; {AGENT}"}
+    workflow = compiled(program(), publish="pull-request", agents=agents)
+    done = run(tmp_path, workflow, ANSWERS, environments={"approval": [decision]}, github={"sha": base})
+    assert "Approved was" in done.log or decision == "rejected", done.log
+    steps = {step.name: step.outcome for step in done.jobs["part_1"].steps}
+    assert (steps["Collect what was changed"], steps["Keep what was changed"]) == ("skipped", "skipped")
+    assert not done.jobs["part_1"].outputs.get("artifact_name")
+    if decision == "rejected":
+        assert done.jobs["publish_pull_request"].result == "skipped"
+        assert not list((tmp_path / "history").rglob("changes.json"))
+
+
+def test_a_part_from_which_only_a_gate_leads_on_has_no_step_that_publishes() -> None:
+    made = program()
+    ends = {"plan", "implement", "review"}
+    nodes = [replace(node, edges=tuple(map(_stopping, node.edges))) if node.id in ends else node for node in made.nodes]
+    jobs = parsed(compiled(replace(made, nodes=tuple(nodes)), publish="pull-request"))["jobs"]
+    assert "part_1.outputs.artifact" not in jobs["publish_pull_request"]["if"]
+    assert "part_2.outputs.artifact" in jobs["publish_pull_request"]["if"]
+    names = {name: [step.get("name") for step in job["steps"]] for name, job in jobs.items()}
+    assert [name for name in names if "Keep what was changed" in names[name]] == ["part_2"]
+
+
+def _stopping(edge: Edge) -> Edge:
+    return replace(edge, target="STOP plan") if edge.target == "COMPLETE" else edge
 
 
 def test_publishing_what_there_is_not_is_an_error() -> None:

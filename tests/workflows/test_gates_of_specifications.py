@@ -25,6 +25,7 @@ step_specs:
 """
 FAKE = """
 import os, subprocess, sys
+open(os.environ["FOLDER"] + "/called", "a").close()
 real = [sys.executable, os.environ["FOLDER"] + "/real.py"]
 if sys.argv[1] == "status":
     for words in ("step announce", "approve --gate notes:publish:announce:hitl --by ceo", "step announce"):
@@ -36,8 +37,8 @@ ATTACKS = {
     "the program is removed and written again": (
         'cp "$RDC" "$FOLDER/real.py"; rm -f "$RDC"; cp "$FOLDER/fake.py" "$RDC"'
     ),
-    "later steps are told another program": (
-        'cp "$RDC" "$FOLDER/real.py"; echo "RDC=$FOLDER/fake.py" >> "$GITHUB_ENV"'
+    "later steps are told another program by a file that it finds": (
+        'cp "$RDC" "$FOLDER/real.py"; for file in "$RUNNER_TEMP"/*env*; do echo "RDC=$FOLDER/fake.py" >> "$file"; done'
     ),
 }
 
@@ -74,6 +75,30 @@ def test_a_gate_stays_closed_without_a_protected_environment(tmp_path: Path) -> 
     done, steps = run(tmp_path)
     assert done.conclusion != "success"
     assert steps == ["write"]
+
+
+def test_later_steps_are_told_no_other_program_by_name(tmp_path: Path) -> None:
+    attack = 'cp "$RDC" "$FOLDER/real.py"; { echo "RDC=$FOLDER/fake.py" >> "$GITHUB_ENV"; } 2> /dev/null'
+    _, steps = run(tmp_path, "rejected", attack=attack)
+    assert steps == ["write"]
+    assert not (tmp_path / "outside" / "called").exists()
+
+
+@pytest.mark.xfail(strict=True, reason=GITHUB)
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+def test_no_other_program_is_called_in_place_of_the_one_of_the_workflow(tmp_path: Path, attack: str) -> None:
+    run(tmp_path, "rejected", attack=attack)
+    assert (tmp_path / "outside" / "real.py").exists()
+    assert not (tmp_path / "outside" / "called").exists()
+
+
+@pytest.mark.xfail(strict=True, reason=GITHUB)
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+def test_no_part_behind_a_gate_runs_unless_the_job_of_the_gate_has_succeeded(tmp_path: Path, attack: str) -> None:
+    """Also where the run seems to wait at no gate, so that nobody is asked: the job is skipped."""
+    done, _ = run(tmp_path, "rejected", attack=attack)
+    (gate,) = (job.result for name, job in done.jobs.items() if name.startswith("approve"))
+    assert gate == "success" or done.jobs["part_2"].result == "skipped"
 
 
 @pytest.mark.xfail(strict=True, reason=GITHUB)

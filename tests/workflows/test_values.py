@@ -15,7 +15,7 @@ import pytest
 from compiler.ir.edges import Add, CounterTest, Edge
 from compiler.ir.program import Constant, Node, Program
 from compiler.ir.tasks import End
-from runtime_shim.tasks.values import UnfitError, read_output
+from runtime_shim.legacy.values import UnfitError, read_output
 from tests.workflows import act
 from tests.workflows.compiling import steps
 from tests.workflows.lint import findings

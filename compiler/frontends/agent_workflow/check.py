@@ -11,7 +11,7 @@ from compiler.frontends.agent_workflow.alternatives import LONGEST_PATTERN
 from compiler.frontends.agent_workflow.reached import keyword_findings, route_findings
 from compiler.frontends.agent_workflow.syntax import FILE_NAME, Step, Workflow
 from compiler.frontends.places import Path, Places
-from compiler.ir.patterns import pattern_problem
+from compiler.ir.patterns import SEPARATE, overlap, overlapping, pattern_problem
 
 LONGEST_NAME = 100
 """In characters: the name of a step becomes the name of files, with more behind it."""
@@ -198,3 +198,5 @@ def _validation(scene: Scene) -> Iterator[Diagnostic]:
     elif problem := pattern_problem(report.validation):
         remedy = "correct it; a repetition without end, such as `(a+)+`, must not hold another one"
         yield scene.finding("RD811", path, f"the validation pattern {problem}", remedy)
+    elif character := overlap(report.validation):
+        yield scene.finding("RD136", path, f"the validation pattern {overlapping(character)}", SEPARATE)

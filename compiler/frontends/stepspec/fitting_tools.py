@@ -11,7 +11,7 @@ from compiler.frontends.stepspec.placeholders import names_in
 from compiler.frontends.stepspec.runtime import Runtime
 from compiler.frontends.stepspec.syntax import StepSpec
 from compiler.frontends.stepspec.tools import known_tools
-from compiler.ir.patterns import pattern_problem
+from compiler.ir.patterns import SEPARATE, overlap, overlapping, pattern_problem
 from compiler.suggestions import did_you_mean
 from runtime_shim.contract.tool_schemas import BUILT_IN, unfit_arguments, unfit_schema
 
@@ -66,6 +66,9 @@ def configured_findings(runtime: Runtime, places: Places) -> Iterator[Diagnostic
                 at = _at(places, above, ("guardrails", side, "patterns", number))
                 remedy = "correct it; a repetition without end, such as `(a+)+`, must not hold another one"
                 yield places.diagnostic("RD870", at, f"the pattern {problem}", remedy)
+            elif character := overlap(pattern):
+                at = _at(places, above, ("guardrails", side, "patterns", number))
+                yield places.diagnostic("RD136", at, f"the pattern {overlapping(character)}", SEPARATE)
 
 
 def _at(places: Places, above: Path, path: Path) -> Path:

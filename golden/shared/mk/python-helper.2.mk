@@ -20,6 +20,17 @@ def main(words):  # Do what the script asks for.
 
 
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+TOO_SLOW = "matching it takes too long"
+LONGEST_MATCH = 2  # seconds
+MOST_TRIES = 10**6  # of characters: what takes no longer than a process needs to begin
+MATCH = """
+import json, re, signal, sys
+signal.signal(signal.SIGALRM, signal.SIG_DFL)
+signal.pthread_sigmask(signal.SIG_SETMASK, [])
+signal.alarm(int(sys.argv[1]))
+function, flags, pattern, value = json.load(sys.stdin)
+print(getattr(re, function)(pattern, value, flags) is not None)
+"""
 
 def unfit(value, kind, options=(), pattern=None):
     """Return what is wrong with a value of an input of some type, in words; "" if nothing is."""
@@ -33,9 +44,26 @@ def unfit(value, kind, options=(), pattern=None):
         return f"it is none of {', '.join(options)}"
     if kind == "string" and ("\n" in value or "\r" in value):
         return "it has more than one line"
-    if pattern is not None and not re.fullmatch(pattern, value):
-        return f"it does not match {pattern}"
-    return ""
+    if pattern is None:
+        return ""
+    matches = is_matched(pattern, value)
+    if matches is None:
+        return f"{TOO_SLOW}, more than {LONGEST_MATCH} seconds; simplify the pattern {pattern}"
+    return "" if matches else f"it does not match {pattern}"
+
+def is_matched(pattern, value):  # Tell whether a pattern matches a whole value; None if that takes too long.
+    repetitions = sum(map(pattern.count, "*+?{"))
+    if "(" not in pattern and (len(value) + 1) ** repetitions <= MOST_TRIES:  # each multiplies by the length at most
+        return re.fullmatch(pattern, value) is not None
+    return in_time("fullmatch", 0, pattern, value)
+
+def in_time(function, flags, pattern, value):
+    """Tell what a function of `re` finds, in a process of its own that ends itself in time; None if it had to."""
+    import subprocess
+    words = [sys.executable, "-I", "-S", "-W", "ignore", "-c", MATCH, str(LONGEST_MATCH)]
+    given = json.dumps([function, flags, pattern, value]).encode()
+    done = subprocess.run(words, input=given, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    return {b"True": True, b"False": False}.get(done.stdout.strip())
 
 
 MOST_READ = 1 << 24  # characters of what is no JSON object in the end: so no answer takes for ever

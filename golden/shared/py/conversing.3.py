@@ -1,11 +1,18 @@
 # --- Texts that are given to processes, and what these say to them (I11).
 PROMPTS, ANSWERS = "prompts", "answers"
+# By which a process tells the runner of GitHub something, or acts as the job.
+OF_RUNNER = re.compile(rb"GITHUB_(TOKEN|OUTPUT|ENV|PATH|STEP_SUMMARY|STATE)|ACTIONS_.*")
 LONGEST_NAME = 200  # characters of a file's name
 
 NAMES = []  # what modules make of a command that is a name
 
+def for_others(environment):  # Return an environment without what is between a job and the runner of GitHub.
+    return {name: value for name, value in environment.items() if not OF_RUNNER.fullmatch(name)}
+
 class Conversing(Calling):  # Gives texts to commands, and takes their answers.
     seconds = 0  # the time limit where the program says none (I21)
+    def environment(self, node, **more):  # Return the environment of an agent, a tool or an executor.
+        return for_others(super().environment(node, **more))
     def variables(self, name, _what):
         """Return the variables that what is called finds besides the usual ones, or in their place."""
         return {"RDC_STEP": name}

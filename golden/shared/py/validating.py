@@ -76,7 +76,7 @@ def listened(stages, words, seconds=0):
     """Run a program of somebody else in the project, and return what it says; raises LateError."""
     limit = stages.time_limit(seconds or float("inf"))
     command = "exec " + " ".join(map(shlex.quote, words))
-    (answered,) = exchange(stages.processes, [Call(command, os.environb, b"", lambda _lines: None)], limit)
+    (answered,) = exchange(stages.processes, [Call(command, for_others(os.environb), b"", lambda _lines: None)], limit)
     if answered.trouble and stages.seconds_left() <= 0:
         raise LateError
     return answered

@@ -1,4 +1,4 @@
-"""Warnings about outputs that are read before a step can have written them, or never (E2)."""
+"""Warnings about inputs and outputs: read too early or never (E2), or slow to match (I8)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from compiler.analyses.values import read_too_early, unread_inputs, value_flow
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.names import Frame
+from compiler.ir.patterns import SEPARATE, overlap, overlapping
 from compiler.ir.program import Program
 from compiler.ir.tasks import End, Shell
 
@@ -14,6 +15,7 @@ from compiler.ir.tasks import End, Shell
 def value_warnings(program: Program, frames: Sequence[Frame]) -> Iterator[Diagnostic]:
     """The warnings for a program; those for a runbook that is included several times are given once."""
     yield from _unread_inputs(program, frames)
+    yield from _overlapping(frames)
     places = {slot: (name, frame) for frame in frames for name, slot in _outputs(frame)}
     if not places:
         return
@@ -34,6 +36,14 @@ def value_warnings(program: Program, frames: Sequence[Frame]) -> Iterator[Diagno
         remedy = f"use it as `${name}` in a command or as `{{{{{name}}}}}` in a text, or remove it"
         found[Diagnostic("RD409", place.path, place.span, problem, remedy)] = None
     yield from found
+
+
+def _overlapping(frames: Sequence[Frame]) -> Iterator[Diagnostic]:
+    """Patterns of inputs that may take long to match."""
+    for item in dict.fromkeys(item for frame in frames for item in frame.document.runbook.declared.inputs):
+        if character := overlap(item.input.pattern or ""):
+            problem = f"the pattern of the input `{item.input.name}` {overlapping(character)}"
+            yield Diagnostic("RD136", item.place.path, item.place.span, problem, SEPARATE)
 
 
 def _unread_inputs(program: Program, frames: Sequence[Frame]) -> Iterator[Diagnostic]:

@@ -1,0 +1,95 @@
+"""Regular expressions that take very long to match: `rdc check` warns of them, and no run waits for them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.abuse.test_slow_documents import limited
+from tests.rdc.cli_support import call, document, environment
+
+SLOW = r"\d*" * 12
+DIGITS = "1" * 60 + "x"
+"""What takes years to be refused."""
+
+
+def runbook(pattern: str, default: str = "") -> str:
+    said = {"pattern": pattern, **({"default": default} if default else {})}
+    return f'---\nrdc: {{inputs: {{N: {json.dumps(said)}}}}}\n---\n\n# A\n\n## 1. B\n\n```bash\necho "$N"\n```\n'
+
+
+def test_a_default_that_takes_long_to_match_is_refused_soon(tmp_path: Path) -> None:
+    document(tmp_path, "a.runbook.md", runbook(SLOW, DIGITS))
+    done = limited(tmp_path, "check", "a.runbook.md")
+    assert done.returncode == 1
+    assert "matching it takes too long" in done.stderr
+
+
+def test_after_a_default_that_takes_long_no_other_is_tried(tmp_path: Path) -> None:
+    said = {f"n{number}": {"pattern": SLOW, "default": DIGITS} for number in range(40)}
+    document(
+        tmp_path,
+        "a.runbook.md",
+        f"---\nrdc: {json.dumps({'inputs': said})}\n---\n\n# A\n\n## 1. B\n\n```bash\ntrue\n```\n",
+    )
+    begun = time.monotonic()
+    assert limited(tmp_path, "check", "a.runbook.md").stderr.count("matching it takes too long") == 1
+    assert time.monotonic() - begun < 20
+
+
+@pytest.mark.parametrize("target", ["python", "make"])
+def test_a_value_that_takes_long_to_match_is_refused_soon(target: str, tmp_path: Path) -> None:
+    document(tmp_path, "a.runbook.md", runbook(SLOW))
+    assert call("compile", "a.runbook.md", "--to", target, "-o", target, cwd=tmp_path).code == 0
+    words = (
+        [sys.executable, target, "run", f"--input=N={DIGITS}"]
+        if target == "python"
+        else ["make", "-f", target, f"N={DIGITS}"]
+    )
+    done = subprocess.run(
+        words, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=30, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert "matching it takes too long" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("pattern", "character"),
+    [
+        (r"\d+\d+", "0"),
+        (r"\d+,?\d+", "0"),
+        (r"[a-z]+.*", "a"),
+        (r"(a+)(a+)", "a"),
+        (r"x(?:y*|[a-c]{2,}[b-d]*)z", "b"),
+        (r".{1,200}.{1,200}", " "),
+    ],
+)
+def test_repetitions_in_a_row_that_overlap_are_warned_of(pattern: str, character: str, tmp_path: Path) -> None:
+    document(tmp_path, "a.runbook.md", runbook(pattern))
+    found = call("check", "a.runbook.md", cwd=tmp_path)
+    assert found.code == 0
+    assert "RD136" in found.err
+    assert f"both match {character!r}" in found.err
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"v\d+\.\d+\.\d+", r"[^/]+/[^/]+", r"a+|a+", r"a*ba*", r"\d{4}-\d{2}", r"a?a?", r"[a-z][a-z0-9-]*"]
+)
+def test_others_are_fine(pattern: str, tmp_path: Path) -> None:
+    document(tmp_path, "a.runbook.md", runbook(pattern))
+    assert "RD136" not in call("check", "a.runbook.md", cwd=tmp_path).err
+
+
+def test_overlapping_repetitions_of_validations_and_guardrails_are_warned_of(tmp_path: Path) -> None:
+    reads = "{keywords: [DONE], validation: 'a+a+'}"
+    document(tmp_path, "a.workflow.yaml", f"name: a\nsteps: [{{name: b, prompt: c, report: {reads}, end: true}}]\n")
+    guards = "{guardrails: {input: {patterns: ['a+a+']}}}"
+    text = f"workflow: {{module: a, workflow: b}}\nconfig: {guards}\nstep_specs: [{{id: a}}]\n"
+    document(tmp_path, "a.stepspec.yaml", text)
+    for name in ("a.workflow.yaml", "a.stepspec.yaml"):
+        assert "RD136" in call("check", name, cwd=tmp_path).err
