@@ -4,10 +4,10 @@ A module imports only from those before it. None has a `from __future__`: that l
 """
 
 from importlib import import_module
-from typing import Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
-from runtime_shim.engine.command_line import main as run_main
-from runtime_shim.engine.lifecycle import Extension
+if TYPE_CHECKING:
+    from runtime_shim.engine.lifecycle import Extension
 
 
 class Edition(NamedTuple):
@@ -16,7 +16,7 @@ class Edition(NamedTuple):
     modules: tuple[str, ...]
     extensions: tuple[str, ...]  # module and class
 
-    def kinds(self) -> tuple[type[Extension], ...]:
+    def kinds(self) -> tuple["type[Extension]", ...]:
         """Return the classes of the extensions."""
         pairs = (name.rpartition(".") for name in self.extensions)
         return tuple(getattr(import_module(f"runtime_shim.{module}"), name) for module, _, name in pairs)
@@ -88,5 +88,7 @@ EDITIONS = {
 
 def main(program: dict[str, Any], argv: Optional[list[str]] = None, prog: Optional[str] = None) -> int:
     """Run a program in place, with the largest edition for it."""
+    from runtime_shim.engine.command_line import main as run_main  # whoever only compiles needs none of it
+
     edition = EDITIONS["contract" if "contract" in program else "agents"]
     return run_main(program, edition.kinds(), argv, prog)

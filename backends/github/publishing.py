@@ -18,9 +18,9 @@ from backends.github.runtime import delimiter
 from backends.github.scalar import Expression, label
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
-from backends.python.bundle import reduced
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Program
+from runtime_shim.legacy.bundle import reduced
 
 ABOUT_ISSUES = frozenset({"issues", "issue_comment"})
 """The events of an issue."""

@@ -18,11 +18,11 @@ from backends.github.routes import Routes
 from backends.github.scalar import OPEN
 from backends.github.settings import StepSecrets, agent_types
 from backends.github.templating import render
-from backends.python.bundle import runner_bundle
 from backends.python.literals import literal, on_one_line
 from backends.python.table import Table, table
 from compiler.ir.program import Node
 from compiler.ir.tasks import Ask, Branch, End, Parallel, Tool
+from runtime_shim.legacy.bundle import runner_bundle
 from runtime_shim.tasks.recipes import is_recipe
 
 _DEEPEST = 3

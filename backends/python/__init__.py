@@ -12,7 +12,7 @@ from backends.base import MARK, Backend, Emission
 from backends.companions import Companion
 from backends.python.calls import calls
 from backends.python.common import explained
-from backends.python.edition import edition_of, runtime
+from backends.python.edition import edition_of, has_jumps, runtime
 from backends.python.literals import literal
 from backends.python.options import PythonOptions
 from backends.python.table import table
@@ -36,13 +36,10 @@ class PythonBackend(Backend[PythonOptions]):
 
     def render(self, program: Program, options: PythonOptions) -> Emission:
         """The source text of the file, and the runtime beside it if that is shared."""
-        is_full = options.operator == "full"
-        program = optimise(program, jumps=is_full)
+        edition = edition_of(table(optimise(program)), is_full=options.operator == "full")
+        program = optimise(program, jumps=has_jumps(edition))
         entries = table(program)
-        if not is_full:
-            entries.pop("jumps", None)
         called = calls(entries, _headings(program))
-        edition = edition_of(entries, is_full=is_full)
         shared = _shared(edition) if options.runtime == "shared" else None
         text = (
             _templates()

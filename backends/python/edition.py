@@ -42,6 +42,11 @@ _OF_AGENTS = {"artifact", "report", "folder", "contexts"}
 _OF_VALUES = {"inputs", "outputs", "secrets", "limit", "delay", "timeout", "texts", "env"}
 
 
+def has_jumps(edition: str) -> bool:
+    """Whether operators can move a run to another step."""
+    return "operator.moving.Moving" in EDITIONS[edition].extensions
+
+
 @cache
 def runtime(name: str) -> str:
     """The text of an edition: its modules, and what takes part in runs."""
@@ -112,7 +117,7 @@ def _edits(body: Iterable[ast.stmt], lines: list[str]) -> Iterator[_Edit]:
         elif isinstance(node, ast.Assign) and _is_alias(node):
             yield _Edit(first, last, ())
         elif isinstance(node, ast.ClassDef) and "NamedTuple" in map(ast.unparse, node.bases):
-            yield _Edit(first, last, (_tuple(node),))
+            yield from _tuple(node, lines)
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield from _definition(node, lines)
         else:
@@ -176,19 +181,13 @@ def _definition(node: ast.FunctionDef | ast.ClassDef, lines: list[str]) -> Itera
     yield from _edits(inner, lines)
 
 
-def _tuple(node: ast.ClassDef) -> str:
-    """A class of named fields, as a call that names them; its methods as functions of a class around it."""
+def _tuple(node: ast.ClassDef, lines: list[str]) -> Iterator[_Edit]:
+    """A class of named fields, as a call that names them, or the class of one; its methods stand below its fields."""
     fields = [each for each in node.body if isinstance(each, ast.AnnAssign)]
     names = " ".join(field.target.id for field in fields if isinstance(field.target, ast.Name))
     defaults = ", ".join(ast.unparse(field.value) for field in fields if field.value)
     made = f'collections.namedtuple("{node.name}", "{names}"{f", defaults=({defaults},)" if defaults else ""})'
     methods = [one for one in node.body if isinstance(one, ast.FunctionDef)]
-    if not methods:
-        return f"{node.name} = {made}"
-    for method in methods:
-        method.body = method.body[1:] if ast.get_docstring(method) else method.body
-        method.returns = None
-        for argument in method.args.args:
-            argument.annotation = None
-    inner = "\n\n".join("    " + ast.unparse(method).replace("\n", "\n    ") for method in methods)
-    return f"class {node.name}({made}):\n{inner}"
+    head = f"class {node.name}({made}):" if methods else f"{node.name} = {made}"
+    yield _Edit(_line(node), fields[-1].end_lineno or 0 if methods else node.end_lineno or 0, (head,))
+    yield from _edits(methods, lines)

@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from backends.python.bundle import bundled, reduced
 from compiler.ir.answers import usual_seconds
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Agent, Parallel, Tool, alphabet
 from compiler.ir.texts import Text
+from runtime_shim.legacy.bundle import bundled, reduced
 
 _FIELDS = ("legacy.helper", "legacy.fitting", "legacy.reading", "legacy.fields")
 _LIMITED = (

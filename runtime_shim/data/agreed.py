@@ -36,7 +36,7 @@ def agreeing(session: Session, before: Table) -> Table:
 
 
 class OfMore(Extension):
-    """A part of programs that do more than runbooks: they call agents or tools, or leave an artifact."""
+    """A part of programs that do more than run commands: they call agents or tools, or leave an artifact."""
 
     @staticmethod
     def suits(program: Table) -> bool:

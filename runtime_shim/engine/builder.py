@@ -1,4 +1,4 @@
-"""The table of a program, put together from the calls of its runbook."""
+"""The table of a program, put together from the calls of its document."""
 
 import functools
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ Pairs = list[tuple[Optional[str], Table]]
 
 
 class Builder:
-    """The words of a runbook. Of several transitions, the first whose conditions hold is taken."""
+    """The words of a document. Of several transitions, the first whose conditions hold is taken."""
 
     def __init__(self) -> None:
         self.table: Table = {"registers": {}, "nodes": {}}
@@ -96,11 +96,11 @@ def unframed(value: Any) -> Any:  # noqa: ANN401 (a text, or any other setting)
     return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value
 
 
-def built(runbook: Callable[..., None], extensions: Sequence[type[Extension]]) -> Table:
-    """Return the table of a runbook; a word that is not the builder's is the kind of a task."""
-    builder, code = Builder(), runbook.__code__
+def built(document: Callable[..., None], extensions: Sequence[type[Extension]]) -> Table:
+    """Return the table of a document; a word that is not the builder's is the kind of a task."""
+    builder, code = Builder(), document.__code__
     words = code.co_varnames[: code.co_argcount]
-    runbook(*(getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words))
+    document(*(getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words))
     for extension in extensions:
         extension.complete(builder.table)
     return builder.table

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Optional
 
 from runtime_shim.engine.dialog import BINARY
 from runtime_shim.engine.display import Display
-from runtime_shim.engine.lifecycle import Commands, Extension, Options
+from runtime_shim.engine.lifecycle import Extension, Options, Subcommands
 from runtime_shim.engine.program import (
     EXIT_COMPLETE,
     EXIT_INTERRUPTED,
@@ -77,7 +77,7 @@ def reset(session: Session) -> int:
     return EXIT_COMPLETE
 
 
-COMMANDS: Commands = {
+COMMANDS: Subcommands = {
     "run": ("begin a run", run),
     "resume": ("go on with a run", resume),
     "status": ("say where the run stands", status),
@@ -104,7 +104,7 @@ class Words(NamedTuple):
     """What the command line of a program takes."""
 
     prog: str
-    commands: Commands
+    commands: Subcommands
     options: Options
 
     def of(self, command: str) -> Options:

@@ -68,7 +68,7 @@ class Performer:
         raise RefusedError(f"{name} takes no answer such as {one_line(reply)}")
 
 
-Commands = dict[str, tuple[str, Callable[[Any], int]]]
+Subcommands = dict[str, tuple[str, Callable[[Any], int]]]
 Options = tuple[tuple[str, str, str, str], ...]
 Performers = dict[str, type[Performer]]
 
@@ -76,9 +76,10 @@ Performers = dict[str, type[Performer]]
 class Extension:
     """A part of a runtime. A session calls the methods of all parts, in the order in which its edition names them."""
 
-    commands: Commands = {}  # subcommands: what each is for, and what does it
+    commands: Subcommands = {}  # subcommands: what each is for, and what does it
     options: Options = ()  # the subcommands that have an option, its name, what it takes, what it is for
     performers: Performers = {}  # what does the steps, by the kind of their task
+    reopens = False  # whether a run that has failed goes on at the step that did
     mode = ""  # a mode of runs that only this part can go on with
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""What is shown where a run comes into a step with substeps, and out of a nested runbook (M8)."""
+"""What is shown where a run comes into a step with substeps, and out of a nested document (M8)."""
 
 from runtime_shim.engine.display import one_line
 from runtime_shim.engine.lifecycle import Extension
@@ -7,7 +7,7 @@ from runtime_shim.engine.walk import Move
 
 
 class Nesting(Extension):
-    """Shows the title and the prompt of a group before the first of its steps, and the results of nested runbooks."""
+    """Shows the title and the prompt of a group before the first of its steps, and the results of nested documents."""
 
     _last = ""
 

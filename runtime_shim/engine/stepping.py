@@ -51,10 +51,11 @@ def _elsewhere(session: Session, state: State, places: list[str]) -> int:
     """Say why nothing is done, and return what that means for who calls."""
     told, order = one_line(" ".join(places)), list(session.program["nodes"])
     last = max(order.index(name) for name in session.places if is_at(session.program, name, places))
-    if state.condition == "stop":
+    reopens = any(extension.reopens for extension in session.extensions)
+    if state.condition == "stop" and not (reopens and order.index(_stands(state)) > last):
         session.display.rule(f"STOP {one_line(state.message)}".rstrip())
         return EXIT_STOP
-    if state.condition == "complete" or order.index(state.node) > last:
+    if state.condition == "complete" or order.index(_stands(state)) > last:
         session.display.rule(f"step {told} is completed")
         return EXIT_COMPLETE
     if state.condition == "waiting":

@@ -74,7 +74,7 @@ def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS)
 
 
 def is_passed(node: Table) -> bool:
-    """Tell whether a run goes on through a step: a branch, or the end of a nested runbook, which has edges (M8)."""
+    """Tell whether a run goes on through a step: a branch, or the end of a nested document, which has edges (M8)."""
     return node["task"] in ("branch", "end") and bool(node.get("edges"))
 
 

@@ -1,20 +1,26 @@
-"""The modules can be put into one file: their names are unique and they need nothing but Python."""
+"""The editions: modules that can be put into one file, and the file alone runs."""
 
 from __future__ import annotations
 
 import ast
+import builtins
 import subprocess
 import sys
 from collections import Counter
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
-from runtime_shim import BESIDE, MODULES, PUBLISHING, RUNNER, modules
+from backends.python.edition import joined, runtime
+from runtime_shim import EDITIONS
 from tests.interpreters import interpreter
 from tests.runtime_shim.shim_process import ROOT, Table, ask, program, shell
 
 FOLDER = ROOT / "runtime_shim"
+NAMES = list(dict.fromkeys(chain.from_iterable(edition.modules for edition in EDITIONS.values())))
+APART = {"legacy", "publish"}
+"""Folders whose modules are in no edition."""
 
 
 def text_of(name: str) -> str:
@@ -22,10 +28,7 @@ def text_of(name: str) -> str:
     return (FOLDER / f"{name.replace('.', '/')}.py").read_text()
 
 
-NAMES = [name for name, _ in MODULES]
-STEPS = [name for name, _ in RUNNER]
-TREES = {name: ast.parse(text_of(name), feature_version=(3, 9)) for name in {*NAMES, *STEPS}}
-"""Those of the Python target, and those that the steps of a workflow need."""
+TREES = {name: ast.parse(text_of(name), feature_version=(3, 9)) for name in NAMES}
 
 
 def own_names(tree: ast.Module) -> list[str]:
@@ -48,98 +51,143 @@ def is_ours(node: ast.Import | ast.ImportFrom) -> bool:
     return isinstance(node, ast.ImportFrom) and (node.module or "").startswith("runtime_shim.")
 
 
-def bundle(table: Table) -> str:
-    """One file made of the modules that a program needs."""
-    parts = [f"PROGRAM = {table!r}"]
-    for name in modules(table):
-        lines = text_of(name).splitlines(keepends=True)
-        for node in reversed(TREES[name].body):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("runtime_shim."):
-                del lines[node.lineno - 1 : node.end_lineno]
-        parts.append("".join(lines))
-    return "\n".join([*parts, 'if __name__ == "__main__":\n    sys.exit(main(PROGRAM))\n'])
-
-
-def test_every_module_is_named() -> None:
-    assert sorted({*NAMES, *BESIDE, *PUBLISHING, *STEPS}) == sorted(
-        ".".join(path.relative_to(FOLDER).with_suffix("").parts)
-        for path in FOLDER.rglob("*.py")
-        if path.stem != "__init__"
-    )
+def test_every_module_is_in_an_edition() -> None:
+    found = (path.relative_to(FOLDER).with_suffix("").parts for path in FOLDER.rglob("*.py"))
+    rooms = {".".join(parts) for parts in found if parts[-1] != "__init__" and parts[0] not in APART}
+    assert rooms - {"editions"} == set(NAMES)
 
 
 def test_names_are_unique() -> None:
     foreign = (node for tree in TREES.values() for node in imports_of(tree) if not is_ours(node))
     imported = {alias.name for node in foreign for alias in node.names}
-    for together in (NAMES, STEPS):
-        counts = Counter(name for module in together for name in own_names(TREES[module]))
+    for edition in EDITIONS.values():
+        counts = Counter(name for module in set(edition.modules) for name in own_names(TREES[module]))
         assert [name for name, count in counts.items() if count > 1] == []
         assert imported & set(counts) == set()
 
 
-@pytest.mark.parametrize(("order", "name"), [*((NAMES, name) for name in NAMES), *((STEPS, name) for name in STEPS)])
-def test_module_is_fit_for_bundling(order: list[str], name: str) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_module_is_fit_for_an_edition(name: str) -> None:
     tree = TREES[name]
     assert ast.get_docstring(tree)
-    assert "__future__" not in {node.module for node in imports_of(tree) if isinstance(node, ast.ImportFrom)}
-    late = set(imports_of(tree)) - set(tree.body)
+    checking = [node for node in tree.body if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
+    of_types = set(chain.from_iterable(map(ast.walk, checking)))
+    needed = {node for node in imports_of(tree) if node not in of_types}
+    assert "__future__" not in {node.module for node in needed if isinstance(node, ast.ImportFrom)}
+    late = needed - set(tree.body)
     assert all(isinstance(node, ast.Import) for node in late), "what is imported late is a module of Python's library"
-    for node in imports_of(tree):
-        if isinstance(node, ast.Import):
-            needed = [alias.name for alias in node.names]
-            assert all(alias.asname is None for alias in node.names)
-        else:
-            assert node.level == 0
-            needed = [node.module or ""]
-            assert all(alias.asname is None for alias in node.names)
-        for module in needed:
-            if module.startswith("runtime_shim"):
+    assert all(alias.asname is None for node in needed for alias in node.names)
+    modules = {alias.name for node in needed if isinstance(node, ast.Import) for alias in node.names}
+    modules |= {node.module or "" for node in needed if isinstance(node, ast.ImportFrom)}
+    for module in modules:
+        if not module.startswith("runtime_shim"):
+            assert module.split(".")[0] in sys.stdlib_module_names
+            continue
+        for edition in EDITIONS.values():
+            order = list(dict.fromkeys(edition.modules))
+            if name in order:
                 assert module.removeprefix("runtime_shim.") in order[: order.index(name)]
-            else:
-                assert module.split(".")[0] in sys.stdlib_module_names
     assert "__file__" not in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
-@pytest.mark.parametrize("order", [MODULES, RUNNER])
-def test_core_does_not_need_the_modules_of_tasks(order: tuple[tuple[str, str], ...]) -> None:
-    always = [name for name, task in order if not task]
-    for name in always:
-        for node in imports_of(TREES[name]):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("runtime_shim."):
-                assert (node.module or "").removeprefix("runtime_shim.") in always
+@pytest.mark.parametrize("name", EDITIONS)
+def test_all_that_an_edition_mentions_is_in_it(name: str) -> None:
+    tree = ast.parse(runtime(name), feature_version=(3, 9))
+    bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    bound |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    bound |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    bound |= {node.name for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and node.name}
+    bound |= {alias.name.split(".")[0] for node in imports_of(tree) for alias in node.names}
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    assert used - bound - set(dir(builtins)) == set()
 
 
-IMPLIED = {"outputs": {"shell", "slots"}, "texts": {"shell", "slots"}, "env": {"shell"}}
-IMPLIED |= {need: {"contract"} for _, needs in MODULES for need in needs.split(" ") if need.startswith("stage-")}
-"""What a program has that has this."""
+@pytest.mark.parametrize("name", EDITIONS)
+def test_an_edition_has_neither_types_nor_docstrings(name: str) -> None:
+    tree = ast.parse(runtime(name))
+    for node in ast.walk(tree):
+        assert not isinstance(node, ast.AnnAssign | ast.AsyncFunctionDef)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            assert ast.get_docstring(node) is None, node.name
+        if isinstance(node, ast.FunctionDef):
+            assert node.returns is None, node.name
+        assert not (isinstance(node, ast.arg) and node.annotation)
 
 
-@pytest.mark.parametrize(("name", "needs"), MODULES)
-def test_module_comes_with_all_that_it_imports(name: str, needs: str) -> None:
-    for alternative in needs.split(" "):
-        found = {"", *alternative.split("+")}
-        found |= {other for feature in found for other in IMPLIED.get(feature, ())}
-        there = [other for other, need in MODULES if any(found.issuperset(n.split("+")) for n in need.split(" "))]
-        for node in imports_of(TREES[name]):
-            if is_ours(node) and isinstance(node, ast.ImportFrom):
-                assert (node.module or "").removeprefix("runtime_shim.") in there, f"{name} for {alternative}"
+@pytest.mark.parametrize("name", EDITIONS)
+def test_no_edition_executes_text(name: str) -> None:
+    called = (node.func for node in ast.walk(ast.parse(runtime(name))) if isinstance(node, ast.Call))
+    assert not {"exec", "eval", "compile", "__import__"} & {each.id for each in called if isinstance(each, ast.Name)}
 
 
-@pytest.mark.share(2)
-@pytest.mark.parametrize("version", ["3.9", "3.10", "3.11", "3.12", "3.13", "3.14"])
+def changed_in_place(tree: ast.Module) -> set[str]:
+    """The names of a module that something in it changes: by a method, an index, or `global`."""
+    own, found = set(own_names(tree)), set[str]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Global):
+            found |= set(node.names)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            changes = node.func.attr in CHANGES and isinstance(node.func.value, ast.Name)
+            found |= {node.func.value.id} if changes and isinstance(node.func.value, ast.Name) else set()
+        elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            found |= {node.value.id} if isinstance(node.value, ast.Name) else set()
+    bound = {arg.arg for arg in ast.walk(tree) if isinstance(arg, ast.arg)}
+    inner = {
+        name.id
+        for function in ast.walk(tree) if isinstance(function, ast.FunctionDef)
+        for name in ast.walk(function) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+    }  # fmt: skip
+    return (found & own) - (bound | inner)
+
+
+CHANGES = {"append", "extend", "insert", "add", "update", "setdefault", "pop", "popitem", "remove", "discard", "clear"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_module_has_a_state(name: str) -> None:
+    assert changed_in_place(TREES[name]) == set()
+    calls = [node for node in TREES[name].body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)]
+    assert calls == [], "importing a module has no effect"
+
+
+def test_a_state_of_a_module_would_be_found() -> None:
+    tree = ast.parse("LIST = []\nTABLE = {}\ndef f(x):\n    LIST.append(x)\n    TABLE[x] = 1\n    x.append(1)\n")
+    assert changed_in_place(tree) == {"LIST", "TABLE"}
+
+
+def alone(table: Table) -> str:
+    """A file with a table and an edition."""
+    main = 'if __name__ == "__main__":\n    sys.exit(main(PROGRAM, EXTENSIONS))\n'
+    return f"{runtime('commands')}\nPROGRAM = {table!r}\n{main}"
+
+
+@pytest.mark.parametrize("version", ["3.9", "3.14"])
 @pytest.mark.parametrize("kind", ["shell", "ask"])
-def test_bundled_file_runs_alone(tmp_path: Path, kind: str, version: str) -> None:
+def test_a_file_with_an_edition_runs_alone(tmp_path: Path, kind: str, version: str) -> None:
     python = interpreter(version)
     if python is None:
         pytest.skip(f"no Python {version} here")
     table = program({"1": shell("echo hello", "COMPLETE") if kind == "shell" else ask("COMPLETE")})
-    text = bundle(table)
-    assert ("posix_spawn" in text) == (kind == "shell")
-    assert ("class Prompts" in text) == (kind == "ask")
     script = tmp_path / "one.py"
-    script.write_text(text)
+    script.write_text(alone(table))
     (tmp_path / "answers").write_text("pass\n")
     words = [python, "-I", "-W", "error", str(script), "run", "--answers", "answers"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[-1] == "rdc: COMPLETE all done"
+
+
+@pytest.mark.parametrize("version", ["3.9", "3.10", "3.11", "3.12", "3.13", "3.14"])
+def test_every_interpreter_compiles_every_edition(version: str, tmp_path: Path) -> None:
+    python = interpreter(version)
+    if python is None:
+        pytest.skip(f"no Python {version} here")
+    for name in EDITIONS:
+        (tmp_path / f"{name}.py").write_text(runtime(name))
+    words = [python, "-I", "-W", "error", "-m", "compileall", "-q", str(tmp_path)]
+    assert subprocess.run(words, check=False).returncode == 0
+
+
+def test_modules_that_are_joined_keep_their_order() -> None:
+    text = joined(["engine.program", "engine.walk"])
+    assert text.index("def identified(") < text.index("def follow(")

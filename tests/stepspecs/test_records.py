@@ -5,14 +5,18 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from runtime_shim.contract.resuming import Specification
 from runtime_shim.contract.run_steps import ALLOWED, IllegalTransitionError, change, run_step
 from runtime_shim.contract.run_timeline import timeline_lines
-from runtime_shim.engine.program import identified, without_places
+from runtime_shim.engine.display import Display
+from runtime_shim.engine.session import Session
 from tests.stepspecs.invariants import read_records
 from tests.stepspecs.specifications import table_of
 from tests.stepspecs.stepped import Place, compiled_to
@@ -148,13 +152,10 @@ def test_what_a_timeline_tells_is_no_markup() -> None:
     assert not set("<`[!@") & set(row.replace("HumanGateApproved", ""))
 
 
-def identity(made: dict[str, Any]) -> dict[str, Any]:
-    return identified(made, without_places(made))
-
-
 def test_what_identifies_a_program_has_its_contract(tmp_path: Path) -> None:
-    first = identity(table_of(DOCUMENT, tmp_path))
     changed = json.loads(json.dumps(DOCUMENT))
     changed["step_specs"][0]["tools"][0]["args"] = {"timezone": "Europe/Berlin"}
-    second = identity(table_of(changed, tmp_path))
-    assert first["program"] != second["program"]
+    options = SimpleNamespace(state_dir=None, tool=None)
+    tables = (table_of(document, tmp_path) for document in (DOCUMENT, changed))
+    first, second = (Session(made, options, Display(sys.stderr), [Specification]) for made in tables)
+    assert first.identity()["program"] != second.identity()["program"]

@@ -15,7 +15,7 @@ from functools import cache
 from importlib import resources
 from itertools import dropwhile
 
-from backends.python.bare import FOR, bare
+from runtime_shim.legacy.bare import FOR, bare
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from backends.python.literals import WIDEST
-
+WIDEST = 120
 FOR = re.compile(r"  # for: ([a-z ]+)$", re.MULTILINE)
 """Behind a statement of the runtime: what a program has that needs it."""
 _NOQA = re.compile(r"  # noqa: [A-Z0-9, ]*?(?: \((?P<why>.*)\)| - (?P<reason>.*))?$", re.MULTILINE)
