@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-import builtins
+import re
 import subprocess
-import symtable
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 from backends.base import Emission
 from backends.python import PythonBackend
 from backends.python.calls import WORDS, calls
+from backends.python.edition import runtime
 from backends.python.literals import prose
 from backends.python.table import table
 from compiler.driver import compile_file
@@ -30,7 +30,7 @@ from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled
 from tests.equivalence.strategies import cases
 from tests.programs.strategies import random_case
-from tests.runtime_shim.shim_programs import Agent, Gate, Parallel, Register, Task, Tool, agent, node, program, sh, text
+from tests.runtime_shim.shim_programs import Gate, Register, Tool, agent, node, program, sh, text
 
 EXTENSIONS = EDITIONS["agents"].kinds()
 
@@ -127,116 +127,27 @@ def test_counters_are_named_only_where_calls_do_not_say_it(tmp_path: Path) -> No
 # --- How long the runtime is ------------------------------------------------------------------------------------------
 
 COMMANDS = "## 1. Do\n\n```bash\nfalse\n```\n\n- FAIL: RETRY 2 STOP\n\n## 2. More\n\n```bash\ntrue\n```\n"
-BUDGETS = {
-    "commands": (1110, COMMANDS),
-    "questions": (1095, "## 1. Well?\n\nIs it?\n\n- YES: COMPLETE\n- NO: STOP\n"),
-    "both": (1300, COMMANDS + "\n## 3. Well?\n\nIs it?\n"),
-    "groups": (
-        1130,
-        COMMANDS + "\n## 3. All\n\nThink.\n\n### 3.1 One\n\n```bash\ntrue\n```\n\n### 3.2 Two\n\n```bash\ntrue\n```\n",
-    ),
+EDITION_OF: dict[str, Task] = {
+    "commands": sh("true"),
+    "values": Gate("", text("")),
+    "agents": Tool("c", "t", text("{}")),
 }
-"""The most lines below the separator, blank ones and explanations among them, without what operators ask for."""
-
-OPERATORS = {"commands": (1225, 610), "questions": (1210, 745), "both": (1390, 715), "groups": (1250, 610)}
-"""The most lines with it: of what Python compiles for every call, and of what is loaded where a call asks for it."""
+"""A task that needs an edition."""
 
 
-def halves(source: str) -> tuple[str, str]:
-    """A program without what is loaded late, and that alone."""
-    before, begins, rest = source.partition("\nOPERATORS = r'''\n")
-    late, ends, after = rest.partition("\n'''\n")
-    assert begins
-    assert ends
-    return before + after, late
+@pytest.mark.parametrize("name", EDITION_OF)
+def test_the_smallest_edition_with_what_a_program_needs_is_in_its_file(name: str) -> None:
+    made = program(node("1", EDITION_OF[name]))
+    _, _, below = (emitted(made).text or "").partition(SEPARATOR)
+    assert runtime(name) in below
+    _, _, full = (emitted(made, operator="full").text or "").partition(SEPARATOR)
+    assert runtime("agents") in full
 
 
-def whole(source: str) -> str:
-    """A program as Python has it when everything is loaded."""
-    before, late = halves(source)
-    start, line, main = before.rpartition("\nif __name__ ==")
-    return f"{start.replace('exec(OPERATORS, globals())', 'None')}\n{late}\n{line}{main}"
-
-
-def length(text_: str) -> int:
-    _, line, runtime = text_.partition(f"\n{SEPARATOR}\n")
-    assert line
-    return runtime.count("\n") + 1
-
-
-@pytest.mark.parametrize("name", BUDGETS)
-def test_the_runtime_of_a_runbook_keeps_its_budget(name: str, tmp_path: Path) -> None:
-    most, body = BUDGETS[name]
-    assert length(document(tmp_path, body, operator="basic")) <= most
-    at_once, late = halves(document(tmp_path, body))
-    most_at_once, most_late = OPERATORS[name]
-    assert length(at_once) <= most_at_once
-    assert late.count("\n") <= most_late
-
-
-PROGRAMS: dict[str, tuple[int, Task]] = {
-    "agent": (2165, agent("Hello")),
-    "tool": (2040, Tool("c", "t", text("{}"))),
-    "gate": (1320, Gate("", text(""))),
-    "parallel": (2285, Parallel((Agent("", text("a")), Agent("", text("b"))), "all")),
-}
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_the_runtime_of_a_program_keeps_its_budget(name: str) -> None:
-    most, task = PROGRAMS[name]
-    source = emitted(program(node("1", task)), operator="basic").text
-    assert source
-    assert length(source) <= most
-
-
-def undefined(source: str) -> set[str]:
-    """The names that code reads as those of its module, and that neither the module nor Python has."""
-    module = symtable.symtable(source, "program.py", "exec")
-    tables, found = [module], set(dir(builtins))
-    read: set[str] = set()
-    found.update(each.get_name() for each in module.get_symbols() if each.is_assigned() or each.is_imported())
-    while tables:
-        table_ = tables.pop()
-        tables += table_.get_children()
-        names = (each for each in table_.get_symbols() if each.is_referenced())
-        read.update(each.get_name() for each in names if each.is_global() or table_ is module)
-    return read - found - {"__file__"}
-
-
-@pytest.mark.parametrize("name", [*BUDGETS, *PROGRAMS])
-def test_all_that_a_runtime_mentions_is_in_it(name: str, tmp_path: Path) -> None:
-    is_runbook = name in BUDGETS
-    source = document(tmp_path, BUDGETS[name][1]) if is_runbook else emitted(program(node("1", PROGRAMS[name][1]))).text
-    assert source
-    source = whole(source)
-    ast.parse(source, feature_version=(3, 9))
-    assert undefined(source) == set()
-    assert undefined(source.replace("\ndef unframed(", "\ndef renamed(")) == {"unframed"}, "it would be noticed"
-
-
-def test_what_a_program_does_not_have_is_not_bundled(tmp_path: Path) -> None:
-    source = document(tmp_path, COMMANDS, operator="basic")
-    for absent in (
-        "import argparse",
-        "import typing",
-        "from typing",
-        "class Groups",
-        "def answer(",
-        "def reset_",
-        "NotImplemented",
-        "out of time",
-        'program["scopes"]',
-        "read_lines",
-        "# for: ",
-        "in OPENS",
-        "OPERATORS",
-        "goto",
-    ):
-        assert absent not in source
-    full = document(tmp_path, COMMANDS)
-    for absent in ("import argparse", "class Groups", "class Secrets", "--agent COMMAND", "# for: ", "exchange("):
-        assert absent not in full
+def test_the_same_bytes_are_in_every_file_of_an_edition(tmp_path: Path) -> None:
+    first = document(tmp_path, COMMANDS).partition(SEPARATOR)[2]
+    second = document(tmp_path, "## 1. Well?\n\nIs it?\n").partition(SEPARATOR)[2]
+    assert first == second
 
 
 def test_the_part_above_the_runtime_does_not_tell_the_options(tmp_path: Path) -> None:
@@ -258,7 +169,12 @@ def test_secrets_constants_and_jumps_are_said_in_calls() -> None:
     before = (emitted(made).text or "").partition(SEPARATOR)[0]
     assert 'secrets=["TOKEN"]' in before
     assert "jumps={" in before
-    assert "jumps={" not in (emitted(made, operator="basic").text or "")
+
+
+def test_jumps_are_left_out_where_no_operator_can_jump() -> None:
+    made = program(node("1", sh("true")), registers=(Register("n", "", 0),), jumps=JUMPS)
+    assert "jumps={" not in (emitted(made).text or "")
+    assert "jumps={" in (emitted(made, operator="full").text or "")
 
 
 def test_what_a_program_has_is_bundled(tmp_path: Path) -> None:
@@ -292,13 +208,14 @@ def test_programs_share_a_runtime(shared: tuple[Path, Path]) -> None:
     script, runtime = shared
     done = run(script, "run")
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
-    other = emitted(program(node("1", agent("Hello"))), runtime="shared")
+    other = emitted(program(node("1", sh("echo other"))), runtime="shared")
     assert [(each.path, each.text) for each in other.companions] == [
         (runtime.name, runtime.read_text(encoding="utf-8"))
     ]
-    assert "--agent" not in run(script, "run", "--help").stdout, "what other programs need takes no part"
     script.write_text(other.text or "", encoding="utf-8")
-    assert "--agent" in run(script, "run", "--help").stdout
+    assert run(script, "run").stdout == "other\n"
+    larger = emitted(program(node("1", agent("Hello"))), runtime="shared").companions
+    assert [each.path for each in larger] != [runtime.name]
 
 
 def test_a_runtime_that_was_altered_is_not_run(shared: tuple[Path, Path]) -> None:
@@ -323,7 +240,7 @@ def test_a_runtime_of_another_version_has_another_name(
     monkeypatch.setattr(target, "__version__", "9.9.9")
     (companion,) = emitted(program(node("1", sh("true"))), runtime="shared").companions
     target._shared.cache_clear()
-    assert companion.path.startswith("rdc-runtime-9.9.9-")
+    assert re.fullmatch(r"rdc_runtime_commands_[0-9a-f]{8}\.py", companion.path)
     assert companion.path != shared[1].name
 
 

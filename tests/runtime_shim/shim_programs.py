@@ -88,9 +88,9 @@ class Compiled(Place):
         self.table = table(optimise(made))
         super().__init__(path, self.table)
 
-    def bundle(self) -> None:
+    def bundle(self, **options: str) -> None:
         """Put the Python file that the program becomes in its place."""
-        emitted = PythonBackend().emit(self.made, {}).text
+        emitted = PythonBackend().emit(self.made, options).text
         assert emitted
         self.script.write_text(emitted, encoding="utf-8")
         self.script.chmod(0o755)

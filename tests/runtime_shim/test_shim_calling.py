@@ -283,7 +283,7 @@ def stopped_half_way(*_paths: object, **_directories: object) -> None:
 
 
 def test_nothing_that_is_kept_is_ever_half_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    session = SimpleNamespace(store=Store(str(tmp_path)))
+    session = SimpleNamespace(store=Store(str(tmp_path)), mask=str)
     session.store.open()
     keeper = Trying.__new__(Trying)
     keeper.session = session  # type: ignore[assignment]

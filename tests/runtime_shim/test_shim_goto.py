@@ -107,7 +107,7 @@ GROUPED: Program = compiled(
 
 def test_goto_enters_groups_as_the_program_says(tmp_path: Path) -> None:
     place = Compiled(tmp_path, GROUPED)
-    place.bundle()
+    place.bundle(operator="full")
     assert "jumps={" in place.script.read_text()
     place.run("run", "--prompted")
     for step, reply in (("w", "fail"), ("a.2", "")):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import subprocess
+import symtable
 import sys
 from collections import Counter
 from itertools import chain
@@ -90,16 +91,38 @@ def test_module_is_fit_for_an_edition(name: str) -> None:
     assert "__file__" not in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
+def undefined(source: str) -> set[str]:
+    """The names that code reads as those of its module, and that neither the module nor Python has."""
+    module = symtable.symtable(source, "program.py", "exec")
+    tables, found = [module], set(dir(builtins))
+    read: set[str] = set()
+    found.update(each.get_name() for each in module.get_symbols() if each.is_assigned() or each.is_imported())
+    while tables:
+        table = tables.pop()
+        tables += table.get_children()
+        names = (each for each in table.get_symbols() if each.is_referenced())
+        read.update(each.get_name() for each in names if each.is_global() or table is module)
+    return read - found
+
+
 @pytest.mark.parametrize("name", EDITIONS)
 def test_all_that_an_edition_mentions_is_in_it(name: str) -> None:
-    tree = ast.parse(runtime(name), feature_version=(3, 9))
-    bound = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    bound |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    bound |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
-    bound |= {node.name for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and node.name}
-    bound |= {alias.name.split(".")[0] for node in imports_of(tree) for alias in node.names}
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    assert used - bound - set(dir(builtins)) == set()
+    text = runtime(name)
+    ast.parse(text, feature_version=(3, 9))
+    assert undefined(text) == set()
+    assert undefined(text.replace("\ndef unframed(", "\ndef renamed(")) == {"unframed"}, "it would be noticed"
+
+
+BUDGETS = {"commands": (1350, 72), "values": (1950, 102), "agents": (3400, 170), "contract": (4200, 205)}
+"""The most lines of an edition, and the most kilobytes; a line has at most 56 bytes on average."""
+
+
+@pytest.mark.parametrize("name", EDITIONS)
+def test_an_edition_keeps_its_budget(name: str) -> None:
+    text = runtime(name)
+    lines, kilobytes = BUDGETS[name]
+    size = len(text.encode())
+    assert (text.count("\n") <= lines, size <= 1000 * kilobytes, size <= 56 * text.count("\n")) == (True, True, True)
 
 
 @pytest.mark.parametrize("name", EDITIONS)

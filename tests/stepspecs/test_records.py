@@ -155,7 +155,7 @@ def test_what_a_timeline_tells_is_no_markup() -> None:
 def test_what_identifies_a_program_has_its_contract(tmp_path: Path) -> None:
     changed = json.loads(json.dumps(DOCUMENT))
     changed["step_specs"][0]["tools"][0]["args"] = {"timezone": "Europe/Berlin"}
-    options = SimpleNamespace(state_dir=None, tool=None)
+    options = SimpleNamespace(state_dir=None, tool=[])
     tables = (table_of(document, tmp_path) for document in (DOCUMENT, changed))
     first, second = (Session(made, options, Display(sys.stderr), [Specification]) for made in tables)
     assert first.identity()["program"] != second.identity()["program"]
