@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 if TYPE_CHECKING:
     from runtime_shim.engine.lifecycle import Extension
+    from runtime_shim.engine.program import Parse
 
 
 class Edition(NamedTuple):
@@ -33,7 +34,7 @@ _VALUES = (
     *("data.outputs", "data.secrets", "data.limits", "tasks.replies", "tasks.questions", "tasks.gate"),
     *("operator.moving", "operator.signing"),
 )
-_OPERATOR = ("operator.prompting", "operator.logs", "operator.noticing", "operator.several", "operator.plain_yaml")
+_OPERATOR = ("operator.prompting", "operator.logs", "operator.noticing", "operator.several")
 _CALLS = ("tasks.exchange", "tasks.search", "tasks.conversing", "tasks.pairs")
 _AGENTS = (
     *("data.contexts", "data.durations", "data.agreed", *_CALLS, "tasks.tally", "tasks.trying", "tasks.speaking"),
@@ -86,9 +87,15 @@ EDITIONS = {
 }
 
 
-def main(program: dict[str, Any], argv: Optional[list[str]] = None, prog: Optional[str] = None) -> int:
-    """Run a program in place, with the largest edition for it."""
+def main(
+    program: dict[str, Any],
+    argv: Optional[list[str]] = None,
+    prog: Optional[str] = None,
+    parse: "Optional[Parse]" = None,
+) -> int:
+    """Run a program in place, with the largest edition for it; `parse` reads the files of inputs and mocks."""
     from runtime_shim.engine.command_line import main as run_main  # whoever only compiles needs none of it
+    from runtime_shim.engine.program import read_json
 
     edition = EDITIONS["contract" if "contract" in program else "agents"]
-    return run_main(program, edition.kinds(), argv, prog)
+    return run_main(program, edition.kinds(), argv, prog, parse or read_json)

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
+from itertools import groupby
+from operator import itemgetter
 from textwrap import wrap
 from typing import Any, NamedTuple
 
@@ -60,9 +62,20 @@ def joined(names: Sequence[str]) -> str:
     """The text of some modules, by their dotted names below `runtime_shim`; each imports only from those before it."""
     sources = {name: _source(name) for name in dict.fromkeys(names)}
     trees = {name: ast.parse(source) for name, source in sources.items()}
-    imports = sorted({line for tree in trees.values() for line in _imports(tree)})
     parts = (f"# --- {_summary(trees[name])}\n{_body(source, trees[name])}" for name, source in sources.items())
-    return "\n".join(imports) + "\n\n" + "\n\n".join(parts) + "\n"
+    text = "\n\n".join(parts)
+    used = set(re.findall(r"\w+", text))
+    found = sorted({pair for tree in trees.values() for pair in _imports(tree) if pair[1].split(".")[0] in used})
+    plain = [f"import {name}" for source, name in found if not source]
+    named = [f"from {source} import {', '.join(names)}" for source, names in _by_source(found)]
+    return "\n".join([*plain, *named]) + f"\n\n{text}\n"
+
+
+def _by_source(found: Iterable[tuple[str, str]]) -> Iterator[tuple[str, list[str]]]:
+    """The names that are imported from each module."""
+    for source, pairs in groupby(found, key=itemgetter(0)):
+        if source:
+            yield source, [name for _, name in pairs]
 
 
 def _source(name: str) -> str:
@@ -86,14 +99,14 @@ def _is_import(node: ast.stmt) -> bool:
     )
 
 
-def _imports(tree: ast.Module) -> Iterator[str]:
-    """The imports of Python's library, a line for each name."""
-    yield "import collections"
+def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """The imports of Python's library: where each name is from, "" for a module, and the name."""
+    yield "", "collections"
     for node in tree.body:
         if isinstance(node, ast.Import):
-            yield from (f"import {alias.name}" for alias in node.names)
+            yield from (("", alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and not (node.module or "").startswith(("runtime_shim", "typing")):
-            yield from (f"from {node.module} import {alias.name}" for alias in node.names)
+            yield from ((node.module or "", alias.name) for alias in node.names)
 
 
 def _body(source: str, tree: ast.Module) -> str:
@@ -102,13 +115,14 @@ def _body(source: str, tree: ast.Module) -> str:
     for edit in edits:
         lines[edit.first : edit.last] = edit.lines
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
+    text = re.sub(r"^(class .*:\n)\n", r"\1", text, flags=re.MULTILINE)
     return re.sub(r"\n\n(?= {4}(?:def|@|#))", "\n", text)  # a method stands right below the one before it
 
 
 def _edits(body: Iterable[ast.stmt], lines: list[str]) -> Iterator[_Edit]:
     for node in body:
         first, last = _line(node), node.end_lineno or 0
-        if (_is_import(node) and not node.col_offset) or (
+        if (_is_import(node) and (not node.col_offset or isinstance(node, ast.If))) or (
             isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
         ):
             yield _Edit(first, last, ())

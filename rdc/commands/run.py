@@ -38,9 +38,10 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
         return 2
     from backends.python.table import table  # noqa: PLC0415 (not where there are errors)
     from compiler.passes import optimise  # noqa: PLC0415
+    from rdc.plain_files import parse  # noqa: PLC0415
     from runtime_shim import main  # noqa: PLC0415
 
-    return main(table(optimise(compilation.program)), _with_subcommand(arguments), _called(file, settings))
+    return main(table(optimise(compilation.program)), _with_subcommand(arguments), _called(file, settings), parse)
 
 
 def _called(file: str, settings: Settings) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from rdc.plain_files import parse
 from rdc.tools.request import read_request
 from runtime_shim.contract.contract import HANDED
 from runtime_shim.contract.safe_paths import UnsafeError, write_inside
@@ -22,7 +23,7 @@ MOST_RUNS = 20
 
 def answer(path: str, given: bytes, environment: Mapping[str, str]) -> Reply:
     """The answer to a call, by its environment and its standard input; raises `RefusedError` where there is none."""
-    mocks = mocks_in(path, read_text(path))
+    mocks = mocks_in(path, parse(path, read_text(path)))
     kind, name = _called(mocks, given, environment)
     if not name:
         raise RefusedError(f'RDC_STEP names no step to answer for: let a run call this, with --agent "rdc mock {path}"')

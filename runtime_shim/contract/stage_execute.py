@@ -16,7 +16,7 @@ from runtime_shim.contract.contract import (
 from runtime_shim.contract.evidence import checked_evidence, records_in
 from runtime_shim.contract.safe_paths import UnsafeError, inside
 from runtime_shim.contract.stage_outputs import evidence_ids
-from runtime_shim.contract.strict_json import read_json
+from runtime_shim.contract.strict_json import read_strictly
 from runtime_shim.data.values import read_regular
 from runtime_shim.engine.dialog import BINARY
 from runtime_shim.engine.lifecycle import Done, Waiting
@@ -114,7 +114,7 @@ def value_in(path: Path) -> Any:  # noqa: ANN401 (any JSON value)
     content = read_regular(path)
     if len(content) > LARGEST_ANSWER:
         raise ValueError(f"it is larger than {LARGEST_ANSWER:,} bytes")
-    return read_json(content.decode("utf-8-sig")) if content.strip() else None
+    return read_strictly(content.decode("utf-8-sig")) if content.strip() else None
 
 
 def by_person(stages: Stages, name: str, node: Table) -> Done:

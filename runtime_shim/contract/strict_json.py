@@ -9,7 +9,7 @@ from runtime_shim.tasks.reading import NO_TEXT
 DEEPEST_JSON = 100  # values within each other; Python reads about a thousand, and writes fewer
 
 
-def read_json(text: str) -> Any:  # noqa: ANN401 (any JSON value)
+def read_strictly(text: str) -> Any:  # noqa: ANN401 (any JSON value)
     """Read JSON; raises ValueError with what is wrong."""
     try:
         found = json.loads(text, parse_constant=_no_number, parse_float=_finite)
@@ -21,7 +21,7 @@ def read_json(text: str) -> Any:  # noqa: ANN401 (any JSON value)
 def json_or_text(text: str) -> Any:  # noqa: ANN401
     """Return what a text says as JSON, or the text itself where it is none."""
     try:
-        return read_json(text)
+        return read_strictly(text)
     except ValueError:
         return text
 

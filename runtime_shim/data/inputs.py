@@ -12,7 +12,7 @@ from typing import Any, Optional
 from runtime_shim.data.fitting import unfit
 from runtime_shim.engine.display import Display, one_line
 from runtime_shim.engine.lifecycle import Extension
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import RefusedError, Table, read_json
 from runtime_shim.engine.signals import Interrupted
 from runtime_shim.engine.walk import Registers
 from runtime_shim.tasks.files import LARGEST_INPUT, read_text
@@ -29,10 +29,7 @@ def _from_file(path: str) -> dict[str, str]:
     text = read_text(path)
     if not text.lstrip().startswith(("{", "[")):
         return _from_lines(path, text)
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise RefusedError(f"{path}: not JSON: {error}") from None
+    found = read_json(path, text)
     if not isinstance(found, dict):
         raise RefusedError(f"{path}: expected a JSON object with a value for each input")
     return {name: _as_value(path, name, value) for name, value in found.items()}

@@ -17,9 +17,11 @@ from runtime_shim.engine.program import (
     EXIT_COMPLETE,
     EXIT_INTERRUPTED,
     EXIT_REFUSED,
+    Parse,
     RefusedError,
     Table,
     naming,
+    read_json,
 )
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import Interrupted
@@ -159,7 +161,9 @@ def words_of_program(prog: str, kinds: Sequence[type[Extension]]) -> Words:
     return Words(prog, commands, tuple(options))
 
 
-def execute(program: Table, argv: list[str], prog: str, display: Display, kinds: Sequence[type[Extension]]) -> int:
+def execute(
+    program: Table, argv: list[str], prog: str, display: Display, kinds: Sequence[type[Extension]], parse: Parse
+) -> int:
     """Do what the subcommand says."""
     words = words_of_program(prog, kinds)
     command = argv[0] if argv else ""
@@ -173,7 +177,7 @@ def execute(program: Table, argv: list[str], prog: str, display: Display, kinds:
     if options.assume and (options.rerun_interrupted or options.assume not in outcomes):
         raise RefusedError(f"--assume takes one of {', '.join(sorted(outcomes))}, and no --rerun-interrupted beside it")
     with naming("the current folder"):
-        session = Session(program, options, display, kinds)
+        session = Session(program, options, display, kinds, parse)
     try:
         return words.commands[command][1](session)
     except OSError as error:
@@ -183,9 +187,16 @@ def execute(program: Table, argv: list[str], prog: str, display: Display, kinds:
 
 
 def main(
-    program: Table, extensions: Sequence[type[Extension]], argv: Optional[list[str]] = None, prog: Optional[str] = None
+    program: Table,
+    extensions: Sequence[type[Extension]],
+    argv: Optional[list[str]] = None,
+    prog: Optional[str] = None,
+    parse: Parse = read_json,
 ) -> int:
-    """Do what the command line says, with the extensions that suit the program; return the exit code."""
+    """Do what the command line says, with the extensions that suit the program; return the exit code.
+
+    `parse` reads the files of inputs and mocks that are named: JSON, or whatever the caller knows.
+    """
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # the next file that is opened would take its place
             setattr(sys, name, open(os.open(os.devnull, os.O_RDWR), "r+", encoding="utf-8"))  # noqa: SIM115
@@ -193,13 +204,15 @@ def main(
     prog = prog or ("" if is_direct else "python3 ") + shlex.quote(sys.argv[0])
     kinds = [kind for kind in extensions if kind.suits(program)]
     with suppress(KeyboardInterrupt):
-        return _do(program, sys.argv[1:] if argv is None else argv, prog, Display(sys.stderr), kinds)
+        return _do(program, sys.argv[1:] if argv is None else argv, prog, Display(sys.stderr), kinds, parse)
     return EXIT_INTERRUPTED
 
 
-def _do(program: Table, argv: list[str], prog: str, display: Display, kinds: Sequence[type[Extension]]) -> int:
+def _do(
+    program: Table, argv: list[str], prog: str, display: Display, kinds: Sequence[type[Extension]], parse: Parse
+) -> int:
     try:
-        return execute(program, argv, prog, display, kinds)
+        return execute(program, argv, prog, display, kinds, parse)
     except RefusedError as refusal:
         *details, reason = refusal.args
     except BrokenPipeError:  # who reads the output has seen enough

@@ -94,122 +94,124 @@ class Extension:
     def __init__(self, session: "Session") -> None:
         self.session = session
 
-    def prepare(self) -> None:
-        """Look at the options; refuse what cannot be."""
+    if TYPE_CHECKING:  # the moments at which a part may take part; one that does nothing then has no such method
 
-    def identify(self, nodes: Table) -> Table:
-        """Return what tells the steps of a program from those of another version (R4)."""
-        return nodes
+        def prepare(self) -> None:
+            """Look at the options; refuse what cannot be."""
 
-    def read(self, state: State) -> None:
-        """Look at a state that was read."""
+        def identify(self, nodes: Table) -> Table:
+            """Return what tells the steps of a program from those of another version (R4)."""
+            return nodes
 
-    def beside(self) -> dict[str, str]:
-        """Return what lies beside the journal and is archived with it: each path, and the ending of its new name."""
-        return {}
+        def read(self, state: State) -> None:
+            """Look at a state that was read."""
 
-    def registers(self) -> Registers:
-        """Return registers that a run begins with."""
-        return {}
+        def beside(self) -> dict[str, str]:
+            """Return what is archived with the journal: each path, and the ending of its new name."""
+            return {}
 
-    def before_run(self, state: Optional[State]) -> None:
-        """Prepare a call that is about a run; None is a new one."""
+        def registers(self) -> Registers:
+            """Return registers that a run begins with."""
+            return {}
 
-    def open(self) -> None:
-        """Read and open what the run needs."""
+        def before_run(self, state: Optional[State]) -> None:
+            """Prepare a call that is about a run; None is a new one."""
 
-    def enter(self, node: Table) -> None:
-        """Show something before a step is named."""
+        def open(self) -> None:
+            """Read and open what the run needs."""
 
-    def before_step(self, _name: str) -> Optional[Perform]:
-        """Do something before a step, or return what is done in its place."""
-        return None
+        def enter(self, node: Table) -> None:
+            """Show something before a step is named."""
 
-    def variables(self, _node: Table, _registers: Registers) -> dict[str, str]:
-        """Return environment variables for what a step calls."""
-        return {}
+        def before_step(self, _name: str) -> Optional[Perform]:
+            """Do something before a step, or return what is done in its place."""
+            return None
 
-    def told(self, done: Done, _text: str) -> Done:
-        """Return an outcome to which a text belongs."""
-        return done
+        def variables(self, _node: Table, _registers: Registers) -> dict[str, str]:
+            """Return environment variables for what a step calls."""
+            return {}
 
-    def stand(self, _move: Move, _before: Optional[State], stand: Record) -> Record:
-        """Return what a run does where it has moved."""
-        return stand
+        def told(self, done: Done, _text: str) -> Done:
+            """Return an outcome to which a text belongs."""
+            return done
 
-    def after_step(self, move: Move) -> None:
-        """Show something of the transition to the next step."""
+        def stand(self, _move: Move, _before: Optional[State], stand: Record) -> Record:
+            """Return what a run does where it has moved."""
+            return stand
 
-    def halt(self) -> str:
-        """Return what is said where the call ends here, "" if it goes on."""
-        return ""
+        def after_step(self, move: Move) -> None:
+            """Show something of the transition to the next step."""
 
-    def end(self) -> None:
-        """Do what is due where a run has ended."""
+        def halt(self) -> str:
+            """Return what is said where the call ends here, "" if it goes on."""
+            return ""
 
-    def record(self, record: Record) -> Record:
-        """Return what is written down, in the journal or as an event."""
-        return record
+        def end(self) -> None:
+            """Do what is due where a run has ended."""
 
-    def written(self, record: Record) -> None:
-        """Do something once a record is on disk."""
+        def record(self, record: Record) -> Record:
+            """Return what is written down, in the journal or as an event."""
+            return record
 
-    def resumed(self) -> None:
-        """Record what a call decides that resumes a run."""
+        def written(self, record: Record) -> None:
+            """Do something once a record is on disk."""
 
-    def waits(self) -> None:
-        """Record that a run begins to wait."""
+        def resumed(self) -> None:
+            """Record what a call decides that resumes a run."""
 
-    def event(self, event: str, fields: Record) -> None:
-        """Tell others where something happens; nothing is recorded here."""
+        def waits(self) -> None:
+            """Record that a run begins to wait."""
 
-    def mask(self, text: str) -> str:
-        """Return a text without what must not be kept or sent."""
-        return text
+        def event(self, event: str, fields: Record) -> None:
+            """Tell others where something happens; nothing is recorded here."""
 
-    def call(self, _words: tuple[str, ...]) -> str:
-        """Return how else an operator calls a subcommand, "" for nothing."""
-        return ""
+        def mask(self, text: str) -> str:
+            """Return a text without what must not be kept or sent."""
+            return text
 
-    def repeat(self, _command: str) -> tuple[str, ...]:
-        """Return the words that a further call about this run repeats."""
-        return ()
+        def call(self, _words: tuple[str, ...]) -> str:
+            """Return how else an operator calls a subcommand, "" for nothing."""
+            return ""
 
-    def agrees(self, _before: Table) -> Table:
-        """Return what the options of a call say for the whole run, by name; None for nothing new."""
-        return {}
+        def repeat(self, _command: str) -> tuple[str, ...]:
+            """Return the words that a further call about this run repeats."""
+            return ()
 
-    def steps_allowed(self, _state: State) -> Optional[int]:
-        """Return how many steps a run may do, 0 for any number; None for nothing else than its program says."""
-        return None
+        def agrees(self, _before: Table) -> Table:
+            """Return what the options of a call say for the whole run, by name; None for nothing new."""
+            return {}
 
-    def facts(self, _state: State) -> Table:
-        """Return what the status tells of a run."""
-        return {}
+        def steps_allowed(self, _state: State) -> Optional[int]:
+            """Return how many steps a run may do, 0 for any number; None for nothing else than its program says."""
+            return None
 
-    def lines(self, _facts: Table, _record: Optional[Table]) -> list[str]:
-        """Return what stands below a step in the status; above all of them for None."""
-        return []
+        def facts(self, _state: State) -> Table:
+            """Return what the status tells of a run."""
+            return {}
 
-    def answers(self, _node: Table, _name: str) -> list[str]:
-        """Return the commands that answer a step which waits."""
-        return []
+        def lines(self, _facts: Table, _record: Optional[Table]) -> list[str]:
+            """Return what stands below a step in the status; above all of them for None."""
+            return []
 
-    def again(self, _facts: Table) -> list[str]:
-        """Return the commands that do a step again which ended the run."""
-        return []
+        def answers(self, _node: Table, _name: str) -> list[str]:
+            """Return the commands that answer a step which waits."""
+            return []
 
-    def answers_in(self, _text: str, _nodes: dict[str, Table]) -> Any:  # noqa: ANN401 (answers, and what is wrong with some)
-        """Read a file of answers that has more than lines with a word."""
+        def again(self, _facts: Table) -> list[str]:
+            """Return the commands that do a step again which ended the run."""
+            return []
 
-    def reply(self, reply: str) -> str:
-        """Return the reply that a word stands for."""
-        return reply
+        def answers_in(self, _text: str, _nodes: dict[str, Table]) -> Any:  # noqa: ANN401 (answers, and what is wrong with some)
+            """Read a file of answers that has more than lines with a word."""
 
-    def given(self, done: Optional[Done]) -> Optional[Done]:
-        """Return what comes of a reply that was given."""
-        return done
+        def reply(self, reply: str) -> str:
+            """Return the reply that a word stands for."""
+            return reply
 
-    def hint(self) -> str:
-        """Return what is added to the command with which an answered run goes on."""
-        return ""
+        def given(self, done: Optional[Done]) -> Optional[Done]:
+            """Return what comes of a reply that was given."""
+            return done
+
+        def hint(self) -> str:
+            """Return what is added to the command with which an answered run goes on."""
+            return ""

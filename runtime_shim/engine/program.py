@@ -3,15 +3,26 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Callable
 
 Table = dict[str, Any]
 
 EXIT_COMPLETE, EXIT_STOP, EXIT_REFUSED, EXIT_WAITING, EXIT_INTERRUPTED = 0, 1, 2, 75, 130  # R3
 
 
+Parse = Callable[[str, str], Any]  # of the text of a file, by its name
+
+
 class RefusedError(Exception):
     """A reason to go no further, after lines with details, for the operator; the exit code is 2 (R3)."""
+
+
+def read_json(path: str, text: str) -> Any:  # noqa: ANN401 (any JSON value)
+    """Return what stands in a file of JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RefusedError(f"{path}: not JSON, which a program reads (`rdc run` reads YAML too): {error}") from None
 
 
 @contextmanager

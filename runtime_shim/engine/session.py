@@ -19,10 +19,12 @@ from runtime_shim.engine.program import (
     EXIT_INTERRUPTED,
     EXIT_STOP,
     EXIT_WAITING,
+    Parse,
     RefusedError,
     Table,
     differences,
     identified,
+    read_json,
     without_places,
 )
 from runtime_shim.engine.signals import Interrupted, Signals
@@ -38,9 +40,14 @@ class Session:
     answers: Any = None
 
     def __init__(
-        self, program: Table, options: types.SimpleNamespace, display: Display, kinds: Sequence[type[Extension]]
+        self,
+        program: Table,
+        options: types.SimpleNamespace,
+        display: Display,
+        kinds: Sequence[type[Extension]],
+        parse: Parse = read_json,
     ) -> None:
-        self.program, self.options, self.display = program, options, display
+        self.program, self.options, self.display, self.parse = program, options, display, parse
         self.kinds = {task: performer for kind in kinds for task, performer in kind.performers.items()}
         self.extensions, self.at = [kind(self) for kind in kinds], functools.cache(self._at)
         for prepare in self.at("prepare"):
@@ -55,8 +62,7 @@ class Session:
 
     def _at(self, moment: str) -> list[Callable[..., Any]]:
         """Return what the extensions do at a moment: their methods of this name, in order."""
-        does = [one for one in self.extensions if getattr(type(one), moment) is not getattr(Extension, moment)]
-        return [getattr(one, moment) for one in does]
+        return [getattr(one, moment) for one in self.extensions if hasattr(one, moment)]
 
     def through(self, moment: str, value: Any, *about: object) -> Any:  # noqa: ANN401 (whatever they change)
         """Return what the extensions make of a value, one after the other."""

@@ -5,7 +5,6 @@ from typing import Any, Callable, NamedTuple, Optional
 
 from runtime_shim.data.fitting import NUMBER
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.operator.plain_yaml import PlainError, read_plain
 
 KINDS = ("agents", "tools", "executors")
 KIND_OF = {"agent": "agents", "tool": "tools"}  # by how the key of a call begins
@@ -21,14 +20,8 @@ class Reply(NamedTuple):
 MocksByKind = dict[str, dict[str, list[Any]]]
 
 
-def mocks_in(path: str, text: str) -> MocksByKind:
-    """Read the text of a file of mocks, in YAML or JSON; `path` is what the file is called."""
-    try:
-        found = json.loads(text) if text.lstrip().startswith("{") else read_plain(text)
-    except PlainError as error:
-        raise RefusedError(f"{path}:{error}") from None
-    except (ValueError, RecursionError) as error:
-        raise RefusedError(f"{path}: not JSON: {error}") from None
+def mocks_in(path: str, found: Any) -> MocksByKind:  # noqa: ANN401 (any JSON value)
+    """Return the mocks of a file, which is called `path`."""
     known = ", ".join(f"`{kind}`" for kind in KINDS)
     if not isinstance(found, dict) or not set(found) <= set(KINDS):
         raise RefusedError(f"{path}: a file of mocks has the keys {known}, and no others")

@@ -30,7 +30,7 @@ from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled
 from tests.equivalence.strategies import cases
 from tests.programs.strategies import random_case
-from tests.runtime_shim.shim_programs import Gate, Register, Tool, agent, node, program, sh, text
+from tests.runtime_shim.shim_programs import Gate, Register, Task, Tool, agent, node, program, sh, text
 
 EXTENSIONS = EDITIONS["agents"].kinds()
 

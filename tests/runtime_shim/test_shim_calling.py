@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import yaml
 
 from compiler.ir.program import Artifact, Context, Group
 from runtime_shim.data.artifact import write_whole
@@ -187,8 +188,8 @@ def test_what_is_no_limit_is_refused(tmp_path: Path, words: tuple[str, ...], sai
 
 def test_a_file_of_mocks_answers_and_nothing_is_called(tmp_path: Path) -> None:
     place = Compiled(tmp_path, two())
-    (tmp_path / "mocks.yaml").write_text(MOCKS)
-    words = ("--mock", "mocks.yaml", "--agent", "touch called")
+    (tmp_path / "mocks.json").write_text(json.dumps(yaml.load(MOCKS, yaml.BaseLoader)))
+    words = ("--mock", "mocks.json", "--agent", "touch called")
     assert place.run("run", *words).code == 1
     assert place.run("run", *words, "--agent-retries", "1").code == 0
     assert place.slots()["draft"] == "First draft.\nSecond line."
@@ -222,20 +223,20 @@ ASKING = program(
         (("--agent", "cat"), "Go."),
         (("--agent", "cat", "--tool", "library=echo Be kind."), "Be kind.\n\nGo."),
         (("--agent", "cat", "--tool", "library=false"), "Go."),
-        (("--mock", "mocks.yaml", "--agent-retries", "1"), "First draft.\nSecond line."),
+        (("--mock", "mocks.json", "--agent-retries", "1"), "First draft.\nSecond line."),
         (("--mock", "agents.json"), "x"),
     ],
 )
 def test_an_optional_tool_without_a_command_fails_at_once(tmp_path: Path, words: tuple[str, ...], answer: str) -> None:
     place = Compiled(tmp_path, ASKING)
-    (tmp_path / "mocks.yaml").write_text(MOCKS)
+    (tmp_path / "mocks.json").write_text(json.dumps(yaml.load(MOCKS, yaml.BaseLoader)))
     (tmp_path / "agents.json").write_text('{"agents": {"1": "x"}}')
     result = place.run("run", *words)
     assert result.code == 0, result.err
     assert place.slots()["output 1"] == answer
     if words == ("--agent", "cat"):
         assert "FAIL  no command is named: --tool library=COMMAND" in result.err
-    if "mocks.yaml" in words:
+    if "mocks.json" in words:
         assert kept_in(place, "prompts")["1.1"] == "Be kind.\n\nGo."
         assert "1%2Fprompt.1" in kept_in(place, "answers"), "no name of a step makes a folder"
 

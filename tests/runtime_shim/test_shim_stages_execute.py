@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from runtime_shim.contract.contract import LateError
 from runtime_shim.contract.git_calls import STATUS, repository_says
@@ -222,7 +223,7 @@ STUBBORN = "trap '' TERM; (trap '' TERM; echo $$ > leader; exec sleep 60) & echo
 
 def hurried(place: Compiled) -> None:
     """Let the run have patience for a second with what ignores TERM."""
-    change = "import runtime_shim.tasks.process\nruntime_shim.process.PATIENCE = 1\nPROGRAM ="
+    change = "import runtime_shim.tasks.process\nruntime_shim.tasks.process.PATIENCE = 1\nPROGRAM ="
     place.script.write_text(place.script.read_text().replace("PROGRAM =", change))
 
 
@@ -361,14 +362,14 @@ def test_mock_run_of_a_specification(tmp_path: Path) -> None:
     place = compiled(tmp_path, *MOCKED, **CALLS, retries=3, config=COMMANDS)
     place.table["nodes"]["draft/dig"]["edges"] = [{"go": "draft/listFiles", "says": ""}]
     place.write(place.table)
-    (tmp_path / "mock.yml").write_text(MOCK)
-    result = place.run("run", "--mock", "mock.yml")
+    (tmp_path / "mock.json").write_text(json.dumps(yaml.safe_load(MOCK)))
+    result = place.run("run", "--mock", "mock.json")
     assert result.code == 0, result.err
     assert not (tmp_path / "ran").exists()
     assert [kept["exit_code"] for kept in found(place, "draft")] == [1, 3, 0]
     assert [kept["tool"].get("result") for kept in found(place, "draft/dig")] == ["one", None, "three"]
     assert found(place, "draft/dig")[1]["tool"]["error"] == "broken"
-    assert "mock.yml" in found(place, "draft/listFiles")[0]["tool"]["result"]
+    assert "mock.json" in found(place, "draft/listFiles")[0]["tool"]["result"]
     assert found(place, "draft")[-1]["drrs"] == [{"why": "because"}]
     assert found(place, "draft/outputs")[0]["evidence"][0]["wlnk"] == 0.25
     assert place.text("out/a.md") == "text"

@@ -1,0 +1,23 @@
+"""Files that a run is given: JSON, or YAML whose scalars are strings, for runs in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runtime_shim.engine.program import RefusedError, read_json
+
+
+def parse(path: str, text: str) -> Any:  # noqa: ANN401 (dicts, lists and strings)
+    """What stands in a file; every scalar of YAML is the string that is written: `no` and 1.50 stay what they are."""
+    if text.lstrip().startswith("{"):
+        return read_json(path, text)
+    import yaml  # noqa: PLC0415 (few runs have mocks)
+
+    try:
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.BaseLoader)):
+            raise RefusedError(f"{path}: write out what an alias (*) repeats")
+        return yaml.load(text, yaml.BaseLoader) or {}  # noqa: S506 (it makes strings, lists and dicts, and no more)
+    except (yaml.YAMLError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{path}:{mark.line + 1}" if mark else path
+        raise RefusedError(f"{where}: not YAML: {getattr(error, 'problem', None) or error}") from None
