@@ -17,7 +17,7 @@ from runtime_shim.contract.contract import LateError, attempt_so_far
 from runtime_shim.contract.evidence import checked_evidence, in_utc, records_in, whole_evidence
 from runtime_shim.contract.guarding import contents, guarded, rules_of, strings_in, whole_words
 from runtime_shim.contract.safe_paths import UnsafeError
-from runtime_shim.contract.strict_json import json_or_text, read_json
+from runtime_shim.contract.strict_json import json_or_text, read_strictly
 from runtime_shim.contract.validating import checked
 from runtime_shim.engine.state import State
 from tests.runtime_shim.shim_stages import EXECUTE, compiled, direct, found, stage
@@ -325,7 +325,7 @@ def test_attempt_has_what_rises_to_where_it_stands() -> None:
 
 
 def test_json_of_others_is_read_strictly() -> None:
-    assert read_json('{"a\\u0000": ["\\ud800"]}') == {"a\ufffd": ["\ufffd"]}
+    assert read_strictly('{"a\\u0000": ["\\ud800"]}') == {"a\ufffd": ["\ufffd"]}
     for text in ("NaN", "1e999", "[" * 200 + "]" * 200, "[" * 9999, "{", ""):
         assert json_or_text(text) == text
 

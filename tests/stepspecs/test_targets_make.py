@@ -141,7 +141,7 @@ def test_files_of_inputs_tools_mocks_and_answers(tmp_path: Path) -> None:
     (tmp_path / "answers").write_text(f"{GATE} approved\n", encoding="utf-8")
     assert place.last("INPUTS=inputs", "TOOLS=tools", "ANSWERS=answers") == "rdc: COMPLETE"
     assert (tmp_path / "counted").exists()
-    (tmp_path / "mocks").write_text("executors: {step-01: [fail]}\n", encoding="utf-8")
+    (tmp_path / "mocks").write_text('{"executors": {"step-01": ["fail"]}}', encoding="utf-8")
     assert "STOP" in place.last("INPUTS=inputs", "MOCK=mocks", "ANSWERS=answers")
 
 
