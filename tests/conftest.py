@@ -16,7 +16,7 @@ from hypothesis import is_hypothesis_test, settings
 
 from backends.registry import load
 from compiler.ir.program import Program
-from tests import interpreters
+from tests import interpreters, shared
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFORMANCE = ROOT.parent / "shared" / "conformance"
@@ -43,6 +43,11 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--whole` runs all cases of tests of which usually a share is run."""
     parser.addoption("--whole", action="store_true", help="run all cases of all tests, as `make soak` does")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin what workers share."""
+    shared.begin(config)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -8,9 +8,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
+VERSIONS = [f"3.{minor}" for minor in range(9, 15)]
+"""Those that generated programs run on."""
+ENDS = ("oldest", "newest")
 
+
+@cache
 def interpreter(version: str) -> str | None:
     """An interpreter of a version that really starts: the one running, on the path, or of pyenv."""
     managed = Path.home() / ".pyenv" / "versions"
@@ -23,6 +29,13 @@ def interpreter(version: str) -> str | None:
         if shown.stdout.strip() == version:
             return candidate
     return None
+
+
+@cache
+def end_of_support(which: str) -> str:
+    """The `oldest` or the `newest` interpreter here: what both run, those between only need to compile."""
+    found = (python for version in VERSIONS[:: 1 if which == "oldest" else -1] if (python := interpreter(version)))
+    return next(found)
 
 
 def put_first() -> None:

@@ -6,7 +6,6 @@ one, makes it first; a `package-lock.json`; and modules. What is installed is ke
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import re
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conftest import ROOT
+from tests.shared import once
 
 CACHE = ROOT / ".venv" / "node"
 PACKAGES = ("package.json", "package-lock.json")
@@ -83,15 +83,13 @@ def _digest(files: Iterable[Path]) -> str:
 
 def _once(folder: Path, files: Iterable[Path], make: Callable[[], None]) -> None:
     """Copy files into a folder and make the rest of it, unless that was done before."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if (folder / "ready").exists():
-            return
+
+    def begun() -> None:
         for file in files:
             shutil.copy(file, folder)
         make()
-        (folder / "ready").touch()
+
+    once(folder, begun)
 
 
 def _run(command: Iterable[str], folder: Path) -> None:

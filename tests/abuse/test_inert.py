@@ -22,7 +22,7 @@ from backends.registry import BACKENDS
 from rdc import revision
 from rdc.cli import main
 from tests.conftest import ROOT
-from tests.interpreters import interpreter
+from tests.interpreters import ENDS, end_of_support
 
 from .hostile import MAIN, write_modules, write_project
 
@@ -354,14 +354,12 @@ def imported_for_modules(python: str) -> set[str]:
     return {name.partition(".")[0] for name in done.stdout.split()}
 
 
-@pytest.mark.share(5)
-@pytest.mark.parametrize("version", ["3.9", "3.11", "3.13"])
+@pytest.mark.share(3)
+@pytest.mark.parametrize("which", ENDS)
 @pytest.mark.parametrize("how", ["directly", "by path", "from standard input", "as module"])
-def test_a_generated_program_imports_nothing_that_lies_beside_it(tmp_path: Path, how: str, version: str) -> None:
+def test_a_generated_program_imports_nothing_that_lies_beside_it(tmp_path: Path, how: str, which: str) -> None:
     """Any module of the standard library may have a namesake beside the program, `__future__` included."""
-    python = interpreter(version)
-    if python is None:
-        pytest.skip(f"no Python {version} here")
+    python = end_of_support(which)
     document = tmp_path / "deploy.runbook.md"
     document.write_text(PROGRAM, encoding="utf-8")
     assert main(["compile", str(document), "--to", "python", "-q"]) == 0

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.interpreters import interpreter
+from tests.interpreters import ENDS, end_of_support
 from tests.runtime_shim.shim_programs import (
     Ask,
     Compiled,
@@ -144,11 +144,9 @@ def test_reply_of_a_person_stays_text(tmp_path: Path) -> None:
     assert place.text("got") == NASTY["quotes"] + "\n"
 
 
-@pytest.mark.parametrize("version", ["3.9", "3.13"])
-def test_everything_runs_on_other_versions_of_python(tmp_path: Path, version: str) -> None:
-    python = interpreter(version)
-    if python is None:
-        pytest.skip(f"no Python {version} here")
+@pytest.mark.parametrize("which", ENDS)
+def test_everything_runs_on_the_oldest_and_the_newest_python(tmp_path: Path, which: str) -> None:
+    python = end_of_support(which)
     place = Compiled(tmp_path, whole())
     place.bundle()
     (tmp_path / "answers").write_text("6 approved\n7 no\n8 x\n")

@@ -1,0 +1,43 @@
+"""What takes long to make is made once: the first process that needs it makes it, the others wait for it.
+
+All workers of a run of the tests share one folder; it goes with the run.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+VARIABLE = "TESTS_SHARED_FOLDER"
+
+
+def begin(config: pytest.Config) -> None:
+    """Make the folder of this run, which workers inherit."""
+    if not hasattr(config, "workerinput"):
+        os.environ[VARIABLE] = tempfile.mkdtemp(prefix="rdc-tests-")
+        config.add_cleanup(lambda: shutil.rmtree(os.environ.pop(VARIABLE), ignore_errors=True))
+
+
+def shared(name: str, make: Callable[[Path], None]) -> Path:
+    """Return the folder of this name; `make` fills it, once in a run."""
+    folder = Path(os.environ[VARIABLE]) / name
+    once(folder, lambda: make(folder))
+    return folder
+
+
+def once(folder: Path, make: Callable[[], None]) -> None:
+    """Make what is in a folder, unless that was done before."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    ready = folder.with_name(f"{folder.name}.ready")
+    with folder.with_name(f"{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not ready.exists():
+            folder.mkdir(exist_ok=True)
+            make()
+            ready.touch()
