@@ -15,7 +15,7 @@ import pytest
 
 from backends.python.edition import joined, runtime
 from runtime_shim import EDITIONS
-from tests.interpreters import interpreter
+from tests.interpreters import ENDS, VERSIONS, end_of_support, interpreter
 from tests.runtime_shim.shim_process import ROOT, Table, ask, program, shell
 
 FOLDER = ROOT / "runtime_shim"
@@ -184,12 +184,10 @@ def alone(table: Table) -> str:
     return f"{runtime('commands')}\nPROGRAM = {table!r}\n{main}"
 
 
-@pytest.mark.parametrize("version", ["3.9", "3.14"])
+@pytest.mark.parametrize("which", ENDS)
 @pytest.mark.parametrize("kind", ["shell", "ask"])
-def test_a_file_with_an_edition_runs_alone(tmp_path: Path, kind: str, version: str) -> None:
-    python = interpreter(version)
-    if python is None:
-        pytest.skip(f"no Python {version} here")
+def test_a_file_with_an_edition_runs_alone(tmp_path: Path, kind: str, which: str) -> None:
+    python = end_of_support(which)
     table = program({"1": shell("echo hello", "COMPLETE") if kind == "shell" else ask("COMPLETE")})
     script = tmp_path / "one.py"
     script.write_text(alone(table))
@@ -200,7 +198,7 @@ def test_a_file_with_an_edition_runs_alone(tmp_path: Path, kind: str, version: s
     assert done.stderr.splitlines()[-1] == "rdc: COMPLETE all done"
 
 
-@pytest.mark.parametrize("version", ["3.9", "3.10", "3.11", "3.12", "3.13", "3.14"])
+@pytest.mark.parametrize("version", VERSIONS)
 def test_every_interpreter_compiles_every_edition(version: str, tmp_path: Path) -> None:
     python = interpreter(version)
     if python is None:
