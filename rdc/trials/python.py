@@ -26,7 +26,7 @@ class _Program:
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
-        self._script = setting.lay("program.py", PythonBackend().emit(setting.program, {}))
+        self._script = setting.lay("program.py", PythonBackend().emit(setting.program, {"operator": "full"}))
         self._events = setting.scratch / "events"
         self._last = Finished(0, "", "")
 

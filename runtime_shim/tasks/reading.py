@@ -2,12 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Callable, Optional
 
 LARGEST_ANSWER = 1 << 20  # bytes
 AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the time limits where a program says nothing (I21)
-MOST_OBJECTS = 10_000  # places where a JSON object may begin: more are not tried, so that no answer takes for ever
+MOST_READ = 1 << 24  # characters of what is no JSON object in the end: so no answer takes for ever
 SPACES = " \t\n\r\v\f"
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 COLOURS = re.compile("\x1b\\[[0-?]*[ -/]*[@-~]")  # what tells a terminal how to show the words beside it
@@ -27,7 +27,8 @@ def keywords_in(answer: str, keywords: Iterable[str]) -> set[str]:
     """Return the keywords of the line that decides; several are ambiguous (I12)."""
     ordered = sorted(keywords, key=len, reverse=True)
     alternatives = "|".join(f"({re.escape(keyword)})" for keyword in ordered)
-    exact, alike = (re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", flags) for flags in (0, re.IGNORECASE))
+    # Underscores around a word are emphasis of Markdown; within one they belong to it.
+    exact, alike = (re.compile(rf"(?<!\w)_*(?:{alternatives})(?!_*[^\W_])", flags) for flags in (0, re.IGNORECASE))
     said: set[str] = set()
     for line in reversed(answer.split("\n")):
         found, folded = (
@@ -101,19 +102,31 @@ def joined_answer(answers: Iterable[Optional[str]]) -> str:
 
 def extracted(answer: str, field: str) -> str:
     """Return the field of the last JSON object in an answer that has it, else the whole answer (I19)."""
-    decoder = json.JSONDecoder(parse_constant=_no_json)
-    place = len(answer)
-    for _ in range(MOST_OBJECTS):
-        place = answer.rfind("{", 0, place)
-        if place < 0:
-            break
+    decoder, found = json.JSONDecoder(parse_constant=_no_json), answer
+    place, work = answer.find("{"), 0
+    while place >= 0 and work < MOST_READ:
         try:
-            value, _end = decoder.raw_decode(answer[place:])  # an error looks at all that stands before it
-        except (ValueError, RecursionError):
+            value, end = decoder.raw_decode(answer, place)
+        except (ValueError, RecursionError) as error:
+            work += getattr(error, "pos", len(answer)) - place
+            place = answer.find("{", place + 1)
             continue
-        if field in value:
-            return _as_text(value[field])
-    return answer
+        for inner in _objects_in(value):
+            found = _as_text(inner[field]) if field in inner else found
+        place = answer.find("{", end)
+    return found
+
+
+def _objects_in(value: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 (any JSON value)
+    """Return the objects of a value in the order in which they begin."""
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, dict):
+            yield item
+            pending += reversed(item.values())
+        elif isinstance(item, list):
+            pending += reversed(item)
 
 
 def _no_json(name: str) -> None:

@@ -80,7 +80,7 @@ def perform(program: dict[str, Any], script: str, words: list[str], paths: list[
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
     sys.argv = [script, *words]
     try:
-        code: int = program["main"](program["built"](program["runbook"]))
+        code: int = program["main"](program["built"](program["runbook"], program["EXTENSIONS"]), program["EXTENSIONS"])
     except BaseException:  # noqa: BLE001 (that none gets here is what is tested)
         traceback.print_exc()
         code = TRACEBACK

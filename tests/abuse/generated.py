@@ -26,7 +26,7 @@ class Generated:
         source.write_text(document, encoding="utf-8")
         compilation = compile_file(str(source))
         assert compilation.program, compilation.diagnostics
-        emission = load(target).emit(compilation.program, {})
+        emission = load(target).emit(compilation.program, {"operator": "full"})
         assert emission.text, emission.diagnostics
         self.script = folder / {"make": "Makefile", "python": "main.py"}[target]
         self.script.write_text(emission.text, encoding="utf-8")

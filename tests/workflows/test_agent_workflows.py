@@ -17,7 +17,7 @@ from backends.github import GithubBackend
 from compiler.driver import compile_file
 from compiler.ir.edges import Edge, Keep, OutcomeTest
 from compiler.ir.program import Program
-from runtime_shim.engine.program import RefusedError
+from runtime_shim.legacy.program import RefusedError
 from runtime_shim.legacy.runner_changes import changed_files
 from runtime_shim.publish import publisher, publisher_changes
 from runtime_shim.tasks.recipes import RECIPES

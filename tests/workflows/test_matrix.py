@@ -14,7 +14,7 @@ import pytest
 from backends.github import GithubBackend
 from compiler.ir.program import Program
 from compiler.ir.tasks import End
-from runtime_shim.engine.program import RefusedError
+from runtime_shim.legacy.program import RefusedError
 from runtime_shim.legacy.runner_entries import join_entries
 from runtime_shim.legacy.runner_state import Run
 from tests.workflows import act, lint

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from compiler.ir.program import Program
-from runtime_shim.engine.program import RefusedError
+from runtime_shim.legacy.program import RefusedError
 from runtime_shim.legacy.runner_answers import read_replies
 from runtime_shim.legacy.runner_state import Run, read_state
 from tests.workflows.routed import (

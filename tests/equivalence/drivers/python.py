@@ -28,7 +28,7 @@ def compare_in_pieces(trial: Trial) -> bool:
 
     The operator jumps where the run waits, or has ended by STOP.
     """
-    words = _program(trial)
+    words = _program(trial, "full")
     done = run(trial, [*words, "run", *_events(trial), *_inputs(trial)])
     number = -1
     for stop in trial.stops():
@@ -51,7 +51,7 @@ def compare_in_pieces(trial: Trial) -> bool:
 
 def compare_prompted(trial: Trial) -> bool:
     """Run a case in which nothing is executed: a person says what came of each command, and what it would write."""
-    words = _program(trial)
+    words = _program(trial, "full")
     done = run(trial, [*words, "run", "--prompted", *_events(trial), *_inputs(trial)])
     outcomes = dict(trial.scenario.trace.visits)
     for stop in trial.stops(is_prompted=True):
@@ -82,8 +82,8 @@ def compare_in_place(trial: Trial) -> bool:
     return _check(trial, run(trial, [*words, *given], {"PYTHONPATH": str(ROOT)}))
 
 
-def _program(trial: Trial) -> list[str]:
-    text = load("python").emit(trial.program, {}).text
+def _program(trial: Trial, operator: str = "basic") -> list[str]:
+    text = load("python").emit(trial.program, {"operator": operator}).text
     assert text, "a task that the python target cannot express"
     script = trial.folder / "program.py"
     script.write_bytes(text.encode())
