@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 
@@ -24,7 +26,21 @@ def interpreter(version: str) -> str | None:
 
 
 def put_first() -> None:
-    """Put the folder of this interpreter first on PATH: the launcher of a version manager is slower than most calls."""
-    folder = str(Path(sys.executable).resolve().parent)
-    if folder not in os.environ["PATH"].split(os.pathsep)[:1]:
-        os.environ["PATH"] = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    """Put `python3` first on PATH, the interpreter running without packages.
+
+    The launcher of a version manager is slower than most calls, and so are packages that start with the interpreter.
+    Generated programs need no package.
+    """
+    home = Path(tempfile.mkdtemp(prefix="rdc-python-"))
+    atexit.register(_removed, home, os.getpid())
+    real = Path(sys.executable).resolve()
+    (home / "bin").mkdir()
+    for name in ("python", "python3"):
+        (home / "bin" / name).symlink_to(real)
+    (home / "pyvenv.cfg").write_text(f"home = {real.parent}\ninclude-system-site-packages = false\n", encoding="utf-8")
+    os.environ["PATH"] = f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"
+
+
+def _removed(home: Path, owner: int) -> None:
+    if os.getpid() == owner:  # a process that a test forked is not the last that needs it
+        shutil.rmtree(home, ignore_errors=True)
