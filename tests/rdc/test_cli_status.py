@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.rdc.cli_support import call, spawn
+from tests.rdc.cli_support import call, environment, spawn
 
 ASKING = """# Deploy
 
@@ -180,7 +181,10 @@ def test_texts_of_states_do_not_reach_the_terminal(tmp_path: Path) -> None:
 
 def test_status_runs_no_module_of_the_folder(tmp_path: Path) -> None:
     spawn("run", document(tmp_path), cwd=tmp_path)
-    (tmp_path / "click.py").write_text("open('taken', 'w').close()", encoding="utf-8")
-    runs(tmp_path)
-    assert spawn("status", cwd=tmp_path).code == 0
-    assert json.loads(spawn("status", "--json", cwd=tmp_path).out)["runs"][0]["next"]
+    (tmp_path / "rdc").mkdir()
+    (tmp_path / "rdc/__init__.py").write_text("open('taken', 'w').close()", encoding="utf-8")
+    variables = {key: value for key, value in environment().items() if key != "PYTHONSAFEPATH"}
+    command = [sys.executable, "-P", "-m", "rdc", "status"]
+    done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
+    assert "answer 2 yes" in done.stdout
+    assert not (tmp_path / "taken").exists()
