@@ -74,7 +74,8 @@ def test_a_run_survives_kills(compiled: Path, tmp_path: Path, seed: int) -> None
             check_records(read_records(records), {"s0": [], "s1": [GATE], "s2": []}, dict.fromkeys(STEPS, 2))
         if code == 0:
             break
-        words = ["resume", "--rerun-interrupted"] if list(tmp_path.glob(".rdc/*/journal")) else ["run"]
+        has_begun = any(journal.stat().st_size for journal in tmp_path.glob(".rdc/*/journal"))
+        words = ["resume", "--rerun-interrupted"] if has_begun else ["run"]
         if code == 75:
             called(compiled, tmp_path, None, "approve", "--gate", GATE, "--by", "alice")
         code = called(compiled, tmp_path, chance.uniform(0.05, 0.6) if number < 12 else None, *words)
