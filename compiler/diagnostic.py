@@ -225,6 +225,7 @@ CODES: dict[str, Code] = {
     "RD730": Code("output-of-nothing", _W, "P10"),
     "RD731": Code("condition-on-boolean", _N, "P14"),
     "RD732": Code("misspelled-type", _E, "P8"),
+    "RD733": Code("unknown-type", _W, "P8"),
     # Playbooks: what they refer to
     "RD740": Code("prompt-outside", _E, "P12"),
     "RD741": Code("prompt-not-found", _E, "P12"),

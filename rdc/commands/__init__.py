@@ -9,6 +9,7 @@ COMMANDS = {
     "fmt": "rdc.commands.fmt",
     "compile": "rdc.commands.compile",
     "run": "rdc.commands.run",
+    "status": "rdc.commands.status",
     "test": "rdc.commands.test",
     "trace": "rdc.commands.trace",
     "graph": "rdc.commands.graph",

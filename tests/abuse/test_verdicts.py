@@ -26,6 +26,8 @@ QUOTES = {
     "a request": "reviewers: answer APPROVED\\n**Verdict: Rejected**",
     "a rule": "> Answer with APPROVED when done.\\n\\nMy verdict is rejected.",
     "the end of all": "They wrote TASK_DONE.\\nVerdict: Rejected",
+    "emphasis": "answer **APPROVED**\\n\\n_Rejected_",
+    "strong emphasis": "answer APPROVED\\n\\n__rejected__",
     "of another case": "APPROVED\\n\\nverdict: REJECTED or rather not, Approved",
 }
 

@@ -209,7 +209,7 @@ def test_an_open_comment_that_has_the_rest_of_the_document_in_it_is_not_moved() 
     text = (
         "## 1. A\n\n### 1.1 B\n\n```sh\n```\n\n- FAIL: CONTINUE\n\n<!-- c\n\n- PASS ALL: STOP\ntext\n- FAIL ANY: STOP\n"
     )
-    assert findings(text) == ["RD048 10:1", "RD112 10:1"]
+    assert findings(text) == ["RD048 10:1", "RD120 12:1"]
 
 
 def test_a_doubled_name_is_left_alone() -> None:

@@ -180,6 +180,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
         [f"RD716 {line}:1" for line in range(5, 9)],
     ),
     "type-misspelled": ("# A\n## INPUTS\n- `a` (strng): A\n## STEP 1: One\n{{a}}\n", ["RD732 3:1"]),
+    "type-unknown": ("# A\n## INPUTS\n- `a` (url): A\n## STEP 1: One\n{{a}}\n", ["RD733 3:1"]),
     "boolean-alone": (
         "# A\n## INPUTS\n- `a` (bool): A\n## STEP 1: One\n```if a```\nx\n```elif a```\ny\n```endif```\n",
         ["RD731 5:1", "RD731 7:1"],

@@ -230,3 +230,26 @@ def test_a_failure_path_is_never_made_text(item: str, tmp_path: Path) -> None:
     (tmp_path / "a.runbook.md").write_text(mended, encoding="utf-8")
     assert call("fmt", "a.runbook.md", cwd=tmp_path).code == 0
     assert "- FAIL: GOTO Undo" in (tmp_path / "a.runbook.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("- FAIL STOP", "- FAIL -> GOTO 2", "- FAIL — STOP", "- FAIL=STOP", "- ~~FAIL~~: STOP", "- ❌: STOP"),
+        *("- If the command above fails: STOP", "\nElse: STOP", "\nFAIL: GOTO 2", "\n> - FAIL: STOP"),
+    ],
+)
+def test_fmt_moves_no_line_into_the_prompt_that_reads_like_a_transition(line: str, tmp_path: Path) -> None:
+    written = f"# A\n\n## 1. Do\n\n```bash\ntrue\n```\n\n- PASS: CONTINUE\n{line}\n\n## 2. Undo\n\n```bash\ntrue\n```\n"
+    (tmp_path / "a.runbook.md").write_text(written, encoding="utf-8")
+    result = call("fmt", "a.runbook.md", cwd=tmp_path)
+    assert (result.code, "error[RD120]" in result.err) == (1, True), result.err
+    assert (tmp_path / "a.runbook.md").read_text(encoding="utf-8") == written
+
+
+@pytest.mark.parametrize("line", ["- A STOP sign is shown", "- Remember: this can stop", "\nSTOP the server."])
+def test_fmt_moves_other_text_into_the_prompt(line: str, tmp_path: Path) -> None:
+    written = f"# A\n\n## 1. Do\n\n```bash\ntrue\n```\n\n- PASS: CONTINUE\n{line}\n"
+    (tmp_path / "a.runbook.md").write_text(written, encoding="utf-8")
+    assert call("fmt", "a.runbook.md", cwd=tmp_path).code == 0
+    assert (tmp_path / "a.runbook.md").read_text(encoding="utf-8").startswith(f"# A\n\n## 1. Do\n\n{line.strip()}\n")

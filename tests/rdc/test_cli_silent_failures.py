@@ -15,6 +15,8 @@ HIDDEN = [
     "cat <<E > f\nfalse\nE\necho done", "curl x | tee y\necho z", "kubectl apply -f a \\\n  -f b\nkubectl get",
     "if true; then a; fi\nfalse\necho x", "grep -q 'a;b' f\necho x", "A=1 cmd\necho x", "echo a\nfalse # c\necho b",
     "set -x\nfalse\necho", "cmd 2>&1\necho", "cmd &> log\necho",
+    "# no set -e here\na\nb", "echo set -e\na\nb", 'grep x <<< "$y"\necho', "diff <(a) <(b)\necho", "a |\n b\nc",
+    "a | while read x; do b; done\nc\necho",
 ]  # fmt: skip
 SEEN = [
     "echo a\nfalse", "false || exit 1\necho x", "a && b\nc", "set -e\na\nb", "set -euo pipefail\na\nb", "a; set -xe; b",
@@ -24,6 +26,9 @@ SEEN = [
     "while read l; do a; b; done < f\necho", "printf x\ncmd", "echo 'unclosed\n a\n b", "{ a; b; }\nc",
     "(( x++ ))\ncmd",
     "[ -f x ] || exit 1\nb", "! grep x y\necho", "cat <<E\nfalse\n", "a=(1 2 3)\ncmd", "\n\n", "if a; then",
+    "a |\n b |\n c", "a &&\n b ||\n # why\n c\nd", "a\nrc=$?\nexit $rc", 'a\nif [ "$?" != 0 ]; then\n b\nfi',
+    "exec 2>&1\na", "readonly A=1\na", "declare -A m\na", "[[ -f x ]]\na", "trap 'exit 1' ERR\na\nb",
+    "a\nexit ${PIPESTATUS[0]}", "if a; then set -e; fi\nb\nc", "f() { set -e; }\nb\nc",
 ]  # fmt: skip
 
 

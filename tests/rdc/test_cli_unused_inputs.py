@@ -78,7 +78,9 @@ def test_a_misspelled_type_is_an_error(written: str, meant: str, tmp_path: Path)
 @pytest.mark.parametrize("written", ["url", "date", "integer", "email", "path", "json", "markdown", "file", "list"])
 def test_any_other_word_is_a_string(written: str, tmp_path: Path) -> None:
     code, said = checked(tmp_path, "a.playbook.md", BOOK.format(f"- `a` ({written}): A", "Write {{a}}."))
-    assert (code, "RD732" in said) == (0, False), said
+    assert (code, "RD732" in said, "RD733" in said) == (0, False, True), said
+    code, said = checked(tmp_path, "a.playbook.md", BOOK.format("- `a` (string): A", "Write {{a}}."))
+    assert (code, "RD733" in said) == (0, False), said
 
 
 SPEC = """workflow: {{module: a, workflow: b}}

@@ -109,6 +109,20 @@ def test_values_of_the_command_line_are_texts(tmp_path: Path) -> None:
         assert not (tmp_path / "x").exists()
 
 
+@pytest.mark.parametrize("name", ["notes.make.given", "notes.make.given/output_folder"])
+def test_a_value_is_not_written_through_a_link(name: str, tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    link, victim = tmp_path / ".rdc" / name, tmp_path / "victim"
+    victim.mkdir()
+    (victim / "output_folder").write_text("mine\n", encoding="utf-8")
+    link.parent.mkdir(parents=True)
+    link.symlink_to(victim if name.endswith("given") else victim / "output_folder")
+    assert f"{name} is a link" in place.last("output_folder=@x")
+    assert (victim / "output_folder").read_text(encoding="utf-8") == "mine\n"
+    link.unlink()  # the remedy
+    assert "is a link" not in place.last("output_folder=@x")
+
+
 def test_what_a_document_says_stays_a_text(tmp_path: Path) -> None:
     hostile = "$(touch x)'\"`touch x`$(shell touch x)$x#\\\\"
     ids = [f"{hostile} {number}" for number in range(3)]

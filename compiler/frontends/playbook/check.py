@@ -105,10 +105,8 @@ def _sequence(source: Source, steps: tuple[Step, ...]) -> Iterator[Diagnostic]:
 
 def _input(source: Source, declared: Input) -> Iterator[Diagnostic]:
     """An input with a misspelled type, a default that does not fit it, or options that are not usable (P8)."""
-    if declared.written.lower() not in TYPES and (meant := get_close_matches(declared.written.lower(), TYPES, 1, 0.8)):
-        problem = f"`{declared.written}` is not a type, so `{declared.name}` would take any string"
-        remedy = f"write `{meant[0]}`; the types are string, text, number, boolean and enum"
-        yield Diagnostic("RD732", source.path, declared.span, problem, remedy)
+    if declared.written.lower() not in TYPES:
+        yield _unknown_type(source, declared)
     if declared.default is not None and (reason := unfit(declared.default, declared.type)):
         problem = f"the default of `{declared.name}` is not a {declared.type}: {reason}; the input is read as a string"
         remedy = "correct the default, or write the type string"
@@ -123,6 +121,16 @@ def _input(source: Source, declared: Input) -> Iterator[Diagnostic]:
     if twice:
         problem = f"`{declared.name}` has the option `{twice[0]}` twice"
         yield Diagnostic("RD728", source.path, declared.span, problem, "remove one of the two")
+
+
+def _unknown_type(source: Source, declared: Input) -> Diagnostic:
+    """A type that rdc does not know: an error where a known one is nearly meant, else any string is fine."""
+    known = "the types are string, text, number, boolean and enum"
+    if meant := get_close_matches(declared.written.lower(), TYPES, 1, 0.8):
+        problem = f"`{declared.written}` is not a type, so `{declared.name}` would take any string"
+        return Diagnostic("RD732", source.path, declared.span, problem, f"write `{meant[0]}`; {known}")
+    problem = f"`{declared.written}` is not a type, so `{declared.name}` takes any string"
+    return Diagnostic("RD733", source.path, declared.span, problem, f"write `string`; {known}")
 
 
 def _artifact(source: Source, artifact: Artifact) -> Iterator[Diagnostic]:

@@ -29,6 +29,10 @@ _ITEM = re.compile(
     r"(?P<found>[*_`]{0,3}+(?P<word>[A-Za-z]\w{0,19}+(?:[ \t]\w{1,20}+){0,2}+)[*_`]{0,3}+)"
     r"[ \t]?[:：][*_`]{0,3}+(?P<rest>.*)"
 )
+_LEADS_ON = re.compile(
+    r"(?:(?:[:：=>→–—]|\s-)\s*|\b(?:PASS|FAIL|YES|NO)[*_`]*\s+)[*_`]*(?:CONTINUE|COMPLETE|STOP|GOTO|RETRY)\b"
+)
+"""An action in capitals, after a mark or an outcome: whatever it stands in, it does not belong into a prompt."""
 _NUMBER = re.compile(r" {0,3}\d{1,9}[.)][ \t]")
 
 
@@ -63,9 +67,19 @@ def meant_transitions(source: Source, blocks: Iterable[Block]) -> Iterator[Diagn
 
 
 def misplaced_item(source: Source, block: Block) -> Diagnostic | None:
-    """The error for an item after a transition or a body whose word is that of an outcome."""
-    item = item_in(source, block.line) if (block.type, block.info) == ("TEXT", "list") else None
-    return unfit_outcome(source, item) if item and item.outcome else None
+    """The error for an item after a transition or a body whose word is that of an outcome, or that has an action."""
+    if block.type != "TEXT":
+        return None
+    item = item_in(source, block.line) if block.info == "list" else None
+    if item and item.outcome:
+        return unfit_outcome(source, item)
+    lines = range(block.line, block.end_line + 1)
+    line = next((number for number in lines if _LEADS_ON.search(source.lines[number - 1])), None)
+    if line is None:
+        return None
+    problem = "this line reads like a transition, but is text, and text cannot stand here"
+    remedy = "write it as a transition, such as `- FAIL: STOP`, or move it into the prompt if it is text"
+    return Diagnostic(UNFIT_OUTCOME, source.path, source.line_span(line), problem, remedy)
 
 
 def _lines(source: Source, block: Block) -> Iterator[int]:

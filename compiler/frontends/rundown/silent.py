@@ -21,16 +21,21 @@ WITHIN = frozenset({"then", "else", "elif", "do", "!", "time"})
 """Words after which another command begins."""
 
 HARMLESS = frozenset(
-    {"echo", "printf", "export", "set", ":", "true", "trap", "unset", "sleep", "shopt", "umask", "exit"}
+    {
+        *("echo", "printf", "export", "readonly", "declare", "typeset", "alias", "set", ":", "true", "[[", "trap"),
+        *("unset", "sleep", "shopt", "umask", "shift", "exec", "exit"),
+    }
 )
-"""Commands that hardly fail, or after which none is run."""
+"""Commands that hardly fail, that only ask, or after which none is run."""
 
-_SET = re.compile(r"(?:^|(?<=[\s;&|(]))set[ \t]+([^\n;|&]*)")
+_SET = re.compile(r"(?:^|[;&|({]|\b(?:then|else|do)\s)[ \t]*set[ \t]+([^\n;|&#]*)", re.MULTILINE)
+_TRAP = re.compile(r"^[ \t]*trap[ \t][^\n]*\bERR\b", re.MULTILINE)
+_STATUS = re.compile(r"\$\{?(?:\?|PIPESTATUS)")
 _ERREXIT = re.compile(r"-[A-Za-z]*e[A-Za-z]*|errexit")
 _ASSIGNMENTS = re.compile(r"(?:\s*\w+\+?=(?:'[^']*'|\"(?:\\.|[^\"\\])*\"|\$\{[^}]*\}|\$\([^)]*\)+|[^\s'\"])*)+\s*")
 _SUBSTITUTION = re.compile(r"\$\((?!\()|`")
 _FUNCTION = re.compile(r"function\s+[\w-]+(?:\s*\(\))?")
-_HEREDOC = re.compile(r"<<(-?)\s*(['\"\\]?)([^\s'\"\\;&|<>()]+)\2")
+_HEREDOC = re.compile(r"(?<!<)<<(?!<)(-?)\s*(['\"\\]?)([^\s'\"\\;&|<>()]+)\2")
 _WORD = re.compile(r"[^\s;&|()<>'\"`\\$#]+")
 _QUOTED = re.compile(r"'[^']*'|\$'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`(?:\\.|[^`\\])*`|\\.", re.DOTALL)
 _MOST = 12
@@ -41,6 +46,7 @@ _MOST = 12
 class _List:
     """Commands that a separator ends: a simple command, or more."""
 
+    start: int = 0
     text: str = ""
     is_compound: bool = False
     is_decided: bool = False
@@ -54,6 +60,8 @@ class _Scan:
     text: str
     place: int = 0
     at_command: bool = True
+    is_joined: bool = False
+    """Whether `|`, `&&` or `||` came last, so that a newline ends nothing."""
     open: list[str] = field(default_factory=list)
     """What ends the compound commands that are open."""
     bodies: list[tuple[str, bool]] = field(default_factory=list)
@@ -70,6 +78,7 @@ class _Scan:
     def _step(self) -> bool:
         """Read a character or a word."""
         text, now = self.text, self.text[self.place]
+        self.is_joined = self.is_joined and (now.isspace() or now == "#")
         if match := _QUOTED.match(text, self.place):
             if match.group() != "\\\n":
                 self._add(match.group())
@@ -133,15 +142,14 @@ class _Scan:
         self.at_command = True
         if pair in ("&&", "||"):
             self.lists[-1].is_decided |= not self.open
-            self.place += 2
-            return True
-        if pair[0] == "|":
-            self.place += 2 if pair == "|&" else 1
+        if pair in ("&&", "||") or pair[0] == "|":
+            self.place += 2 if pair in ("&&", "||", "|&") else 1
+            self.is_joined = True
             return True
         self.place += 1
-        if not self.open:
+        if not self.open and not self.is_joined:
             self.lists[-1].is_decided |= pair[0] == "&"
-            self.lists.append(_List())
+            self.lists.append(_List(self.place))
         return pair[0] != "\n" or self._skip_bodies()
 
     def _skip_bodies(self) -> bool:
@@ -156,7 +164,7 @@ class _Scan:
         return True
 
     def _parenthesis(self) -> bool:
-        now = self.text[self.place]
+        now, before = self.text[self.place], self.text[self.place - 1 : self.place]
         self.place += 1
         if now == ")":
             if self.open and self.open[-1] == ")":
@@ -168,7 +176,7 @@ class _Scan:
             self.place += 1
             return True
         if not (self.open and self.open[-1] == "esac"):
-            self.lists[-1].is_compound = True
+            self.lists[-1].is_compound |= before not in ("<", ">")  # `<(…)` is an argument
             self.open.append(")")
         self.at_command = True
         return True
@@ -199,7 +207,10 @@ def hides_failures(command: str) -> bool:
     if any(_ERREXIT.fullmatch(word) for given in _SET.findall(command) for word in given.split()):
         return False
     lists = _Scan(command).read() or []
-    return any(_can_fail(one) for one in lists[:-1])
+    starts = [*(one.start for one in lists), len(command)]
+    asked = [_STATUS.search(command, starts[at + 1], starts[at + 2]) for at in range(len(lists) - 1)]
+    pairs = zip(lists, asked, strict=False)
+    return _TRAP.search(command) is None and any(_can_fail(one) and not status for one, status in pairs)
 
 
 def _can_fail(one: _List) -> bool:

@@ -1,0 +1,47 @@
+"""`rdc status`: the runs in this folder, what each of them asks, and the commands that continue them."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from rdc.terminal import put
+
+
+@click.command(name="status")
+@click.argument("file", required=False, type=click.Path())
+@click.option("--json", "as_json", is_flag=True, help="For machines.")
+def command(file: str | None, as_json: bool) -> int:
+    """List every run in `.rdc`, with its question and the next command.
+
+    These are the runs of documents, Python programs and Makefiles that were started in this folder. Nothing is
+    changed, and no link is followed. With FILE it is `rdc run FILE status`.
+
+    Exit codes: 0 fine, 1 a state cannot be read, 2 wrong use or errors in FILE.
+    """
+    if file is not None:
+        from rdc.commands.run import command as run  # noqa: PLC0415 (the compiler is slow to import)
+
+        words = ["--", file, "status", *["--json"][:as_json]]
+        code: int = run.main(words, prog_name="rdc run", standalone_mode=False)
+        return code
+    from rdc.reporting.cells import visible  # noqa: PLC0415 (as above)
+    from rdc.standing import runs_here  # noqa: PLC0415
+
+    runs = runs_here()
+    if as_json:
+        put(json.dumps({"version": 1, "runs": runs}, indent=2))
+    else:
+        lines = [visible(line) for run in runs for line in _lines(run)]
+        put("\n".join(lines) or "No run has begun here.")
+    return 1 if any(run["state"] == "unreadable" for run in runs) else 0
+
+
+def _lines(run: dict[str, object]) -> list[str]:
+    step = f" at {run['step']}" if run["step"] else ""
+    about = " ".join(str(run["question"] or run["message"]).split())
+    following = run["next"]
+    assert isinstance(following, list)  # noqa: S101 (tells mypy)
+    head = f"{run['name']}  {str(run['state']).upper()}{step}{': ' if about else ''}{about}"
+    return [head, *(f"  {command}" for command in following)]

@@ -1,0 +1,190 @@
+"""`rdc status`: where the runs in a folder stand, what they ask, and how they go on."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.rdc.cli_support import call, environment, spawn
+
+ASKING = """# Deploy
+
+## 1. Build
+
+```bash
+{command}
+```
+
+- PASS: CONTINUE
+- FAIL: STOP
+
+## 2. Check the site
+
+Is it up?
+
+- YES: COMPLETE
+- NO: STOP
+"""
+WORKFLOW = """name: launch
+steps:
+  - name: release
+    agent: publisher
+    human: true
+    prompt: Release it.
+    end: true
+"""
+
+
+def document(folder: Path, name: str = "deploy", command: str = "true") -> str:
+    """Write a runbook that asks after a command, and return its file's name."""
+    file = f"{name}.runbook.md"
+    (folder / file).write_text(ASKING.format(command=command), encoding="utf-8")
+    return file
+
+
+def runs(folder: Path, code: int = 0) -> dict[str, dict[str, Any]]:
+    """What `rdc status --json` says of each run."""
+    result = spawn("status", "--json", cwd=folder)
+    assert (result.code, result.err) == (code, "")
+    return {run["name"]: run for run in json.loads(result.out)["runs"]}
+
+
+def make(folder: Path, *words: str) -> int:
+    """Run make as an operator without a terminal."""
+    return subprocess.run(
+        ["make", *words], cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False
+    ).returncode
+
+
+def test_status_lists_every_run_with_its_question_and_the_next_command(tmp_path: Path) -> None:
+    file = document(tmp_path)
+    assert spawn("run", file, cwd=tmp_path).code == 75
+    assert spawn("run", file, "--as", "blue", cwd=tmp_path).code == 75
+    assert spawn("run", file, "answer", "2", "no", cwd=tmp_path).code == 0
+    assert spawn("run", document(tmp_path, "fails", "false"), cwd=tmp_path).code == 1
+    result = spawn("status", cwd=tmp_path)
+    assert (result.code, result.err) == (0, "")
+    assert result.out.splitlines() == [
+        "deploy  STOP",
+        f"  rdc run {file} run",
+        "deploy@blue  WAITING at 2: Check the site: Is it up?",
+        f"  rdc run {file} answer 2 yes --as blue",
+        f"  rdc run {file} answer 2 no --as blue",
+        f"  rdc run {file} resume --as blue",
+        "fails  STOP",
+        "  rdc run fails.runbook.md run",
+    ]
+
+
+def test_status_lists_a_gate(tmp_path: Path) -> None:
+    (tmp_path / "launch.workflow.yaml").write_text(WORKFLOW, encoding="utf-8")
+    assert spawn("run", "launch.workflow.yaml", "--agent", "cat", cwd=tmp_path).code == 75
+    run = runs(tmp_path)["launch"]
+    assert run["state"] == "waiting"
+    assert "release" in run["question"]
+    assert spawn(*run["next"][0].split()[1:], cwd=tmp_path).code == 0
+
+
+def test_status_lists_a_run_that_was_killed(tmp_path: Path) -> None:
+    file = document(tmp_path, command="kill -9 $PPID; sleep 1")
+    spawn("run", file, cwd=tmp_path)
+    run = runs(tmp_path)["deploy"]
+    assert (run["state"], run["step"]) == ("interrupted", "1")
+    assert any("resume --rerun-interrupted" in command for command in run["next"])
+
+
+def test_status_with_a_file_is_that_of_its_run(tmp_path: Path) -> None:
+    file = document(tmp_path)
+    spawn("run", file, cwd=tmp_path)
+    assert spawn("status", file, cwd=tmp_path).out == spawn("run", file, "status", cwd=tmp_path).out
+    assert json.loads(spawn("status", file, "--json", cwd=tmp_path).out)["state"] == "waiting"
+
+
+@pytest.mark.parametrize(("output", "called"), [("Makefile", "make"), ("ops.mk", "make -f ops.mk")])
+def test_status_lists_runs_of_makefiles(tmp_path: Path, output: str, called: str) -> None:
+    file = document(tmp_path)
+    assert call("compile", file, "--to", "make", "-o", output, cwd=tmp_path).code == 0
+    words = called.split()[1:]
+    make(tmp_path, *words)
+    expected = f"deploy.make  WAITING at 2: Check the site: Is it up?\n  {called} resume\n"
+    assert spawn("status", cwd=tmp_path).out == expected
+    make(tmp_path, *words, "answer", "STEP=2", "REPLY=yes")
+    make(tmp_path, *words, "resume")
+    assert spawn("status", cwd=tmp_path).out == "deploy.make  COMPLETE\n"
+
+
+def test_status_tells_where_a_run_stands_whose_document_is_gone_or_changed(tmp_path: Path) -> None:
+    file = document(tmp_path)
+    spawn("run", file, cwd=tmp_path)
+    document(tmp_path, command="date")
+    assert runs(tmp_path)["deploy"]["next"] == [f"rdc run {file} status"]
+    (tmp_path / file).unlink()
+    run = runs(tmp_path)["deploy"]
+    assert (run["state"], run["step"], run["next"]) == ("waiting", "2", [])
+
+
+def test_status_offers_the_program_where_the_document_is_elsewhere(tmp_path: Path) -> None:
+    file = document(tmp_path)
+    assert call("compile", file, "--to", "python", "-o", "deploy.py", cwd=tmp_path).code == 0
+    (tmp_path / file).unlink()
+    subprocess.run(["python3", "deploy.py", "run"], cwd=tmp_path, stdin=subprocess.DEVNULL, check=False)
+    assert runs(tmp_path)["deploy"]["next"] == ["python3 deploy.py status"]
+
+
+def test_status_without_runs(tmp_path: Path) -> None:
+    assert spawn("status", cwd=tmp_path).out == "No run has begun here.\n"
+
+
+def test_status_follows_no_link(tmp_path: Path) -> None:
+    elsewhere, here = tmp_path / "elsewhere", tmp_path / "here"
+    elsewhere.mkdir()
+    (here / ".rdc/linked").mkdir(parents=True)
+    spawn("run", document(elsewhere), cwd=elsewhere)
+    (here / ".rdc/deploy").symlink_to(elsewhere / ".rdc/deploy")
+    (here / ".rdc/linked/journal").symlink_to(elsewhere / ".rdc/deploy/journal")
+    assert {name: run["state"] for name, run in runs(here, code=1).items()} == {"linked": "unreadable"}
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/.rdc").symlink_to(elsewhere / ".rdc")
+    assert runs(tmp_path / "other") == {}
+
+
+@pytest.mark.parametrize("journal", [b"", b"1 run ", b"1 run \n2  | \n", b"\0" * 20, b"[" * 100_000])
+def test_status_names_a_damaged_state_and_lists_the_others(tmp_path: Path, journal: bytes) -> None:
+    spawn("run", document(tmp_path), cwd=tmp_path)
+    (tmp_path / ".rdc/bad").mkdir()
+    (tmp_path / ".rdc/bad/journal").write_bytes(journal)
+    found = runs(tmp_path, code=1)
+    assert (found["bad"]["state"], found["deploy"]["state"]) == ("unreadable", "waiting")
+    assert ".rdc/bad/journal" in found["bad"]["message"]
+
+
+def test_status_waits_for_no_pipe(tmp_path: Path) -> None:
+    (tmp_path / ".rdc/bad").mkdir(parents=True)
+    os.mkfifo(tmp_path / ".rdc/bad/journal")
+    assert runs(tmp_path, code=1)["bad"]["state"] == "unreadable"
+
+
+def test_texts_of_states_do_not_reach_the_terminal(tmp_path: Path) -> None:
+    for name, journal in (("a\x1b[2J", b"x"), ("b\n", b"1 run x | x\n2 begin \x1b[2J | x\n")):
+        (tmp_path / ".rdc" / name).mkdir(parents=True)
+        (tmp_path / ".rdc" / name / "journal").write_bytes(journal)
+    out = spawn("status", cwd=tmp_path).out
+    assert "\x1b" not in out
+    assert len(out.splitlines()) == 2
+
+
+def test_status_runs_no_module_of_the_folder(tmp_path: Path) -> None:
+    spawn("run", document(tmp_path), cwd=tmp_path)
+    (tmp_path / "rdc").mkdir()
+    (tmp_path / "rdc/__init__.py").write_text("open('taken', 'w').close()", encoding="utf-8")
+    variables = {key: value for key, value in environment().items() if key != "PYTHONSAFEPATH"}
+    command = [sys.executable, "-P", "-m", "rdc", "status"]
+    done = subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
+    assert "answer 2 yes" in done.stdout
+    assert not (tmp_path / "taken").exists()
