@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from backends.base import MARK
-from runtime_shim.journal import at_once
-from runtime_shim.program import RefusedError
-from runtime_shim.several import place_of
-from runtime_shim.state import OURS, Store
+from runtime_shim.editions import EDITIONS
+from runtime_shim.engine.journal import at_once
+from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.state import OURS, Store
+from runtime_shim.operator.history import place_of
 
 ASKING = ("prompt", "reason")
 """The keys of what a step asks, in the table of a program."""
@@ -48,7 +49,8 @@ def _run(name: str) -> dict[str, Any]:
 
 
 def _of_program(name: str, path: str) -> dict[str, Any]:
-    word, _, state = place_of(path, Store(f"{OURS}/{name}").is_busy())
+    modes = {kind.mode for edition in EDITIONS.values() for kind in edition.kinds()}
+    word, _, state = place_of(path, modes, Store(f"{OURS}/{name}").is_busy())
     run: dict[str, Any] = {"source": state.source, "state": word.lower(), "message": state.message}
     run["step"] = "" if word in ("COMPLETE", "STOP") else state.node
     program, _, label = name.partition("@")

@@ -48,9 +48,7 @@ FINE = re.compile(
 )
 """What only looks like an old name."""
 
-DELETED = re.compile(
-    r"runtime_shim/legacy/|backends/github/(?:routed|runtime|calls)\.py|backends/make/driver/|golden/"
-)
+DELETED = re.compile(r"runtime_shim/legacy/|backends/github/(?:routed|runtime|calls)\.py|backends/make/driver/|golden/")
 """What the issues on the engine, Make and GitHub delete, and what is generated from it."""
 
 DOCUMENTS = re.compile(
