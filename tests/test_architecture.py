@@ -28,7 +28,7 @@ OURS = ("rdc", "backends", "compiler", "runtime_shim", "grammars")
 # What the modules of a folder may import: our own folders, and packages that are not of the standard library (pydantic
 # brings pydantic_core, which has the types of its errors).
 MAY_IMPORT = {
-    "rdc": {"rdc", "backends", "compiler", "runtime_shim", "click", "pygraphviz", "mcp"},
+    "rdc": {"rdc", "backends", "compiler", "runtime_shim", "click", "pygraphviz", "mcp", "yaml"},
     "backends": {"backends", "compiler", "runtime_shim", "jinja2", "pydantic", "pydantic_core"},
     "compiler": {"compiler", "lark", "markdown_it", "networkx", "pydantic", "pydantic_core", "yaml"},
     "runtime_shim": {"runtime_shim"},

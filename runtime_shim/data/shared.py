@@ -15,7 +15,7 @@ class Shared(Extension):
     @staticmethod
     def complete(table: Table) -> None:
         """Give steps the inputs and outputs of the program, if they say nothing else."""
-        if "inputs" in table or "outputs" in table:
+        if {"inputs", "outputs", "gives"} & {*table}.union(*table["nodes"].values()):
             add_common(table)
 
 

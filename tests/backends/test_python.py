@@ -172,7 +172,8 @@ def test_secrets_constants_and_jumps_are_said_in_calls() -> None:
 
 
 def test_jumps_are_left_out_where_no_operator_can_jump() -> None:
-    made = program(node("1", sh("true")), registers=(Register("n", "", 0),), jumps=JUMPS)
+    counted = node("1", sh("true"), variables=(Variable("N", "n"),))
+    made = program(counted, registers=(Register("n", "", 0),), jumps=JUMPS)
     assert "jumps={" not in (emitted(made).text or "")
     assert "jumps={" in (emitted(made, operator="full").text or "")
 
