@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from backends.base import MARK
+from backends.command import canonical_command
 from backends.companions import Companion
 from backends.github.helpers import files, shared
 from backends.github.identifiers import REVIEWS
@@ -63,6 +64,7 @@ class Written(ABC):
             "workflow.yml.jinja",
             program=self.program,
             mark=MARK,
+            command=canonical_command("github", self.program, options),
             version=__version__,
             name=self._title,
             triggers=lines(self.events),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from backends.base import MARK
+from backends.command import canonical_command
 from backends.make.blocks import define
 from backends.make.identifiers import file_name
 from backends.make.inputs import controls, variable
@@ -54,6 +55,7 @@ def makefile(program: Program, options: MakeOptions) -> str:
         scope=f"$({prefix}RDC_TARGETS): " if prefix else "",
         title=comment(visible(program.title or program.name)),
         mark=MARK,
+        command=canonical_command("make", program, options),
         version=__version__,
         source=program.sources[0],
         included=program.sources[1:],

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 
 from backends.base import MARK, Emission
+from backends.command import canonical_command
 from backends.companions import Companion
 from backends.make.blocks import define
 from backends.make.identifiers import file_name, names_for
@@ -56,6 +57,7 @@ def specification(program: Program, options: MakeOptions) -> Emission:
         scope=f"$({prefix}RDC_TARGETS): " if prefix else "",
         title=comment(visible(program.title or program.name)),
         mark=MARK,
+        command=canonical_command("make", program, options),
         version=__version__,
         source=program.sources[0],
         included=program.sources[1:],

@@ -9,10 +9,11 @@ from typing import ClassVar, NamedTuple
 from jinja2 import Environment
 
 from backends.base import MARK, Backend, Emission
+from backends.command import canonical_command
 from backends.companions import Companion
 from backends.python.calls import calls
 from backends.python.common import explained
-from backends.python.edition import edition_of, has_jumps, runtime
+from backends.python.edition import edition_of, has_jumps, runtime, runtime_sha256
 from backends.python.literals import literal
 from backends.python.options import PythonOptions
 from backends.python.table import table
@@ -40,7 +41,7 @@ class PythonBackend(Backend[PythonOptions]):
         program = optimise(program, jumps=has_jumps(edition))
         entries = table(program)
         called = calls(entries, _headings(program))
-        shared = _shared(edition) if options.runtime == "shared" else None
+        shared = shared_runtime(edition) if options.runtime == "shared" else None
         text = (
             _templates()
             .get_template("program.py.jinja")
@@ -59,14 +60,32 @@ class PythonBackend(Backend[PythonOptions]):
                 ],
                 shells=shells(program),
                 shared=shared,
-                edition=edition,
-                runtime="" if shared else runtime(edition),
+                command=canonical_command(self.name, program, options),
+                tail=tail(edition, program.kind, is_shared=shared is not None),
             )
         )
         return Emission(text, companions=(Companion(shared.name, shared.text, "runtime"),) if shared else ())
 
 
-class _Shared(NamedTuple):
+def tail(edition: str, kind: str, *, is_shared: bool) -> str:
+    """Return what follows the document in a program: the line that names the edition, the runtime, and the start."""
+    shared = shared_runtime(edition) if is_shared else None
+    text = runtime(edition)
+    return (
+        _templates()
+        .get_template("tail.py.jinja")
+        .render(
+            version=__version__,
+            kind=kind,
+            edition=edition,
+            sha256=runtime_sha256(edition),
+            shared=shared,
+            runtime="" if shared else text,
+        )
+    )
+
+
+class SharedRuntime(NamedTuple):
     """The runtime that programs share; what it holds is in its name, so that no other version is ever in its place."""
 
     name: str
@@ -80,12 +99,12 @@ def _templates() -> Environment:
 
 
 @cache
-def _shared(edition: str) -> _Shared:
+def shared_runtime(edition: str) -> SharedRuntime:
     """An edition as a file beside programs: the same bytes for all that one version compiles."""
     template = _templates().get_template("shared.py.jinja")
     text = template.render(mark=MARK, version=__version__, edition=edition, runtime=runtime(edition))
     digest = hashlib.sha256(text.encode()).hexdigest()
-    return _Shared(f"rdc_runtime_{edition}_{digest[:8]}.py", text, digest)
+    return SharedRuntime(f"rdc_runtime_{edition}_{digest[:8]}.py", text, digest)
 
 
 def _headings(program: Program) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
@@ -56,6 +57,12 @@ def runtime(name: str) -> str:
     classes = ", ".join(each.rpartition(".")[2] for each in edition.extensions)
     listed = "\n".join(wrap(classes, 112, initial_indent="    ", subsequent_indent="    "))
     return f"{joined(edition.modules)}\nEXTENSIONS = (\n{listed},\n)  # in the order in which they take part\n"
+
+
+@cache
+def runtime_sha256(name: str) -> str:
+    """Return the hash of an edition's text."""
+    return hashlib.sha256(runtime(name).encode()).hexdigest()
 
 
 def joined(names: Sequence[str]) -> str:

@@ -15,6 +15,8 @@ COMMANDS = {
     "graph": "rdc.commands.graph",
     "diff": "rdc.commands.diff",
     "explain": "rdc.commands.explain",
+    "verify": "rdc.commands.verify",
+    "runtime": "rdc.commands.runtime",
     "mock": "rdc.commands.mock",
     "tool-call": "rdc.commands.tool_call",
     "targets": "rdc.commands.targets",

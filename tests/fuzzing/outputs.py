@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
-from backends.python.calls import WORDS
 from backends.python.edition import edition_of, has_jumps
+from backends.python.proof import proof, split
 from backends.python.table import table
 from backends.registry import load
 from compiler.driver import compile_file
@@ -33,22 +33,12 @@ _HARMLESS = (
 _LIBYAML: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-RUNTIME = "# " + "-" * 117
-"""The line above the runtime."""
-
-
 def check_python(program: Program, text: str) -> None:
     """The runbook is one function of Python 3.9 that calls nothing but its words, and says what the program says."""
     edition = edition_of(table(optimise(program)), is_full=False)
     wanted = table(optimise(program, jumps=has_jumps(edition)))
-    (function,) = ast.parse(head(text), feature_version=(3, 9)).body
-    assert isinstance(function, ast.FunctionDef)
-    words = [argument.arg for argument in function.args.args]
-    assert set(words) <= KNOWN
-    for node in ast.walk(function):
-        assert isinstance(node, ALLOWED), ast.dump(node)
-        assert not isinstance(node, ast.Name) or node.id in words
-        assert not isinstance(node, ast.Call) or isinstance(node.func, ast.Name)
+    assert isinstance(proof(text), str), proof(text)
+    function = ast.parse(head(text)).body[0]
     # What is run here has been looked at: calls of the builder with literals, and nothing else.
     found: dict[str, Any] = {}
     exec(compile(ast.Module([function], []), "<runbook>", "exec"), {"__builtins__": {}}, found)
@@ -56,19 +46,11 @@ def check_python(program: Program, text: str) -> None:
     assert built(found[program.kind], kinds) == wanted
 
 
-KNOWN = {*WORDS, "ask", "confirm", "input", "select", "agent", "tool", "parallel", "gate"}
-ALLOWED = (
-    ast.FunctionDef, ast.arguments, ast.arg, ast.Expr, ast.Call, ast.Name, ast.Load, ast.keyword, ast.Constant,
-    ast.List, ast.Dict, ast.UnaryOp, ast.USub,
-)  # fmt: skip
-"""All that a runbook is made of."""
-
-
 def head(text: str) -> str:
     """The runbook in a Python file: all else is the same in every file, and slow to compile."""
-    before, line, _ = text.partition(f"\n\n\n{RUNTIME}\n# The runtime of rdc ")
-    assert line
-    return before
+    parts = split(text)
+    assert parts
+    return parts[0].rstrip("\n")
 
 
 def python_head(program: Program) -> str:

@@ -1,0 +1,60 @@
+"""The canonical command: how a generated file says what writes it, the same for every way to compile."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pydantic import BaseModel
+
+from compiler.ir.program import Program
+
+STEPS = "steps"
+"""Facts about single steps come from the document, where they are beside the steps."""
+
+
+class Command(NamedTuple):
+    """A canonical command: the source by its path from the project's root, the target, its options in words."""
+
+    source: str
+    target: str
+    options: dict[str, str]
+
+
+def canonical_command(target: str, program: Program, options: BaseModel) -> str:
+    """Return the command that writes a file: no `-o`, and in order the options that differ from their defaults.
+
+    The target comes last, so that the line never ends with a backslash, which would continue a comment of make.
+    """
+    given = (word for name, value in _words(options) for word in ("-O", f"{name}={value}"))
+    source = program.sources[0].path
+    source = f"./{source}" if source.startswith("-") else source
+    line = shlex.join(["rdc", "compile", source, *given, "--to", target])
+    return line if line.isprintable() else f"rdc compile (a path that cannot be shown) --to {target}"
+
+
+def read_command(line: str) -> Command | None:
+    """Return the canonical command in a line, or None if it isn't one."""
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        return None
+    if len(words) < 5 or words[:2] != ["rdc", "compile"] or words[-2] != "--to" or len(words) % 2 == 0:  # noqa: PLR2004
+        return None
+    flags, pairs = words[3:-2:2], [word.partition("=") for word in words[4:-2:2]]
+    if any(flag != "-O" for flag in flags) or not all(equals for _, equals, _ in pairs):
+        return None
+    return Command(words[2], words[-1], {name: value for name, _, value in pairs})
+
+
+def _words(options: BaseModel) -> Iterator[tuple[str, str]]:
+    """The options as `-O` takes them; a text that a line cannot show is left to the document."""
+    values = options.model_dump(mode="json", exclude_defaults=True, by_alias=True)
+    for name, value in sorted(values.items()):
+        if name == STEPS or value is None:
+            continue
+        word = value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+        if word.isprintable():
+            yield name, word

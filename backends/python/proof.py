@@ -1,0 +1,151 @@
+"""What a Python program is, told from its text: nothing of it is executed.
+
+A program is its author's part, one function of calls with literals, and a tail that this version can write again.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import NamedTuple, get_args
+
+from backends.python import shared_runtime, tail
+from backends.python.calls import WORDS
+from compiler.ir.program import Noun
+from runtime_shim.editions import EDITIONS
+
+RULER = "# " + "-" * 117
+"""The line above and below the line that names the edition."""
+
+KNOWN = frozenset({*WORDS, "ask", "confirm", "input", "select", "agent", "tool", "parallel", "gate"})
+"""All that a document may call."""
+
+ALLOWED = (
+    ast.FunctionDef, ast.arguments, ast.arg, ast.Expr, ast.Call, ast.Name, ast.Load, ast.keyword, ast.Constant,
+    ast.List, ast.Dict, ast.UnaryOp, ast.USub,
+)  # fmt: skip
+"""All that a document is made of."""
+
+_BOUNDARY = f"\n\n\n{RULER}\n# The runtime of rdc "
+_EDITION = re.compile(r"(?:(?!, edition ).){1,40}, edition ([a-z]{1,20}) \(sha256 [0-9a-f]{64}\)\.\n")
+_FIRST = "#!/usr/bin/env python3\n#\n"
+_START = '\nif __name__ == "__main__":\n    sys.exit(main('
+_PATH_LINE = "    del sys.path[0]"
+
+
+class Problem(NamedTuple):
+    """Why a program is not what rdc writes, and in which line, counted from 1."""
+
+    line: int
+    message: str
+
+
+def split(text: str) -> tuple[str, str] | None:
+    """Return the author's part and the rest, which begins with the line above the edition; None if there is no edition."""
+    before, boundary, after = text.rpartition(_BOUNDARY)
+    return (before + "\n\n\n", boundary[3:] + after) if boundary else None
+
+
+def runtime_in(text: str) -> str:
+    """Return the runtime in a program of any version, or the whole text, if it is a saved runtime."""
+    parts = split(text)
+    if parts is None:
+        return text
+    _, _, rest = parts[1].partition(_PATH_LINE)
+    _, _, rest = rest.partition("\n\n")
+    runtime, start, _ = rest.rpartition(_START)
+    return runtime.removesuffix("\n") + "\n" if start else parts[1]
+
+
+def proof(text: str) -> str | Problem:
+    """Return the edition of a program of this version that has only calls above it, or the first problem."""
+    parts = split(text)
+    if parts is None:
+        return Problem(1, "no line says where the runtime begins")
+    head, rest = parts
+    function = _author_part(head)
+    if isinstance(function, Problem):
+        return function
+    found = _EDITION.match(rest, len(RULER) + 1 + len("# The runtime of rdc "))
+    line = head.count("\n") + 1
+    if found is None or found[1] not in EDITIONS:
+        return Problem(line + 1, "this version of rdc has no such edition")
+    wanted = [tail(found[1], function.name, is_shared=is_shared) for is_shared in (False, True)]
+    if rest in wanted:
+        return found[1]
+    closest = max((first_difference(rest, each) for each in wanted), default=1)
+    return Problem(line + closest - 1, f"this is not edition {found[1]}")
+
+
+def is_shared_runtime(text: str) -> str | None:
+    """Return the edition of a text that is the file which programs share, or None."""
+    return next((name for name in EDITIONS if shared_runtime(name).text == text), None)
+
+
+def first_difference(one: str, other: str) -> int:
+    """Return the number of the first line that differs, counted from 1."""
+    lines, others = one.split("\n"), other.split("\n")
+    pairs = zip(lines, others, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs, 1) if a != b), min(len(lines), len(others)) + 1)
+
+
+def _author_part(head: str) -> ast.FunctionDef | Problem:
+    """The function of the document, or what else is there."""
+    if not head.startswith(_FIRST):
+        return Problem(1, "the first two lines are not those that rdc writes")  # the second could be `coding: utf-7`
+    for number, line in enumerate(head.split("\n"), 1):
+        if not line.replace("\t", "").isprintable():
+            return Problem(number, "a character that cannot be shown")
+    try:
+        body = ast.parse(head, feature_version=(3, 9)).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        return Problem(getattr(error, "lineno", None) or 1, "this is not a function of calls")
+    problem = next(_problems(body), None)
+    if problem:
+        return problem
+    (function,) = body
+    assert isinstance(function, ast.FunctionDef)  # noqa: S101 (tells mypy)
+    return function
+
+
+def _problems(body: list[ast.stmt]) -> Iterator[Problem]:
+    if not body:
+        yield Problem(1, "there is no function")
+        return
+    function = body[0]
+    if not isinstance(function, ast.FunctionDef) or function.name not in get_args(Noun):
+        yield Problem(function.lineno, "this is not the function of a document")
+        return
+    if function.decorator_list:
+        yield Problem(function.decorator_list[0].lineno, "the function has a decorator")
+    names = [argument.arg for argument in function.args.args]
+    if ast.unparse(function.args) != ", ".join(names) or function.returns or not KNOWN.issuperset(names):
+        yield Problem(function.lineno, "the function takes something other than rdc's words")
+    for statement in function.body:
+        if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+            yield Problem(statement.lineno, "this is not a call")
+    yield from _strange(function, frozenset(names))
+    yield from (Problem(other.lineno, "there is more than one function") for other in body[1:])
+
+
+def _strange(function: ast.FunctionDef, names: frozenset[str]) -> Iterator[Problem]:
+    """What is neither a call of a word nor a literal."""
+    line = function.lineno
+    for node in ast.walk(function):
+        line = getattr(node, "lineno", line)
+        is_good = isinstance(node, ALLOWED) and (node is function or not isinstance(node, ast.FunctionDef))
+        if isinstance(node, ast.Name):
+            is_good = node.id in names
+        elif isinstance(node, ast.Call):
+            is_good = isinstance(node.func, ast.Name)
+        elif isinstance(node, ast.keyword):
+            is_good = node.arg is not None
+        elif isinstance(node, ast.Dict):
+            is_good = None not in node.keys
+        elif isinstance(node, ast.Constant):
+            is_good = node.value is None or type(node.value) in (str, int, float, bool)
+        elif isinstance(node, ast.UnaryOp):
+            is_good = isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant)
+        if not is_good:
+            yield Problem(line, "this is neither a call of rdc's words nor a literal")

@@ -1,0 +1,171 @@
+"""What a generated file is: its source is compiled again and compared, or its text is examined. Nothing is executed."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from enum import IntEnum
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from backends.base import MARK, MARK_LINES
+from backends.command import Command, read_command
+from backends.options.problems import OptionsError
+from backends.python.proof import Problem, first_difference, is_shared_runtime, proof
+from backends.registry import load, names
+from compiler.driver import Compilation, compile_file
+from compiler.files import Refusal, read_source
+from compiler.project import open_project, project_around
+from compiler.version import __version__
+from rdc.generation import emitted
+
+_MARKED = re.compile(rf"(?:#|//|%%) {MARK} (\d[0-9A-Za-z.+-]{{0,40}}) (from|for) ")
+_COMMENT = re.compile(r"(?:#|//|%%) ?(.*)")
+_HASH = re.compile(r"\(sha256 ([0-9a-f]{64})\)")
+_PYTHON = "#!/usr/bin/env python3\n"
+
+
+class Verdict(IntEnum):
+    """What a file is; the number is the exit code."""
+
+    PROVEN = 0
+    CHANGED = 1
+    UNKNOWN = 2
+    SOURCE_MISSING = 3
+
+
+class Finding(NamedTuple):
+    """The verdict on a file and its reason; `line` is 0 where no line is wrong."""
+
+    verdict: Verdict
+    message: str
+    line: int = 0
+
+
+class _Header(NamedTuple):
+    """What the first lines of a file say; none of it is to be believed."""
+
+    version: str
+    is_runtime: bool
+    command: Command | None
+    hashes: tuple[str, ...]
+
+
+def verify(path: str) -> Finding:
+    """Return what a file is. Its source is looked for in its own project, then in that of the current folder."""
+    source = read_source(Path(path), path, path)
+    if isinstance(source, Refusal):
+        return Finding(Verdict.UNKNOWN, source.problem)
+    header = _header(source.text)
+    if header is None:
+        return Finding(Verdict.UNKNOWN, "this is not a file that rdc generated")
+    if header.version != __version__:
+        return Finding(Verdict.UNKNOWN, f"verify with rdc {header.version}; this is rdc {__version__}")
+    if source.has_mark:
+        return Finding(Verdict.CHANGED, "a byte-order mark was added", 1)
+    if header.is_runtime:
+        return _of_runtime(source.text)
+    if header.command is None:
+        reason = "the header has no command that writes this file"
+        return Finding(Verdict.CHANGED if source.text.startswith(_PYTHON) else Verdict.UNKNOWN, reason)
+    return _of_output(path, source.text, header, header.command)
+
+
+def _of_runtime(text: str) -> Finding:
+    edition = is_shared_runtime(text)
+    if edition is None:
+        return Finding(Verdict.CHANGED, "this is no runtime of this rdc version", 1)
+    return Finding(Verdict.PROVEN, f"edition {edition}, unchanged")
+
+
+def _of_output(path: str, text: str, header: _Header, command: Command) -> Finding:
+    if command.target not in names():
+        return Finding(Verdict.CHANGED, f"the header names the target {command.target}, which does not exist")
+    is_python = command.target == "python"
+    if not is_python and text.startswith(_PYTHON):  # a Python program never gets by as something else
+        return Finding(Verdict.CHANGED, f"the header names the target {command.target}, but this is a Python program")
+    missing = "there is no such source here"
+    for file in _sources(path, command.source):
+        compilation = compile_file(str(file))
+        if compilation.program is None:
+            missing = "the source cannot be compiled here"
+        elif tuple(each.sha256 for each in compilation.program.sources) != header.hashes:
+            missing = "the source here has other bytes"
+        else:
+            return _compared(text, compilation, command)
+    return _unsourced(text, missing, is_python=is_python)
+
+
+def _compared(text: str, compilation: Compilation, command: Command) -> Finding:
+    """The file against what its source becomes."""
+    backend = load(command.target)
+    try:
+        made = emitted(compilation, backend, backend.read_words(command.options), backend.emit)
+    except OptionsError as error:
+        return Finding(Verdict.CHANGED, f"the command in the header is not valid: {error}")
+    product = made.products[0]
+    if product is None:
+        return Finding(Verdict.CHANGED, "the command in the header writes no file")
+    wanted = product.data.decode()
+    if wanted == text:
+        return Finding(Verdict.PROVEN, f"what rdc {__version__} writes from {command.source}")
+    return Finding(
+        Verdict.CHANGED, f"differs from what rdc writes from {command.source}", first_difference(text, wanted)
+    )
+
+
+def _unsourced(text: str, missing: str, *, is_python: bool) -> Finding:
+    """What can be said without the source."""
+    if not is_python:
+        return Finding(Verdict.SOURCE_MISSING, f"{missing}; only the source proves this file")
+    found = proof(text)
+    if isinstance(found, Problem):
+        return Finding(Verdict.CHANGED, found.message, found.line)
+    return Finding(Verdict.SOURCE_MISSING, f"edition {found} unchanged, source not compared: {missing}")
+
+
+def _sources(path: str, named: str) -> Iterator[Path]:
+    """The files that may be the source: at its path from a project's root, in that project."""
+    pure = PurePosixPath(named)
+    if pure.is_absolute() or ".." in pure.parts or not pure.parts:
+        return
+    own = Path(os.path.realpath(path)).parent
+    roots = (project_around(own).root, project_around(Path(os.path.realpath("."))).root)
+    for root in dict.fromkeys(roots):
+        try:
+            file = Path(os.path.realpath(root / named))
+            if file.is_file() and file.is_relative_to(root) and open_project(str(file)).root == root:
+                yield file
+        except (OSError, ValueError):
+            continue
+
+
+def _header(text: str) -> _Header | None:
+    """The header, from the last line that has the mark in its place: a title above it may look the same."""
+    lines = text.split("\n")
+    found = [(at, match) for at, line in enumerate(lines[:MARK_LINES]) if (match := _MARKED.match(line))]
+    if not found:
+        return None
+    at, match = found[-1]
+    comments = list(_comments(lines[at:]))
+    above = comments[: next((place for place, line in enumerate(comments) if "Do not edit" in line), 0) + 1]
+    command = next((read for line in comments if line.startswith("  rdc ") and (read := read_command(line))), None)
+    hashes = tuple(_HASH.findall("\n".join(above)))
+    return _Header(match[1], match[2] == "for", command, hashes)
+
+
+def _comments(lines: list[str]) -> Iterator[str]:
+    """The comments that a text begins with."""
+    for line in lines:
+        match = _COMMENT.fullmatch(line)
+        if match is None:
+            return
+        yield match[1]
+
+
+def worst(findings: Mapping[str, Finding]) -> int:
+    """Return the exit code for several files: a changed one outweighs an unknown one, and that a missing source."""
+    verdicts = {finding.verdict for finding in findings.values()}
+    order = (Verdict.CHANGED, Verdict.UNKNOWN, Verdict.SOURCE_MISSING)
+    return int(next((verdict for verdict in order if verdict in verdicts), Verdict.PROVEN))
