@@ -41,7 +41,7 @@ def read_command(line: str) -> Command | None:
         words = shlex.split(line)
     except ValueError:
         return None
-    if len(words) < 5 or words[:2] != ["rdc", "compile"] or words[-2] != "--to" or len(words) % 2 == 0:  # noqa: PLR2004
+    if len(words) < 5 or words[:2] != ["rdc", "compile"] or words[-2] != "--to" or len(words) % 2 == 0:
         return None
     flags, pairs = words[3:-2:2], [word.partition("=") for word in words[4:-2:2]]
     if any(flag != "-O" for flag in flags) or not all(equals for _, equals, _ in pairs):

@@ -59,7 +59,7 @@ def verify(path: str) -> Finding:
         return Finding(Verdict.UNKNOWN, source.problem)
     header = _header(source.text)
     if header is None:
-        return Finding(Verdict.UNKNOWN, "this is not a file that rdc generated")
+        return Finding(Verdict.UNKNOWN, "it has no header of a file that rdc generated")
     if header.version != __version__:
         return Finding(Verdict.UNKNOWN, f"verify with rdc {header.version}; this is rdc {__version__}")
     if source.has_mark:
@@ -149,10 +149,9 @@ def _header(text: str) -> _Header | None:
         return None
     at, match = found[-1]
     comments = list(_comments(lines[at:]))
-    above = comments[: next((place for place, line in enumerate(comments) if "Do not edit" in line), 0) + 1]
-    command = next((read for line in comments if line.startswith("  rdc ") and (read := read_command(line))), None)
-    hashes = tuple(_HASH.findall("\n".join(above)))
-    return _Header(match[1], match[2] == "for", command, hashes)
+    place = next((place for place, line in enumerate(comments) if line.startswith("  rdc compile ")), None)
+    command = None if place is None else read_command(comments[place])
+    return _Header(match[1], match[2] == "for", command, tuple(_HASH.findall("\n".join(comments[:place]))))
 
 
 def _comments(lines: list[str]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from backends.base import MARK, Backend, Emission, OptionsType
+from backends.command import canonical_command
 from backends.picture.captions import Lines
 from backends.picture.picture import Picture, picture
 from compiler.ir.features import Feature
@@ -29,6 +30,7 @@ class Sheet:
     sources: tuple[SourceFile, ...]
     notes: Lines = ()
     is_comparison: bool = False
+    command: str = ""
 
     def head(self, shown: Callable[[str], str] = str) -> Iterator[str]:
         """Lines that say where it comes from; `shown` lets a path stand in a comment."""
@@ -41,6 +43,9 @@ class Sheet:
         yield f"Do not edit: change {shown(_printable(self.document))} and compile it again."
         for included in others:
             yield f"It includes {included}."
+        if self.command:
+            yield "To prove this file, run `rdc verify FILE`. It was written by"
+            yield f"  {shown(self.command)}"
 
 
 class PictureBackend(Backend[OptionsType]):
@@ -52,7 +57,8 @@ class PictureBackend(Backend[OptionsType]):
         """The picture of the program."""
         title, document = program.title or program.name, program.sources[0].path
         drawn = picture(program)
-        return self.draw(Sheet(drawn, title, document, program.sources, drawn.notes), options)
+        command = canonical_command(self.name, program, options)
+        return self.draw(Sheet(drawn, title, document, program.sources, drawn.notes, command=command), options)
 
     @abstractmethod
     def draw(self, sheet: Sheet, options: OptionsType) -> Emission:

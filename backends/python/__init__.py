@@ -37,6 +37,8 @@ class PythonBackend(Backend[PythonOptions]):
 
     def render(self, program: Program, options: PythonOptions) -> Emission:
         """The source text of the file, and the runtime beside it if that is shared."""
+        if program.contract is not None:  # its edition has all that operators can ask for
+            options = options.model_copy(update={"operator": "basic"})
         edition = edition_of(table(optimise(program)), is_full=options.operator == "full")
         program = optimise(program, jumps=has_jumps(edition))
         entries = table(program)

@@ -42,7 +42,7 @@ class Problem(NamedTuple):
 
 
 def split(text: str) -> tuple[str, str] | None:
-    """Return the author's part and the rest, which begins with the line above the edition; None if there is no edition."""
+    """Return the author's part and the rest from the line above the edition; None without an edition."""
     before, boundary, after = text.rpartition(_BOUNDARY)
     return (before + "\n\n\n", boundary[3:] + after) if boundary else None
 
@@ -55,7 +55,7 @@ def runtime_in(text: str) -> str:
     _, _, rest = parts[1].partition(_PATH_LINE)
     _, _, rest = rest.partition("\n\n")
     runtime, start, _ = rest.rpartition(_START)
-    return runtime.removesuffix("\n") + "\n" if start else parts[1]
+    return runtime.rstrip("\n") + "\n" if start else parts[1]
 
 
 def proof(text: str) -> str | Problem:

@@ -237,10 +237,10 @@ def test_a_runtime_of_another_version_has_another_name(
 ) -> None:
     import backends.python as target  # noqa: PLC0415
 
-    target._shared.cache_clear()
+    target.shared_runtime.cache_clear()
     monkeypatch.setattr(target, "__version__", "9.9.9")
     (companion,) = emitted(program(node("1", sh("true"))), runtime="shared").companions
-    target._shared.cache_clear()
+    target.shared_runtime.cache_clear()
     assert re.fullmatch(r"rdc_runtime_commands_[0-9a-f]{8}\.py", companion.path)
     assert companion.path != shared[1].name
 

@@ -1,0 +1,55 @@
+"""`rdc runtime`: the texts that a security team approves once per release."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from runtime_shim.editions import EDITIONS
+from tests.rdc.cli_support import GOOD, Result, call, document
+
+
+def program(folder: Path) -> Path:
+    document(folder, "deploy.runbook.md", GOOD)
+    assert call("compile", "deploy.runbook.md", "--to", "python", cwd=folder).code == 0
+    return folder / "deploy.py"
+
+
+def test_prints_the_bytes_of_programs(tmp_path: Path) -> None:
+    printed = call("runtime", "commands", cwd=tmp_path)
+    assert printed.code == 0
+    assert f"\n\n{printed.out}" in program(tmp_path).read_text(encoding="utf-8")
+
+
+def test_hashes_are_those_of_the_printed_texts(tmp_path: Path) -> None:
+    lines = call("runtime", "--sha256", cwd=tmp_path).out.splitlines()
+    printed = {name: call("runtime", name, cwd=tmp_path).out.encode() for name in EDITIONS}
+    assert lines == [f"{hashlib.sha256(text).hexdigest()}  {name}" for name, text in printed.items()]
+
+
+def test_program_names_edition_and_hash_in_one_line(tmp_path: Path) -> None:
+    digest = hashlib.sha256(call("runtime", "commands", cwd=tmp_path).out.encode()).hexdigest()
+    assert f", edition commands (sha256 {digest}).\n" in program(tmp_path).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kind", ["program", "saved"])
+def test_diff_shows_what_changed(kind: str, tmp_path: Path) -> None:
+    old = program(tmp_path)
+    if kind == "saved":
+        old.write_text(call("runtime", "commands", cwd=tmp_path).out, encoding="utf-8")
+    assert call("runtime", "commands", "--diff", old.name, cwd=tmp_path) == Result(0, "", "")
+    old.write_text(old.read_text(encoding="utf-8").replace("import errno\n", "import evil\n"), encoding="utf-8")
+    changed = call("runtime", "commands", "--diff", old.name, cwd=tmp_path)
+    assert changed.code == 1
+    assert [line for line in changed.out.splitlines()[2:] if line[0] in "+-"] == ["-import evil", "+import errno"]
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["commands", "--sha256"], ["--diff", "deploy.py"], ["comands"], ["commands", "--diff", "absent.py"]]
+)
+def test_wrong_use(words: list[str], tmp_path: Path) -> None:
+    result = call("runtime", *words, cwd=tmp_path)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.count("\n") == 1

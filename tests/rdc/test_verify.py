@@ -1,0 +1,249 @@
+"""`rdc verify`: what a generated file is, told by its source or without it; nothing in it is executed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.rdc.cli_support import GOOD, call, document
+
+SUFFIXES = {"python": "py", "make": "mk", "github": "yml", "dot": "dot", "mermaid": "mmd"}
+QUESTIONS = "# Ask\n\n## 1. Is it up?\n\n- YES: COMPLETE\n- NO: STOP\n"
+
+
+def compiled(folder: Path, target: str = "python", *options: str, text: str = GOOD) -> Path:
+    """A generated file in a project with its source."""
+    (folder / ".git").mkdir(exist_ok=True)
+    document(folder, "deploy.runbook.md", text)
+    made = call("compile", "deploy.runbook.md", "--to", target, *options, cwd=folder)
+    assert made.code == 0, made.err
+    return folder / f"deploy.{SUFFIXES[target]}"
+
+
+def alone(folder: Path, target: str = "python", *options: str) -> Path:
+    """A generated file whose source is gone."""
+    path = compiled(folder, target, *options)
+    (folder / "deploy.runbook.md").unlink()
+    return path
+
+
+@pytest.mark.parametrize("target", SUFFIXES)
+def test_source_proves_a_file(target: str, tmp_path: Path) -> None:
+    path = compiled(tmp_path, target)
+    assert call("verify", path.name, cwd=tmp_path).code == 0
+    text = path.read_text(encoding="utf-8")
+    at = text[: text.index("Build")].count("\n") + 1
+    path.write_text(text.replace("Build", "Evil", 1), encoding="utf-8")
+    changed = call("verify", path.name, cwd=tmp_path)
+    assert (changed.code, changed.out.startswith(f"{path.name}:{at}: ")) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("target", "options"),
+    [
+        ("python", ["-O", "operator=full"]),
+        ("python", ["-O", "runtime=shared"]),
+        ("make", ["-O", "prefix=ops", "-O", "operator=full"]),
+        ("github", ["-O", "runs-on=[self-hosted, linux]", "-O", "timeout-minutes=5"]),
+    ],
+)
+def test_options_come_from_the_header(target: str, options: list[str], tmp_path: Path) -> None:
+    path = compiled(tmp_path, target, *options)
+    assert call("verify", path.name, cwd=tmp_path).code == 0
+
+
+def test_header_is_the_same_for_every_way_to_compile(tmp_path: Path) -> None:
+    path = compiled(tmp_path, "make", "-O", "prefix=ops", "-O", "operator=basic")
+    text = path.read_bytes()
+    assert b"#   rdc compile deploy.runbook.md -O operator=basic -O prefix=ops --to make\n" in text
+    (tmp_path / "below").mkdir()
+    options = ["-O", "operator=basic", "-O", "prefix=ops", "-O", "state-dir=.rdc"]
+    made = call("compile", "../deploy.runbook.md", "--to", "make", *options, "-o", "other.mk", cwd=tmp_path / "below")
+    assert made.code == 0
+    assert (tmp_path / "below" / "other.mk").read_bytes() == text
+
+
+def test_options_of_the_document_count(tmp_path: Path) -> None:
+    path = compiled(tmp_path, text=f"---\nrdc:\n  python:\n    operator: full\n---\n{GOOD}")
+    assert b"-O operator=full --to python\n" in path.read_bytes()
+    assert call("verify", path.name, cwd=tmp_path).code == 0
+
+
+@pytest.mark.parametrize("options", [[], ["-O", "runtime=shared"], ["-O", "operator=full"]])
+def test_program_without_source(options: list[str], tmp_path: Path) -> None:
+    path = alone(tmp_path, "python", *options)
+    result = call("verify", path.name, cwd=tmp_path)
+    assert result.code == 3
+    assert "unchanged, source not compared" in result.out
+
+
+def test_source_with_other_bytes_is_not_compared(tmp_path: Path) -> None:
+    path = compiled(tmp_path)
+    document(tmp_path, "deploy.runbook.md", GOOD.replace("testing", "tested"))
+    result = call("verify", path.name, cwd=tmp_path)
+    assert (result.code, "the source here has other bytes" in result.out) == (3, True)
+
+
+@pytest.mark.parametrize("target", sorted(SUFFIXES.keys() - {"python"}))
+def test_only_the_source_proves_other_targets(target: str, tmp_path: Path) -> None:
+    path = alone(tmp_path, target)
+    result = call("verify", path.name, cwd=tmp_path)
+    assert (result.code, "only the source proves this file" in result.out) == (3, True)
+
+
+def test_shared_runtime_is_known(tmp_path: Path) -> None:
+    alone(tmp_path, "python", "-O", "runtime=shared")
+    (path,) = tmp_path.glob("rdc_runtime_*.py")
+    assert call("verify", path.name, cwd=tmp_path).code == 0
+    path.write_bytes(path.read_bytes() + b"\n")
+    assert call("verify", path.name, cwd=tmp_path).code == 1
+
+
+def replaced(old: str, new: str) -> Callable[[str], str]:
+    def change(text: str) -> str:
+        assert old in text
+        return text.replace(old, new, 1)
+
+    return change
+
+
+EVIL = 'open("ran", "w")'
+HEAD = "def runbook("
+FORGERIES: dict[str, Callable[[str], str]] = {
+    "runtime": replaced("import errno\n", "import errno, this\n"),
+    "comment in the runtime": replaced("import errno\n", "import errno  # fine\n"),
+    "hash of the edition": replaced("edition commands (sha256 ", "edition commands (sha256 0"),
+    "other hash of the edition": lambda text: text.replace(text.split("commands (sha256 ")[1][:64], "0" * 64, 1),
+    "other edition": replaced(", edition commands (", ", edition values ("),
+    "no such edition": replaced(", edition commands (", ", edition evil ("),
+    "code behind the runtime": lambda text: f"{text}{EVIL}\n",
+    "line end behind the runtime": lambda text: f"{text}\n",
+    "code before the function": replaced(HEAD, f"{EVIL}\n{HEAD}"),
+    "code behind the function": replaced("\n\n\n# ---", f"\n{EVIL}\n\n\n# ---"),
+    "second function": replaced("\n\n\n# ---", "\n\ndef main():\n    pass\n\n\n# ---"),
+    "second runtime": lambda text: text + "\n\n\n# " + text.split("\n\n\n# ", 2)[-1],
+    "decorator": replaced(HEAD, f"@print\n{HEAD}"),
+    "default": replaced(HEAD, f"def runbook(gate={EVIL}, "),
+    "annotation": replaced("(about, ", f"(about: {EVIL}, "),
+    "returned annotation": replaced("):\n    about", f") -> {EVIL}:\n    about"),
+    "keyword-only": replaced("(about, ", "(about, *, "),
+    "unknown word": replaced("(about, ", "(exec, about, "),
+    "other name": replaced(HEAD, "def main("),
+    "coroutine": replaced(HEAD, f"async {HEAD}"),
+    "built-in function": replaced('"echo testing"', EVIL),
+    "method": replaced('"echo testing"', '"".join([])'),
+    "sum": replaced('"echo testing"', '"echo " + "testing"'),
+    "formatted": replaced('"echo testing"', 'f"{about}"'),
+    "lambda": replaced('"echo testing"', "lambda: 1"),
+    "list of a loop": replaced('"echo testing"', "[1 for about in []]"),
+    "assignment": replaced("    about(", f"    about = {EVIL}\n    about("),
+    "named": replaced('"echo testing"', f"(about := {EVIL})"),
+    "import": replaced("    about(", "    import this\n    about("),
+    "spread": replaced('"echo testing"', '"echo testing", **{}'),
+    "spread list": replaced('step("2"', 'step(*["2"]'),
+    "bytes": replaced('"echo testing"', 'b"echo testing"'),
+    "coding": replaced("python3\n#\n", "python3\n# coding: utf-7\n"),
+    "other interpreter": replaced("#!/usr/bin/env python3", "#!/usr/bin/env python4"),
+    "line separator": replaced("# Deploy", f"# Deploy\u2028{EVIL}"),
+    "carriage return": replaced("# Deploy", f"# Deploy\r{EVIL}"),
+    "form feed": replaced("# Deploy", "# Deploy\f"),
+    "reversed text": replaced("echo testing", "echo \u202etesting"),
+    "byte-order mark": lambda text: f"\ufeff{text}",
+    "line ends": lambda text: text.replace("\n", "\r\n"),
+    "no command": replaced("#   rdc compile ", "#   rdc comply "),
+    "other target": replaced("--to python", "--to make"),
+    "no such target": replaced("--to python", "--to evil"),
+    "no edition": replaced("# The runtime of rdc ", "# The runtime of rcd "),
+    "deep": replaced('"echo testing"', "[" * 3000 + "]" * 3000),
+    "cut off": lambda text: text[:-20],
+}
+
+
+@pytest.mark.parametrize("has_source", [False, True], ids=["alone", "source"])
+@pytest.mark.parametrize("name", FORGERIES)
+def test_changed_program(name: str, *, has_source: bool, tmp_path: Path) -> None:
+    path = compiled(tmp_path) if has_source else alone(tmp_path)
+    changed = FORGERIES[name](path.read_text(encoding="utf-8"))
+    path.write_bytes(changed.encode())
+    result = call("verify", path.name, cwd=tmp_path)
+    assert result.code == 1, result
+    assert result.out.startswith(f"{path.name}:")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_line_of_a_change_is_named(tmp_path: Path) -> None:
+    path = alone(tmp_path)
+    lines = path.read_text(encoding="utf-8").split("\n")
+    lines[199] += " #"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    assert call("verify", path.name, cwd=tmp_path).out.startswith(f"{path.name}:200: ")
+
+
+@pytest.mark.parametrize("target", SUFFIXES)
+def test_other_version_is_not_guessed(target: str, tmp_path: Path) -> None:
+    path = compiled(tmp_path, target)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("rdc 0.1.0", "rdc 9.8.7"), encoding="utf-8")
+    result = call("verify", path.name, cwd=tmp_path)
+    assert (result.code, "verify with rdc 9.8.7" in result.out) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "source", ["/etc/passwd", "../deploy.runbook.md", "deploy\\.runbook.md", "'", "-", "x/../deploy.runbook.md"]
+)
+def test_source_outside_of_the_project_is_not_read(source: str, tmp_path: Path) -> None:
+    path = compiled(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("rdc compile deploy.runbook.md", f"rdc compile {source}"), encoding="utf-8")
+    assert call("verify", path.name, cwd=tmp_path).code in (1, 3)
+
+
+def test_link_to_a_source_elsewhere_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    path = alone(tmp_path / "project")
+    document(tmp_path, "deploy.runbook.md", GOOD)
+    (path.parent / "deploy.runbook.md").symlink_to(tmp_path / "deploy.runbook.md")
+    assert call("verify", path.name, cwd=path.parent).code == 3
+
+
+def test_link_to_a_program_is_the_program(tmp_path: Path) -> None:
+    path = compiled(tmp_path)
+    (tmp_path / "link.py").symlink_to(path)
+    assert call("verify", "link.py", cwd=tmp_path).code == 0
+
+
+@pytest.mark.parametrize("kind", ["folder", "absent", "pipe", "text", "empty", "nul", "huge", "binary"])
+def test_what_is_no_file_of_rdc(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "file.py"
+    data = {
+        "text": b"print(1)\n", "empty": b"", "nul": b"# Generated by rdc 0.1.0 from a\n\0", "binary": b"\xff\xfe",
+        "huge": b"# Generated by rdc 0.1.0 from a\n" + b"#" * 2**23,
+    }  # fmt: skip
+    if kind in data:
+        path.write_bytes(data[kind])
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    result = call("verify", path.name, cwd=tmp_path)
+    assert (result.code, result.err) == (2, "")
+
+
+def test_titles_are_no_headers(tmp_path: Path) -> None:
+    path = compiled(tmp_path, text=GOOD.replace("# Deploy", "# Generated by rdc 9.8.7 from here", 1))
+    assert call("verify", path.name, cwd=tmp_path).code == 0
+
+
+def test_worst_of_several_files_decides(tmp_path: Path) -> None:
+    path = compiled(tmp_path)
+    (tmp_path / "other.py").write_text("print(1)\n", encoding="utf-8")
+    (tmp_path / "changed.py").write_bytes(path.read_bytes() + b"#\n")
+    assert call("verify", path.name, "other.py", cwd=tmp_path).code == 2
+    assert call("verify", path.name, "other.py", "changed.py", cwd=tmp_path).code == 1
+
+
+def test_program_with_questions(tmp_path: Path) -> None:
+    assert call("verify", compiled(tmp_path, text=QUESTIONS).name, cwd=tmp_path).code == 0
