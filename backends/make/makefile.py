@@ -47,7 +47,6 @@ def makefile(program: Program, options: MakeOptions) -> str:
         table += ["", *define(prefix, "RDC_VALUES", values)]
     modules = list(needs.modules(nodes))
     asks = "asks" in modules
-    verbs = [verb for verb in VERBS if verb != "answer" or asks]
     return render(
         "makefile.mk.jinja",
         p=prefix,
@@ -69,7 +68,7 @@ def makefile(program: Program, options: MakeOptions) -> str:
         identity=_identity(program),
         state=f"{options.state_dir.rstrip('/') or '/'}/{file_name(program)}.make",
         alone=" ".join(nodes.names.nodes[node.id] for node in program.nodes if is_node(node)),
-        verbs=" ".join(prefix + verb for verb in verbs),
+        verbs=" ".join(prefix + verb for verb in VERBS if verb != "answer" or asks),
         asks=asks,
         has_inputs=bool(program.inputs),
         takes=_takes(program),
