@@ -198,18 +198,6 @@ def test_there_are_examples_enough() -> None:
     assert {"deploy-with-rollback", "flaky-test", "process-inbox", "code-review", "release"} <= set(NAMES)
 
 
-<<<<<<< HEAD
-=======
-@pytest.mark.parametrize("target", BACKENDS)
-def test_golden_files_are_what_the_command_line_gives(target: str) -> None:
-    suffix = load(target).suffix
-    for name in (found for found in NAMES + PROGRAMS if target in carrying(found)):
-        out = str(emitted() / name / f"{name}{suffix}")
-        words = [word for key, value in given(name, target).items() for word in ("-O", f"{key}={value}")]
-        result = call("compile", document(name), "--to", target, "-o", out, "--check", *words, cwd=ROOT)
-        assert result.code == 0, result.out + result.err
-
-
 @pytest.mark.parametrize("suffix", [".py", ".mk", ".yml", ".dot", ".mmd"])
 def test_sources_prove_them(suffix: str) -> None:
     files = sorted(str(path) for path in emitted().rglob(f"*{suffix}"))
@@ -217,7 +205,6 @@ def test_sources_prove_them(suffix: str) -> None:
     assert (files != [], result.code) == (True, 0), [line for line in result.out.splitlines() if "what rdc" not in line]
 
 
->>>>>>> Verify pictures; describe rdc verify and rdc runtime
 @pytest.mark.parametrize("name", NAMES)
 def test_syntax_is_that_of_the_oldest_python(name: str) -> None:
     ast.parse((emitted() / name / f"{name}.py").read_text(encoding="utf-8"), feature_version=OLDEST)
