@@ -6,7 +6,8 @@
 # (sha256 d2308a29cfb655ac6971ace963fbc209a5877befd8a55f7eaca3d5c359ac9a57),
 # with examples/playbooks/prompts/summary.md
 # (sha256 bff650ecd5db0b12ada1788d66778683f8b5df245ab32925d1661cbc5cda8004).
-# Do not edit: change the document and compile again.
+# Do not edit: change the document and compile again. To prove this file, run `rdc verify FILE`. It was written by
+#   rdc compile examples/playbooks/change-review.playbook.md --to make
 #
 # Needs GNU make 3.81 or newer, a POSIX shell with its usual tools and python3 3.9.
 # `make` runs the whole, `make resume` goes on with a run that waits or was interrupted, `make status` says

@@ -8,7 +8,8 @@
 # (sha256 d2308a29cfb655ac6971ace963fbc209a5877befd8a55f7eaca3d5c359ac9a57),
 # with examples/playbooks/prompts/summary.md
 # (sha256 bff650ecd5db0b12ada1788d66778683f8b5df245ab32925d1661cbc5cda8004).
-# Do not edit: change the document and compile again.
+# Do not edit: change the document and compile again. To prove this file, run `rdc verify FILE`. It was written by
+#   rdc compile examples/playbooks/change-review.playbook.md --to python
 #
 # Needs Python 3.9 or newer.
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
@@ -117,74 +118,95 @@ lines.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0. Nothing below speaks of this playbook; (R1) and the like are rules of rdc's design.
+# The runtime of rdc 0.1.0, edition agents (sha256 76fcf15fb63d7f27270f955f93b02ff52bd3be26628317104aa6bcf8537d5b28).
+# The playbook ends here. The runtime is the same in every program; `rdc runtime agents` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
     del sys.path[0]  # the folder of this file: no module that lies there belongs to this program
 
-import codecs, collections, errno, fcntl, functools, json, os, re, select, shlex, signal, stat, termios, threading
-import time, types, zlib
+import codecs
+import collections
+import errno
+import fcntl
+import functools
+import json
+import os
+import re
+import select
+import shlex
+import signal
+import stat
+import sys
+import termios
+import threading
+import time
+import types
+import zlib
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote
 
-# --- golden/shared/py/program.2.py
-# --- golden/shared/py/late.py
-# --- golden/shared/py/builder.13.py
-# --- golden/shared/py/common.3.py
-# --- golden/shared/py/walk.3.py
+# --- golden/shared/py/program.py
+# --- golden/shared/py/walk.py
 # --- golden/shared/py/journal.py
 # --- golden/shared/py/leftover.py
 # --- golden/shared/py/private.py
-# --- golden/shared/py/state.2.py
-# --- golden/shared/py/signals.2.py
+# --- golden/shared/py/state.py
+# --- golden/shared/py/signals.py
 # --- golden/shared/py/display.py
 # --- golden/shared/py/dialog.py
-# --- golden/shared/py/session.9.py
-# --- golden/shared/py/status.3.py
-# --- golden/shared/py/command_line.2.py
-# --- golden/shared/py/asked.2.py
-# --- golden/shared/py/answers.py
-# --- golden/shared/py/waiting.4.py
+# --- golden/shared/py/lifecycle.py
+# --- golden/shared/py/builder.py
+# --- golden/shared/py/session.py
+# --- golden/shared/py/status.py
+# --- golden/shared/py/command_line.py
+# --- golden/shared/py/stepping.py
+# --- golden/shared/py/nesting.py
+# --- golden/shared/py/process.py
+# --- golden/shared/py/interrupted.py
+# --- golden/shared/py/shell.py
+# --- golden/shared/py/ask.py
+# --- golden/shared/py/history.2.py
+# --- golden/shared/py/shared.py
 # --- golden/shared/py/fitting.py
 # --- golden/shared/py/files.py
 # --- golden/shared/py/inputs.py
-# --- golden/shared/py/reading.4.py
-# --- golden/shared/py/kept.py
-# --- golden/shared/py/contexts.py
+# --- golden/shared/py/reading.py
 # --- golden/shared/py/slots.py
-# --- golden/shared/py/process.2.py
-# --- golden/shared/py/interrupted.py
-# --- golden/shared/py/ask.py
+# --- golden/shared/py/what-commands-get-as-environment-variables.py
+# --- golden/shared/py/outputs.py
+# --- golden/shared/py/secrets.py
+# --- golden/shared/py/limits.py
 # --- golden/shared/py/replies.py
-# --- golden/shared/py/exchange.py
-# --- golden/shared/py/search.py
-# --- golden/shared/py/conversing.2.py
+# --- golden/shared/py/questions.py
+# --- golden/shared/py/gate.py
+# --- golden/shared/py/moving.py
+# --- golden/shared/py/signing.3.py
+# --- golden/shared/py/contexts.py
 # --- golden/shared/py/durations.py
 # --- golden/shared/py/agreed.py
-# --- golden/shared/py/repeating.py
+# --- golden/shared/py/exchange.py
+# --- golden/shared/py/search.py
+# --- golden/shared/py/conversing.py
+# --- golden/shared/py/pairs.py
 # --- golden/shared/py/tally.py
 # --- golden/shared/py/trying.py
 # --- golden/shared/py/speaking.py
-# --- golden/shared/py/pairs.py
 # --- golden/shared/py/recipes.py
 # --- golden/shared/py/agents.py
-# --- golden/shared/py/agent.2.py
+# --- golden/shared/py/agent.py
+# --- golden/shared/py/prompted.py
 # --- golden/shared/py/tool.py
-# --- golden/shared/py/produced.py
-# --- golden/shared/py/suffixes.py
+# --- golden/shared/py/parallel.py
+# --- golden/shared/py/report_files.py
+# --- golden/shared/py/reports.py
 # --- golden/shared/py/artifact.py
-# --- golden/shared/py/breaks.py
-# --- golden/shared/py/expiring.py
-# --- golden/shared/py/the-operator-s-part.4.py
-# --- golden/shared/py/plain_yaml.py
-# --- golden/shared/py/mocks.py
-# --- golden/shared/py/mocked.py
-# --- golden/shared/py/prompting.2.py
-# --- golden/shared/py/signing.py
-# --- golden/shared/py/moving.py
+# --- golden/shared/py/produced.py
+# --- golden/shared/py/prompting.py
+# --- golden/shared/py/logs.py
 # --- golden/shared/py/noticing.py
-# --- golden/shared/py/several.2.py
-# --- golden/shared/py/history.4.py
+# --- golden/shared/py/several.py
+# --- golden/shared/py/mocks.py
+# --- golden/shared/py/mocked.2.py

@@ -4,14 +4,15 @@
 # (sha256 a247c1e486c76179e687d7ab6372a44e9a12a719585702aa1e11013c0534a02f),
 # with examples/specifications/config/runtime.yaml
 # (sha256 7863960e57158a1a2a58fa7b197544ee48b0a19bfaf44bc9a4ffb8b4df31eb66).
-# Do not edit: change the document and compile again.
+# Do not edit: change the document and compile again. To prove this file, run `rdc verify FILE`. It was written by
+#   rdc compile examples/specifications/hello-steps.stepspec.json --to make
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, python3 3.9, and hello-steps.py, which does the steps.
 # `make` does all steps, `make approve GATE=ID BY=WHO` lets the run through a gate that waits, `make resume` goes on,
 # `make help` tells the rest. State is kept in .rdc/hello-steps.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))hello-steps.py
-RDC_SHA256 := c53c1f6c9137f580dc7f9295abafa139aea37eaa93370f3a960c3b58cb794515
+RDC_SHA256 := 40f45eb3f833bdecc64f40f5600b2c13d99e956a3b8862a56801e8c7bd1884c2
 RDC_STATE := .rdc/hello-steps.make
 
 SHELL = /bin/sh
@@ -146,7 +147,10 @@ case $verb in
       eval "value=\$given_$name"
       case $value in
         @*) # the program would read a file of this name
-          mkdir -p "$state.given" || fail "$state.given cannot be written"
+          for link in "${state%/*}" "$state.given" "$state.given/$name"; do
+            [ ! -h "$link" ] || fail "$link is a link: remove it"
+          done
+          (umask 077; mkdir -p "$state.given") || fail "$state.given cannot be written"
           printf '%s\n' "$value" > "$state.given/$name" || fail "$state.given cannot be written"
           value=@$state.given/$name
           ;;

@@ -6,7 +6,8 @@
 # (sha256 a247c1e486c76179e687d7ab6372a44e9a12a719585702aa1e11013c0534a02f),
 # with examples/specifications/config/runtime.yaml
 # (sha256 7863960e57158a1a2a58fa7b197544ee48b0a19bfaf44bc9a4ffb8b4df31eb66).
-# Do not edit: change the document and compile again.
+# Do not edit: change the document and compile again. To prove this file, run `rdc verify FILE`. It was written by
+#   rdc compile examples/specifications/hello-steps.stepspec.json --to python
 #
 # Needs Python 3.9 or newer.
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
@@ -140,62 +141,84 @@ def specification(about, group, end, go, stage):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0. Nothing below speaks of this specification; (R1) and the like are rules of rdc's design.
+# The runtime of rdc 0.1.0, edition contract (sha256 cabafd1106b5ea53da1208d08e99e46d639d87608bd012bf1f596f3a6ade6b0f).
+# The specification ends here. The runtime is the same in every program; `rdc runtime contract` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
     del sys.path[0]  # the folder of this file: no module that lies there belongs to this program
 
-import codecs, collections, errno, fcntl, functools, json, math, os, re, select, shlex, signal, stat, termios
-import threading, time, types, zlib
+import codecs
+import collections
+import errno
+import fcntl
+import functools
+import json
+import math
+import os
+import re
+import select
+import shlex
+import signal
+import stat
+import sys
+import termios
+import threading
+import time
+import types
+import zlib
 from contextlib import contextmanager, suppress
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone, tzinfo
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
-# --- golden/shared/py/program.3.py
-# --- golden/shared/py/late.py
-# --- golden/shared/py/built.16.py
-# --- golden/shared/py/common.5.py
-# --- golden/shared/py/walk.3.py
+# --- golden/shared/py/program.py
+# --- golden/shared/py/walk.py
 # --- golden/shared/py/journal.py
 # --- golden/shared/py/leftover.py
 # --- golden/shared/py/private.py
-# --- golden/shared/py/state.2.py
-# --- golden/shared/py/signals.2.py
+# --- golden/shared/py/state.py
+# --- golden/shared/py/signals.py
 # --- golden/shared/py/display.py
 # --- golden/shared/py/dialog.py
-# --- golden/shared/py/session.14.py
-# --- golden/shared/py/report.4.py
-# --- golden/shared/py/cli.2.py
-# --- golden/shared/py/asked.py
-# --- golden/shared/py/hidden.py
-# --- golden/shared/py/secrets_kept.2.py
-# --- golden/shared/py/answers.py
-# --- golden/shared/py/waiting.3.py
-# --- golden/shared/py/groups.py
+# --- golden/shared/py/lifecycle.py
+# --- golden/shared/py/builder.py
+# --- golden/shared/py/session.py
+# --- golden/shared/py/status.py
+# --- golden/shared/py/command_line.py
+# --- golden/shared/py/stepping.py
+# --- golden/shared/py/nesting.py
+# --- golden/shared/py/process.py
+# --- golden/shared/py/interrupted.py
+# --- golden/shared/py/shell.py
+# --- golden/shared/py/ask.py
+# --- golden/shared/py/history.2.py
+# --- golden/shared/py/shared.py
 # --- golden/shared/py/fitting.py
 # --- golden/shared/py/files.py
 # --- golden/shared/py/inputs.py
-# --- golden/shared/py/reading.2.py
-# --- golden/shared/py/kept.py
+# --- golden/shared/py/reading.py
 # --- golden/shared/py/slots.py
-# --- golden/shared/py/process.2.py
-# --- golden/shared/py/interrupted.py
-# --- golden/shared/py/values.3.py
-# --- golden/shared/py/ask.py
+# --- golden/shared/py/what-commands-get-as-environment-variables.py
+# --- golden/shared/py/outputs.py
+# --- golden/shared/py/secrets.py
+# --- golden/shared/py/limits.py
 # --- golden/shared/py/replies.py
+# --- golden/shared/py/questions.py
+# --- golden/shared/py/gate.py
+# --- golden/shared/py/moving.py
+# --- golden/shared/py/signing.3.py
 # --- golden/shared/py/exchange.py
-# --- golden/shared/py/search.2.py
+# --- golden/shared/py/search.py
 # --- golden/shared/py/conversing.py
-# --- golden/shared/py/pairs.2.py
+# --- golden/shared/py/pairs.py
 # --- golden/shared/py/contract.py
 # --- golden/shared/py/strict_json.py
 # --- golden/shared/py/safe_paths.py
 # --- golden/shared/py/given_vars.py
 # --- golden/shared/py/guarding.py
 # --- golden/shared/py/stage_inputs.py
+# --- golden/shared/py/stage_context.py
 # --- golden/shared/py/validating.py
 # --- golden/shared/py/git_calls.py
 # --- golden/shared/py/tool_schemas.py
@@ -204,22 +227,21 @@ from urllib.parse import quote
 # --- golden/shared/py/evidence.py
 # --- golden/shared/py/stage_outputs.py
 # --- golden/shared/py/stage_execute.py
-# --- golden/shared/py/report_files.2.py
-# --- golden/shared/py/signing.py
+# --- golden/shared/py/stage_guardrails.py
+# --- golden/shared/py/stage_validation.py
+# --- golden/shared/py/kinds.py
+# --- golden/shared/py/report_files.py
 # --- golden/shared/py/run_steps.py
 # --- golden/shared/py/run_timeline.py
 # --- golden/shared/py/run_records.py
 # --- golden/shared/py/run_texts.py
 # --- golden/shared/py/run_files.py
-# --- golden/shared/py/stepping.py
+# --- golden/shared/py/resuming.py
 # --- golden/shared/py/run_reports.py
-# --- golden/shared/py/run_signing.py
-# --- golden/shared/py/made.py
-# --- golden/shared/py/the-operator-s-part.4.py
-# --- golden/shared/py/plain_yaml.py
-# --- golden/shared/py/mocks.2.py
-# --- golden/shared/py/plays.py
-# --- golden/shared/py/stage_mocks.py
+# --- golden/shared/py/called.py
+# --- golden/shared/py/prompting.py
+# --- golden/shared/py/logs.py
 # --- golden/shared/py/noticing.py
-# --- golden/shared/py/several.3.py
-# --- golden/shared/py/history.7.py
+# --- golden/shared/py/several.py
+# --- golden/shared/py/mocks.py
+# --- golden/shared/py/stage_mocks.py

@@ -4,14 +4,15 @@
 # (sha256 f85a0f790cd3e33d8fa2de0c1f3dcf373df584d58627529ff8086daffcf927a3),
 # with examples/specifications/planning/runtime.yaml
 # (sha256 25ff99a18668f93101ac9474793f5580bd2f1fde28b0e7acdbcd92ca7a6c83c7).
-# Do not edit: change the document and compile again.
+# Do not edit: change the document and compile again. To prove this file, run `rdc verify FILE`. It was written by
+#   rdc compile examples/specifications/plan-product.stepspec.yaml --to make
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, python3 3.9, and plan-product.py, which does the steps.
 # `make` does all steps, `make approve GATE=ID BY=WHO` lets the run through a gate that waits, `make resume` goes on,
 # `make help` tells the rest. State is kept in .rdc/plan-product.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))plan-product.py
-RDC_SHA256 := a141a6e66aa659b71e188e8ee3654954e635a012349a2814bc42a7f4e487604f
+RDC_SHA256 := 2fd800157721d8a1c6031d8376f6bb60c0ce1d4dc32e5d63a30254b4e8a4735d
 RDC_STATE := .rdc/plan-product.make
 
 SHELL = /bin/sh
@@ -162,7 +163,10 @@ case $verb in
       eval "value=\$given_$name"
       case $value in
         @*) # the program would read a file of this name
-          mkdir -p "$state.given" || fail "$state.given cannot be written"
+          for link in "${state%/*}" "$state.given" "$state.given/$name"; do
+            [ ! -h "$link" ] || fail "$link is a link: remove it"
+          done
+          (umask 077; mkdir -p "$state.given") || fail "$state.given cannot be written"
           printf '%s\n' "$value" > "$state.given/$name" || fail "$state.given cannot be written"
           value=@$state.given/$name
           ;;

@@ -10,7 +10,8 @@
 # (sha256 dd79bb62ae1addbb26b46406e1136cc5b5fc5702093f546e646abaaef850a69d),
 # with examples/release/upload.runbook.md
 # (sha256 c76b2bc08aaf8f28c5e46c205df05cb97f8091529eca14f919142aecf63b0adb).
-# Do not edit: change the document and compile again.
+# Do not edit: change the document and compile again. To prove this file, run `rdc verify FILE`. It was written by
+#   rdc compile examples/release.runbook.md --to make
 #
 # Needs GNU make 3.81 or newer, a POSIX shell with its usual tools and bash.
 # `make` runs the whole, `make resume` goes on with a run that waits or was interrupted, `make status` says

@@ -12,7 +12,8 @@
 # (sha256 dd79bb62ae1addbb26b46406e1136cc5b5fc5702093f546e646abaaef850a69d),
 # with examples/release/upload.runbook.md
 # (sha256 c76b2bc08aaf8f28c5e46c205df05cb97f8091529eca14f919142aecf63b0adb).
-# Do not edit: change the document and compile again.
+# Do not edit: change the document and compile again. To prove this file, run `rdc verify FILE`. It was written by
+#   rdc compile examples/release.runbook.md --to python
 #
 # Needs Python 3.9 or newer and bash.
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
@@ -30,26 +31,6 @@ def runbook(about, step, end, go, retry, complete, stop):
         scopes={
             "1/release/unit-tests.runbook.md": ["1/release/unit-tests.runbook.md/1 retries"],
             "3.1/release/upload.runbook.md": ["3.1/release/upload.runbook.md/1 retries"],
-        },
-        jumps={
-            "to": {
-                "1/release/unit-tests.runbook.md": {
-                    "go": "1/release/unit-tests.runbook.md/1",
-                    "entering": [["1/release/unit-tests.runbook.md", [["reset", "1/release/unit-tests.runbook.md"]]]],
-                    "do": [["reset", "1/release/unit-tests.runbook.md"]],
-                },
-                "3.1/release/upload.runbook.md": {
-                    "go": "3.1/release/upload.runbook.md/1",
-                    "entering": [["3.1/release/upload.runbook.md", [["reset", "3.1/release/upload.runbook.md"]]]],
-                    "do": [["reset", "3.1/release/upload.runbook.md"]],
-                },
-                "3.1": {"go": "3.1/release/upload.runbook.md/1", "do": [["reset", "3.1/release/upload.runbook.md"]]},
-                "3": {"go": "3.1/release/upload.runbook.md/1", "do": [["reset", "3.1/release/upload.runbook.md"]]},
-            },
-            "enter": {
-                "1/release/unit-tests.runbook.md": [["reset", "1/release/unit-tests.runbook.md"]],
-                "3.1/release/upload.runbook.md": [["reset", "3.1/release/upload.runbook.md"]],
-            },
         },
     )
 
@@ -162,19 +143,33 @@ mkdir -p dist && printf '%s\n' "libpack MIT" "libbox BSD-3-Clause" > dist/depend
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0. Nothing below speaks of this runbook; (R1) and the like are rules of rdc's design.
+# The runtime of rdc 0.1.0, edition commands (sha256 79a234ee50252c004d9fe28738a278a7e59752eb7070fd597a88077b922dd9b2).
+# The runbook ends here. The runtime is the same in every program; `rdc runtime commands` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
     del sys.path[0]  # the folder of this file: no module that lies there belongs to this program
 
-import collections, errno, fcntl, functools, json, os, re, select, shlex, signal, stat, termios, time, types, zlib
+import collections
+import errno
+import fcntl
+import functools
+import json
+import os
+import re
+import select
+import shlex
+import signal
+import stat
+import sys
+import termios
+import time
+import types
+import zlib
 from contextlib import contextmanager, suppress
 
 # --- golden/shared/py/program.py
-# --- golden/shared/py/late.py
-# --- golden/shared/py/builder.4.py
-# --- golden/shared/py/walk.6.py
+# --- golden/shared/py/walk.py
 # --- golden/shared/py/journal.py
 # --- golden/shared/py/leftover.py
 # --- golden/shared/py/private.py
@@ -182,22 +177,15 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/signals.py
 # --- golden/shared/py/display.py
 # --- golden/shared/py/dialog.py
-# --- golden/shared/py/session.6.py
+# --- golden/shared/py/lifecycle.py
+# --- golden/shared/py/builder.py
+# --- golden/shared/py/session.py
 # --- golden/shared/py/status.py
 # --- golden/shared/py/command_line.py
-# --- golden/shared/py/asked.py
-# --- golden/shared/py/nested.py
+# --- golden/shared/py/stepping.py
+# --- golden/shared/py/nesting.py
 # --- golden/shared/py/process.py
 # --- golden/shared/py/interrupted.py
 # --- golden/shared/py/shell.py
-# --- golden/shared/py/the-operator-s-part.py
-# --- golden/shared/py/answers.py
-# --- golden/shared/py/waiting.py
 # --- golden/shared/py/ask.py
-# --- golden/shared/py/prompting.py
-# --- golden/shared/py/signing.py
-# --- golden/shared/py/moving.py
-# --- golden/shared/py/logs.py
-# --- golden/shared/py/noticing.py
-# --- golden/shared/py/several.py
 # --- golden/shared/py/history.py

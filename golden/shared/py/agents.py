@@ -1,9 +1,8 @@
 # --- Agents: which command answers for a type of agent, and how its answer is read (I11, I12).
 def named(options, command):
-    """Return the command of an agent that may be called by name, with the model that the operator names."""
     return called(command, (options.agent_model or "") if is_recipe(command) else "")
 
-class Commanded(Speaking):  # Calls agents.
+class Commanded(Speaking):
     noun = "agent"
     seconds = AGENT_SECONDS
     def __init__(self, session):
@@ -22,34 +21,24 @@ class Commanded(Speaking):  # Calls agents.
         if model and not any(map(is_recipe, commands)):
             called(next(filter(None, commands), ""), model)
     @cached_property
-    def _listed(self):  # The commands of the file that RDC_AGENTS names, which is not read where a flag beats it.
+    def _listed(self):
         path = "" if self._agent else os.environ.get("RDC_AGENTS")
         return read_pairs(f"RDC_AGENTS {path}", path) if path else {}
-    def command_of(self, kind):  # Return the command of a type of agent.
+    def command_of(self, kind):
         found = self._given.get(kind) or self._listed.get(kind) or self._common
         return found and named(self.session.options, found)
-    def call(self, node, calls):  # Call agents, with the time limit of the operator if there is one.
+    def call(self, node, calls):
         return super().call({**node, "timeout": self._seconds} if self._seconds else node, calls)
-    def key(self, name, _what):  # Return what a call of an agent is counted as.
-        return f"{AGENT}{name}"
-    def variables(self, name, what):  # Add the type of the agent.
+    def key(self, name, _what):
+        return f"{AGENT_CALL}{name}"
+    def variables(self, name, what):
         return {**super().variables(name, what), "RDC_AGENT_TYPE": what["agent"]}
     @staticmethod
     def answered(name, reply):
-        """Return the answer that a person gives in place of an agent: a text with something in it."""
         answer = cleaned(reply)
         if not answer:
             raise RefusedError(f"the answer of {one_line(name)} is empty")
         return answer
-    def read(self, what, answer):  # Return the word of an agent's answer, and what went wrong.
+    def read(self, what, answer):
         return searched_word(self.processes, what, answer)
-
-NAMES.append(named)
-OPTIONS += [
-    ("run resume", "--agent", "COMMAND", "answers prompts: a command, or a name such as claude-code or llm"),
-    ("run resume", "--agent-for", "TYPE=COMMAND...", "the same for one type of agent"),
-    ("run resume", "--agent-model", "MODEL", "the model of an agent that is called by name"),
-    ("run resume", "--agent-timeout", "TIME", "how long a call may take (default: 30m)"),
-    ("run resume", "--agent-retries", "NUMBER", "how often a call that fails is made again (default: 0)"),
-]
 

@@ -1,8 +1,5 @@
 # --- What an operator says once for a whole run: it is kept in the journal, and later calls go by it too.
-AGREES = {}
-"""For each thing, what the options say of it; they get what was said before. None for nothing new."""
-
-def agreed(state):  # Return what holds for a run; what was said last counts.
+def agreed(state):
     notes = (note["agreed"] for note in state.notes if note["kind"] == "agreed")
     last = state.finished[-1] if state.finished else state.begin
     found = {}
@@ -10,23 +7,94 @@ def agreed(state):  # Return what holds for a run; what was said last counts.
         found.update(part)
     return found
 
-def agreeing(options, before):  # Return what the options of this call say.
-    found = {key: agree(options, before.get(key)) for key, agree in AGREES.items()}
+def agreeing(session, before):
+    found = {}
+    for agree in session.at("agrees"):
+        found.update(agree(before))
     return {key: value for key, value in found.items() if value is not None}
 
-def carried(session, record):
-    """Write what holds into the first record of a run, and into that of each step that is done."""
-    kind = record.get("kind")
-    found = agreeing(session.options, {}) if kind == "begin" else agreed(session.state) if kind == "done" else {}
-    return {**record, "agreed": found} if found else record
+class OfMore(Extension):
+    @staticmethod
+    def suits(program):
+        tasks = {node["task"] for node in program["nodes"].values()}
+        return "artifact" in program or not tasks.isdisjoint(("agent", "tool", "parallel"))
 
-def take_up(session, event, fields):  # Record what a resume says besides.
-    if event == "run_started" and fields["resumed"]:
-        before = agreed(session.state)
-        found = agreeing(session.options, before)
+class Agreed(OfMore):
+    def record(self, record):
+        kind, session = record.get("kind"), self.session
+        found = agreeing(session, {}) if kind == "begin" else agreed(session.state) if kind == "done" else {}
+        return {**record, "agreed": found} if found else record
+    def resumed(self):
+        before = agreed(self.session.state)
+        found = agreeing(self.session, before)
         if any(before.get(key) != value for key, value in found.items()):
-            session.record({"kind": "agreed", "agreed": found})
+            self.session.record({"kind": "agreed", "agreed": found})
 
-RECORDS.append(carried)
-EVENTS.append(take_up)
+class Breaks(OfMore):
+    options = (("run resume", "--break", "STEP...", "wait after this step; `resume` goes on"),)
+    def prepare(self):
+        program = self.session.program
+        doing = [name for name, node in program["nodes"].items() if node["task"] in self.session.kinds]
+        for place in getattr(self.session.options, "break"):
+            if not any(is_in(program, name, place) for name in doing):
+                raise RefusedError(f"--break {one_line(place)!a}: there is no such step; `steps` lists the steps")
+    def agrees(self, before):
+        given = getattr(self.session.options, "break")
+        return {"breaks": [*dict.fromkeys([*before.get("breaks", ()), *given])] if given else None}
+    def record(self, record):
+        if record.get("kind") != "done" or record["condition"] in ENDED:
+            return record
+        places = agreed(self.session.state).get("breaks", ())
+        whole, left, entered = self.session.program, record["node"], record["next"]
+        is_left = any(is_in(whole, left, place) and not is_in(whole, entered, place) for place in places)
+        return {**record, "condition": "waiting", "paused": True} if is_left else record
+    def after_step(self, _move):
+        session = self.session
+        if session.options.command in ("run", "resume") and session.state.finished[-1].get("paused"):
+            raise Waiting(f"to go on: {session.call('resume')}")
+
+def is_in(program, name, place):
+    told = program.get("steps", {})
+    if name in told:
+        return name == place or place in told[name]
+    return re.fullmatch(rf"{re.escape(place)}([a-z]?(/.*)?|\.[0-9]+.*)", name) is not None
+
+class Expiry(OfMore):
+    options = (("run", "--expire", "TIME", "a run that waits longer than this is over, such as 24h"),)
+    def agrees(self, _before):
+        given = self.session.options.expire
+        return {"expire": seconds_of("--expire", given) if given else None}
+    def waits(self):
+        state = self.session.state
+        if "expire" in agreed(state) and all(note["kind"] != "waits" for note in state.notes):
+            self.session.record({"kind": "waits", "since": time.time()})
+    def read(self, state):
+        since = [note["since"] for note in state.notes if note["kind"] == "waits"]
+        longest = agreed(state).get("expire")
+        if state.condition == "waiting" and longest and since and time.time() - since[0] > longest:
+            state.condition, state.message = "stop", f"expired: the run waited longer than {duration(longest)}"
+            state.notes.append({"kind": "expired"})
+    def facts(self, state):
+        is_over = any(note["kind"] == "expired" for note in state.notes)
+        return {"state": "expired", "expired": True} if is_over else {}
+
+MAX_STEPS = "max_steps"
+
+class MostSteps(OfMore):
+    options = (("run resume", "--max-steps", "NUMBER", "how many steps the whole run may do, 0 for any number"),)
+    @staticmethod
+    def suits(program):
+        return "limit" in program and OfMore.suits(program)
+    def agrees(self, _before):
+        given = self.session.options.max_steps
+        return {MAX_STEPS: number_of("--max-steps", given, 0) if given else None}
+    def steps_allowed(self, state):
+        found = agreed(state).get(MAX_STEPS)
+        return found
+    def resumed(self):
+        state = self.session.state
+        limit = state.finished[-1].get("limited") if state.condition == "stop" and state.finished else None
+        most = self.steps_allowed(state)
+        if limit is not None and most is not None and (most == 0 or most > limit):
+            self.session.record({"kind": "again", "condition": "ready"})
 

@@ -1,9 +1,50 @@
-# --- Prompts: answered by a file of answers, by the person at the terminal, or later (M3).
-class Asking(Performer):  # Does steps that somebody answers.
+# --- Prompts: answered by a file of answers, by the person at the terminal, or later by `answer` (M3).
+LARGEST = 16 * 1024 * 1024  # bytes of a file of answers; a pipe may have no end
+
+Answer = collections.namedtuple("Answer", "line step reply")
+
+def read_lines(text, nodes):
+    for number, line in enumerate(text.split("\n"), start=1):
+        *node, word = re.sub(r"(^|\s)#.*", "", line).strip().rsplit(None, 1) or [""]
+        if not word:
+            continue
+        if word.lower() not in MEANINGS:
+            yield number, "expected pass, fail, yes or no, alone or after a step"
+        elif node and nodes.get(node[0], {}).get("task") != "ask":
+            yield number, f"{node[0]} is not a step that asks"
+        else:
+            yield Answer(number, node[0] if node else None, word)
+
+class Answers:
+    def __init__(self, path, nodes, used, read):
+        with open(path, "rb") as file:
+            content = file.read(LARGEST + 1)
+        if len(content) > LARGEST:
+            raise RefusedError(f"{path}: larger than {LARGEST:,} bytes: not a file of answers")
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise RefusedError(f"{path}: not UTF-8") from None
+        self.digest = digest(text)
+        self.is_another = bool(used) and self.digest not in dict(used)
+        found = list(read(text, nodes))
+        wrong = [f"{path}:{item[0]}: {item[1]}" for item in found if not isinstance(item, Answer)]
+        if wrong:
+            raise RefusedError(*wrong)
+        answers = [item for item in found if isinstance(item, Answer)]
+        self._left = [answer for answer in answers if (self.digest, answer.line) not in used]
+    def take(self, node, is_asking=True):
+        for owner in (node, None)[: 1 + is_asking]:
+            for index, answer in enumerate(self._left):
+                if answer.step == owner:
+                    return self._left.pop(index)
+        return None
+
+class Asking(Performer):
     keys = ("prompt", "block")
     recovers = False
     asks = True  # whether it takes an answer that names no step
-    def from_file(self, name):  # Take the answer of a step from the file of answers, if that has one.
+    def from_file(self, name):
         answers = self.session.answers
         answer = answers.take(name, self.asks) if answers is not None else None
         if answers is None or answer is None:
@@ -16,7 +57,7 @@ class Asking(Performer):  # Does steps that somebody answers.
             self.session.rest()
             raise RefusedError(f"{where}: {error}") from None
         return done._replace(note=note) if done is not None else None
-    def wait(self, name, node):  # Leave a step to be answered later.
+    def wait(self, name, node):
         session = self.session
         first, *others = self.replies(node)
         return Waiting(
@@ -24,8 +65,8 @@ class Asking(Performer):  # Does steps that somebody answers.
             f"to go on:  {session.call('resume')}",
         )
 
-class Prompts(Asking):  # Gets the answers of steps that ask.
-    def perform(self, name, node):  # Show a prompt and get its answer.
+class Prompts(Asking):
+    def perform(self, name, node):
         session = self.session
         for line in session.texts(node, "prompt") + session.texts(node, "block"):
             session.display.line(line)
@@ -39,18 +80,68 @@ class Prompts(Asking):  # Gets the answers of steps that ask.
                 text = f"{text}:" if node["question"] == "yes/no" else f"Did {text} pass?"
             choice = session.ask(text, node["question"])
             if choice is not None:
-                return told(Done(choice, "answered here"), choice)
+                return session.told(Done(choice, "answered here"), choice)
         raise self.wait(name, node)
-    def preview(self, name, node):  # Take the answer of the file, or else the good one.
+    def preview(self, name, node):
         return self.from_file(name) or super().preview(name, node)
-    def given(self, _name, reply, how):  # Read pass, fail, yes or no.
+    def given(self, _name, reply, how):
         outcome = MEANINGS.get(reply.lower())
         if outcome is None:
             raise RefusedError(f"{one_line(reply)}: expected pass, fail, yes or no")
-        return told(Done(outcome, how), reply)
+        return self.session.told(Done(outcome, how), reply)
     @staticmethod
-    def replies(node):  # Return the two words of its question.
-        return node["question"].split("/")
+    def replies(node):
+        words = node["question"].split("/")
+        return words
 
-PERFORMERS["ask"] = Prompts
+def answer(session):
+    node, reply = session.options.STEP, session.options.REPLY
+    reply = session.through("reply", reply)
+    session.alone()
+    session.take(session.read())
+    state = session.state
+    if state.condition != "waiting":
+        raise RefusedError("no step waits for an answer")
+    performer = session.performers[state.node]
+    if not performer.is_named(node, state.node, session.program["nodes"][state.node]):
+        raise RefusedError(f"{state.node} waits for an answer, {node} does not")
+    session.store.open()
+    done = performer.given(node, reply, "answered")
+    done = session.through("given", done)
+    if done is not None:
+        session.settle(state.node, done, 0.0, begins=False)
+    if state.condition == "stop":
+        session.display.rule(f"to {how_again(session)}")
+        session.display.rule(f"STOP {one_line(state.message)}".rstrip())
+        return EXIT_COMPLETE
+    hints = (hint() for hint in session.at("hint"))
+    session.display.rule("".join([f"to go on: {session.call('resume')}", *hints]))
+    return EXIT_COMPLETE
+
+def how_again(session):
+    if "contract" not in session.program:
+        return f"start a new run: {session.call('run')}"
+    is_rejected = session.state.finished[-1]["outcome"] == "rejected"
+    return f"{'ask for this approval' if is_rejected else 'try'} again: {session.call('resume')}"
+
+ANSWER = (
+    ("answer", "STEP", "", "the step that waits"),
+    ("answer", "REPLY", "", "pass, fail, yes or no, or what the step asks for"),
+)
+
+class Asks(Extension):
+    commands = {"answer": ("answer the step that waits", answer)}
+    options = ANSWER
+    performers = {"ask": Prompts}
+    def open(self):
+        session, path = self.session, self.session.options.answers
+        if path is None:
+            return
+        read = [read_lines, *session.at("answers_in")][-1]
+        session.answers = Answers(path, session.program["nodes"], session.state.used, read)
+        if session.answers.is_another:
+            session.display.rule(f"{path}: not the answers used before; all of its lines count as unused")
+    def answers(self, node, name):
+        performer, call = self.session.kinds[node["task"]], self.session.call
+        return [call("answer", one, reply) for one in performer.names(name, node) for reply in performer.replies(node)]
 

@@ -1,14 +1,14 @@
-# --- The table of a program, put together from the calls of its runbook.
+# --- The table of a program, put together from the calls of its document.
 OUTCOMES = {"on_pass": "pass", "on_fail": "fail", "on_yes": "pass", "on_no": "fail", "then": None, "otherwise": None}
 
-class Builder:  # The words of a runbook. Of several transitions, the first whose conditions hold is taken.
+class Builder:
     def __init__(self):
         self.table = {"registers": {}, "nodes": {}}
-    def about(self, title, counters=None, texts=None, **facts):  # Say what the program is, and what it holds at first.
+    def about(self, title, counters=None, texts=None, **facts):
         self.table.update(title=title, registers={**(counters or {}), **(texts or {})}, **facts)
-    def group(self, name, **facts):  # Say what a run is told when it comes into a group.
+    def group(self, name, **facts):
         self.table.setdefault("groups", {})[name] = {key: unframed(value) for key, value in facts.items()}
-    def step(self, name, title='', at='', task='shell', **settings):  # Add a step.
+    def step(self, name, title='', at='', task='shell', **settings):
         self.table.setdefault("entry", name)
         node = self.table["nodes"].setdefault(name, {"title": title, "task": task, "edges": []})
         if at:
@@ -17,6 +17,9 @@ class Builder:  # The words of a runbook. Of several transitions, the first whos
         for key, value in settings.items():
             if key in OUTCOMES:
                 pairs += self._flat(OUTCOMES[key], value)
+            elif key == "on":
+                for word, found in value.items() if isinstance(value, dict) else value:
+                    pairs += self._flat(word, found)
             elif key in ("bash", "sh"):
                 node.update(shell=key, command=unframed(value))
             else:
@@ -25,7 +28,7 @@ class Builder:  # The words of a runbook. Of several transitions, the first whos
         if counter:
             node["attempt"], self.table["registers"][counter] = counter, 0
         node["edges"] = [self._edge(name, counter, {"on": word, "go": name, **one}) for word, one in pairs]
-    def _edge(self, name, counter, edge):  # Write a transition as an edge of a step.
+    def _edge(self, name, counter, edge):
         if "times" in edge:
             edge.update({"if": [[counter, "<", edge.pop("times")]], "do": [[counter, "+", 1]]})
         elif counter:  # who leaves and comes back has all attempts again
@@ -33,29 +36,34 @@ class Builder:  # The words of a runbook. Of several transitions, the first whos
         if "end" in edge:
             edge["go"] = self._end(name, edge.pop("end"))
         return {key: value for key, value in edge.items() if value or key == "says"}
-    def go(self, go, says='', when=(), do=()):  # Lead to a step; `says` is what the document says.
+    def end(self, name, result, message='', **settings):
+        self.step(name, task="end", result=result, **settings)
+        self.table["nodes"][name]["message"] = message
+    def go(self, go, says='', when=(), do=()):
         return {"go": go, "if": when, "do": do, "says": says}
-    def complete(self, message='', says='COMPLETE', when=(), do=(), **more):  # Lead to a good end.
+    def complete(self, message='', says='COMPLETE', when=(), do=(), **more):
         return {**self.go("", says, when, do), "end": {"result": "complete", "message": message, **more}}
-    def stop(self, message='', says='STOP', when=(), do=(), **more):  # Lead to a bad end.
+    def stop(self, message='', says='STOP', when=(), do=(), **more):
         return {**self.go("", says, when, do), "end": {"result": "stop", "message": message, **more}}
-    def retry(self, times, says='', then=()):  # Lead to the step itself again, so many times, and then on.
+    def retry(self, times, says='', then=()):
         return [{"times": times, "says": says or f"RETRY {times}"}, then]
-    def _flat(self, word, said):  # Return transitions one after the other, each with its outcome.
+    def _flat(self, word, said):  # transitions, nested as they come
         return [(word, said)] if isinstance(said, dict) else [pair for one in said for pair in self._flat(word, one)]
-    def _end(self, name, end):  # Add an end that only one transition leads to, and name it.
+    def _end(self, name, end):
         nodes, name = self.table["nodes"], f"{name}/{end['result'].upper()}"
         more = (f"{name}~{number}" for number in range(2, len(nodes) + 2))
         name = next(free for free in (name, *more) if free not in nodes)
         nodes[name] = {"title": "", "task": "end", **end, "edges": []}
         return name
 
-def unframed(value):  # Take the line ends off a text that stands on lines of its own between its quotes.
+def unframed(value):  # a text, or any other setting
     return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value
 
-def built(runbook):  # Return the table of a runbook; a word that is not the builder's is the kind of a task.
-    builder, code = Builder(), runbook.__code__
+def built(document, extensions):
+    builder, code = Builder(), document.__code__
     words = code.co_varnames[: code.co_argcount]
-    runbook(*(getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words))
+    document(*(getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words))
+    for extension in extensions:
+        extension.complete(builder.table)
     return builder.table
 

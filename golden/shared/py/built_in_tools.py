@@ -2,15 +2,15 @@
 USUAL_ZONE = "America/Toronto"
 
 def current_time(_stages, arguments, _seconds):
-    """Return the time of the system's clock in a time zone, as ISO 8601 with its offset."""
     name = arguments.get("timezone", USUAL_ZONE)
     now = datetime.fromisoformat(utc_now()[:-1]).replace(tzinfo=timezone.utc)
     return now.astimezone(zone(name)).isoformat(timespec="seconds")
 
-def zone(name):  # Return a time zone by its IANA name.
+def zone(name):
     if name in ("UTC", "Etc/UTC", "Z"):
         return timezone.utc
     import zoneinfo
+
     try:
         return zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
@@ -21,21 +21,21 @@ def zone(name):  # Return a time zone by its IANA name.
         f"time zones other than UTC need the package tzdata: pip install tzdata, or give UTC in place of {name}"
     )
 
-def read_file(stages, arguments, _seconds):  # Return the text of a file.
+def read_file(stages, arguments, _seconds):
     try:
         return read_inside(stages.root, arguments["path"], LARGEST_ANSWER).decode("utf-8")
     except UnicodeDecodeError:
         raise ToolError(f"{arguments['path']} is not UTF-8") from None
 
-def write_file(stages, arguments, _seconds):  # Write a text to a file.
+def write_file(stages, arguments, _seconds):
     content = arguments["text"].encode("utf-8", "replace")
     write_inside(stages.root, arguments["path"], content)
     return {"path": arguments["path"], "bytes": len(content)}
 
-def list_files(stages, arguments, _seconds):  # Return the names in a folder.
+def list_files(stages, arguments, _seconds):
     return list_inside(stages.root, arguments.get("path", "."))
 
-def validate_file(stages, arguments, _seconds):  # Return whether a file parses.
+def validate_file(stages, arguments, _seconds):
     found = checked(stages, "parses", arguments["path"])
     if found["status"] == "failed":
         raise ToolError(found["message"])
@@ -51,7 +51,7 @@ BUILT_IN_CALLS = {
     "validateFile": validate_file,
 }
 
-def built_in_result(stages, tool, arguments, seconds):  # Return the result of a built-in tool; raises ToolError.
+def built_in_result(stages, tool, arguments, seconds):  # any JSON value
     try:
         return BUILT_IN_CALLS[tool](stages, arguments, seconds)
     except UnsafeError as error:

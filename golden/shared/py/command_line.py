@@ -1,47 +1,53 @@
 # --- The command line of a program.
-class Subcommands(Session):  # What an operator can have a program do; each returns the exit code.
-    def run(self):  # Begin a run, unless one is under way.
-        if self.options.dry_run:
-            self.take()
-            return self.display.say(preview(self))
-        self.alone()
-        old = self.read(begins=True)
-        self.take()
-        if old is not None:
-            self.store.archive(old.begin["run"])
-        self.store.open()
-        self.store.append(self.state.begin)
-        return self.go(resumed=False)
-    def resume(self):  # Go on with a run.
-        self.alone()
-        self.take(self.read())
-        self.store.open()
-        os.chdir(self.state.begin["cwd"])  # M2: where the run was started from
-        if self.state.condition not in ENDED and not self.is_same(self.state):
-            self.adopt()
-        return self.go(resumed=True)
-    def status(self):  # Say where the run stands.
-        is_busy = self.store.is_busy()  # asked first: a run that ends between the two has not been interrupted
-        facts = describe(self, self.read() if os.path.exists(self.store.path) else None, is_busy)
-        return self.display.say([json.dumps(facts, indent=2)] if self.options.json else status_lines(self, facts))
-    def reset(self):  # Archive a run, a damaged one too.
-        self.alone()
-        name = time.strftime("damaged-%Y%m%dT%H%M%SZ", time.gmtime())
-        with suppress(RefusedError, OSError):
-            state = self.store.read()
-            name = state.begin["run"] if state is not None else "empty"
-        self.display.rule(f"the run was archived as {self.store.archive(name)}")
-        return EXIT_COMPLETE
+def run(session):
+    if session.options.dry_run:
+        session.take()
+        return session.display.say(preview(session))
+    session.alone()
+    old = session.read(begins=True)
+    session.take()
+    if old is not None:
+        session.archive(old.begin["run"])
+    session.store.open()
+    session.store.append(session.state.begin)
+    return session.go(resumed=False)
+
+def resume(session):
+    session.alone()
+    session.take(session.read())
+    session.store.open()
+    os.chdir(session.state.begin["cwd"])  # M2: where the run was started from
+    if session.state.condition not in ENDED and not session.is_same(session.state):
+        session.adopt()
+    return session.go(resumed=True)
+
+def status(session):
+    is_busy = session.store.is_busy()  # asked first: a run that ends between the two has not been interrupted
+    facts = describe(session, session.read() if os.path.exists(session.store.path) else None, is_busy)
+    is_json = session.options.json
+    return session.display.say([json.dumps(facts, indent=2)] if is_json else status_lines(session, facts))
+
+def steps(session):
+    return session.display.say(steps_lines(session))
+
+def reset(session):
+    session.alone()
+    name = time.strftime("damaged-%Y%m%dT%H%M%SZ", time.gmtime())
+    with suppress(RefusedError, OSError):
+        state = session.read_state()
+        name = state.begin["run"] if state is not None else "empty"
+    session.display.rule(f"the run was archived as {session.archive(name)}")
+    return EXIT_COMPLETE
 
 COMMANDS = {
-    "run": ("begin a run", Subcommands.run),
-    "resume": ("go on with a run", Subcommands.resume),
-    "status": ("say where the run stands", Subcommands.status),
-    "steps": ("list the steps", lambda session: session.display.say(steps_lines(session.program))),
-    "reset": ("archive the run, to begin anew", Subcommands.reset),
+    "run": ("begin a run", run),
+    "resume": ("go on with a run", resume),
+    "status": ("say where the run stands", status),
+    "steps": ("list the steps", steps),
+    "reset": ("archive the run, to begin anew", reset),
 }
 # The subcommands that have an option, its name, what it takes (`...`: several times), what it is for.
-OPTIONS = [
+OPTIONS = (
     ("run resume status steps reset answer", "--state-dir", "DIR", "where the state is kept"),
     ("run resume", "--answers", "FILE", "REPLY or STEP REPLY, a line each"),
     ("run resume", "--rerun-interrupted", "", "run the interrupted command again"),
@@ -50,75 +56,90 @@ OPTIONS = [
     ("run", "--dry-run", "", "show the path; do and record nothing"),
     ("resume status", "--adopt", "", "accept the state of another version"),
     ("status", "--json", "", "for machines"),
-]
-ASKS = []  # what modules do before the words of a call are read
-CHECKS = []  # what they make of the options
+)
 
-def help_of(program, prog, command):  # Return what the program, or one of its commands, tells of itself.
-    lines = [f"  {name:7} {text}" for name, (text, _) in COMMANDS.items()]
-    if command in COMMANDS:
-        lines = [f"  {name + ' ' + takes:32}{text}" for own, name, takes, text in OPTIONS if command in own.split()]
-    return [f"usage: {prog} {command} [OPTION]...", "", program["title"], "", *lines]
+LIKE = {"open": "run", "step": "resume"}  # the subcommand whose options another one has
 
-def read_words(prog, command, words):  # Read the options and words that follow a subcommand, in any order.
-    known = {option: takes for owners, option, takes, _ in OPTIONS if command in owners.split()}
-    found = {option: None if takes else False for _, option, takes, _ in OPTIONS}
-    due = [option for option in known if option[0] != "-"]
-    rest, see = iter(words), f"(see: {prog} {command} --help)"
-    for word in rest:
-        option, equals, value = word.partition("=")
-        if due and not word.startswith("--"):
-            found[due.pop(0)] = word
-            continue
-        if option not in known or (equals and not known[option]):
-            raise RefusedError(f"unrecognized arguments: {word} {see}")
-        if known[option] and not equals:
-            value = next(rest, "--")
-            if value.startswith("--"):
-                raise RefusedError(f"argument {option}: expected {known[option]} {see}")
-        found[option] = value if known[option] else True
-    if due:
-        raise RefusedError(f"the following arguments are required: {' '.join(due)} {see}")
-    options = {option.strip("-").replace("-", "_"): value for option, value in found.items()}
-    return types.SimpleNamespace(**options, prog=prog, command=command)
+class Words(collections.namedtuple("Words", "prog commands options")):
+    def of(self, command):
+        names = {command, LIKE.get(command, command)}
+        return tuple(option for option in self.options if not names.isdisjoint(option[0].split()))
+    def help(self, title, command):
+        lines = [f"  {name:7} {text}" for name, (text, _) in self.commands.items()]
+        if command in self.commands:
+            lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in self.of(command)]
+        return [f"usage: {self.prog} {command} [OPTION]...", "", title, "", *lines]
+    def read(self, command, words):
+        known = {option: takes for _, option, takes, _ in self.of(command)}
+        found = {option: None if takes else False for _, option, takes, _ in self.options}
+        many = {name for _, name, takes, _ in self.options if "..." in takes}
+        found.update({option: [] for option in many})
+        due = [option for option in known if option[0] != "-"]
+        rest, see = iter(words), f"(see: {self.prog} {command} --help)"
+        for word in rest:
+            option, equals, value = word.partition("=")
+            if due and not word.startswith("--"):
+                if due[0] in many:
+                    found[due[0]].append(word)
+                else:
+                    found[due.pop(0)] = word
+                continue
+            if option not in known or (equals and not known[option]):
+                raise RefusedError(f"unrecognized arguments: {word} {see}")
+            if known[option] and not equals:
+                value = next(rest, "--")
+                if value.startswith("--"):
+                    raise RefusedError(f"argument {option}: expected {known[option]} {see}")
+            if option in many:
+                found[option].append(value)
+                continue
+            found[option] = value if known[option] else True
+        due = [name for name in due if not found[name]]
+        if due:
+            raise RefusedError(f"the following arguments are required: {' '.join(due)} {see}")
+        options = {option.strip("-").replace("-", "_"): value for option, value in found.items()}
+        return types.SimpleNamespace(**options, prog=self.prog, command=command, known=self.options)
 
-def execute(program, words, prog, display):  # Do what the subcommand says.
-    for look in ASKS:
-        look(words)
-    command = words[0] if words else ""
-    if {"-h", "--help"} & set(words if command in COMMANDS else words[:1]):
-        return display.say(help_of(program, prog, command if command in COMMANDS else "COMMAND"))
-    if command not in COMMANDS:
-        wrong = f"no command {command!a}" if words else "no subcommand was given"
-        raise RefusedError(f"{wrong}: there are {', '.join(COMMANDS)} (see: {prog} --help)")
-    options = read_words(prog, command, words[1:])
+def words_of_program(prog, kinds):
+    commands = {**COMMANDS, **{name: each for kind in kinds for name, each in kind.commands.items()}}
+    options = dict.fromkeys([*OPTIONS, *(option for kind in kinds for option in kind.options)])
+    return Words(prog, commands, tuple(options))
+
+def execute(program, argv, prog, display, kinds, parse):
+    words = words_of_program(prog, kinds)
+    command = argv[0] if argv else ""
+    if {"-h", "--help"} & set(argv if command in words.commands else argv[:1]):
+        return display.say(words.help(program["title"], command if command in words.commands else "COMMAND"))
+    if command not in words.commands:
+        wrong = f"no command {command!a}" if argv else "no subcommand was given"
+        raise RefusedError(f"{wrong}: there are {', '.join(words.commands)} (see: {prog} --help)")
+    options = words.read(command, argv[1:])
     outcomes = {word for node in program["nodes"].values() for word in node.get("words", BINARY)}
     if options.assume and (options.rerun_interrupted or options.assume not in outcomes):
         raise RefusedError(f"--assume takes one of {', '.join(sorted(outcomes))}, and no --rerun-interrupted beside it")
-    for check in CHECKS:
-        check(program, options)
     with naming("the current folder"):
-        session = Subcommands(program, options, display)
+        session = Session(program, options, display, kinds, parse)
     try:
-        return COMMANDS[command][1](session)
+        return words.commands[command][1](session)
     except OSError as error:
         if error.filename and session.store.involves(error.filename):
             error.strerror = f"{error.strerror}; choose another place with --state-dir"
         raise
 
-def main(program, argv=None, prog=None):  # Do what the command line says and return the exit code.
+def main(program, extensions, argv=None, prog=None, parse=read_json):
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # the next file that is opened would take its place
             setattr(sys, name, open(os.open(os.devnull, os.O_RDWR), "r+", encoding="utf-8"))
     is_direct = "/" in sys.argv[0] and os.access(sys.argv[0], os.X_OK)
     prog = prog or ("" if is_direct else "python3 ") + shlex.quote(sys.argv[0])
+    kinds = [kind for kind in extensions if kind.suits(program)]
     with suppress(KeyboardInterrupt):
-        return _do(program, sys.argv[1:] if argv is None else argv, prog, Display(sys.stderr))
+        return _do(program, sys.argv[1:] if argv is None else argv, prog, Display(sys.stderr), kinds, parse)
     return EXIT_INTERRUPTED
 
-def _do(program, words, prog, display):
+def _do(program, argv, prog, display, kinds, parse):
     try:
-        return execute(program, words, prog, display)
+        return execute(program, argv, prog, display, kinds, parse)
     except RefusedError as refusal:
         *details, reason = refusal.args
     except BrokenPipeError:  # who reads the output has seen enough

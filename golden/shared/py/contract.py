@@ -4,14 +4,12 @@ LONGEST_ATTEMPT = 10**8  # seconds: no timer of the system takes much more
 HANDED = {"evidence": "RDC_EVIDENCE_FILE", "drrs": "RDC_DRR_FILE"}  # what an executor may hand over, and where
 KINDS_OF_STAGES = ("inputs", "context", "tool", "execute", "guardrails", "validation", "outputs")  # in order
 
-# What came of a stage: what is wrong, "" if nothing is, what is kept of it in the journal (B18), a remark.
 Found = collections.namedtuple("Found", "error kept remark", defaults=('',))
 
 class LateError(Exception):
-    """The time of an attempt is over."""
+    pass
 
-def filled_values(contract, value, registers):
-    """Return a JSON value with the placeholders in its strings filled in (B3)."""
+def filled_values(contract, value, registers):  # any JSON value
     if isinstance(value, str):
         return filled(contract, value, registers)
     if isinstance(value, list):
@@ -20,21 +18,22 @@ def filled_values(contract, value, registers):
         return {key: filled_values(contract, item, registers) for key, item in value.items()}
     return value
 
-def spec_of(session, step):  # Return the specification of a step with its placeholders filled in.
+def spec_of(session, step):
     contract = session.program["contract"]
-    return filled_values(contract, contract["steps"][step], session.state.registers)
+    spec = filled_values(contract, contract["steps"][step], session.state.registers)
+    return spec
 
-def config_of(session):  # Return the configuration of a contract.
-    return session.program["contract"].get("config", {})
+def config_of(session):
+    config = session.program["contract"].get("config", {})
+    return config
 
-def paths_of(session, node):  # Return the paths of a stage with their placeholders filled in.
+def paths_of(session, node):
     return [filled(node, path, session.state.registers) for path in node.get("paths", ())]
 
 def _place(node):
     return KINDS_OF_STAGES.index(node["stage"]), node.get("place", 0)
 
 def attempt_so_far(nodes, state):
-    """Return the records of the stages that the attempt under way has done: their places rise (I32)."""
     node = nodes[state.node]
     found = []
     for record in reversed(state.finished):
@@ -45,20 +44,22 @@ def attempt_so_far(nodes, state):
         node = earlier
     return found
 
-def found_so_far(session, key):  # Return what the stages of the attempt under way have found under a key.
+def found_so_far(session, key):
     records = attempt_so_far(session.program["nodes"], session.state)
     return [record["found"][key] for record in records if key in record.get("found", {})]
 
-class Stages(Prompts, Conversing):  # Does the stages of steps; STAGES has a function for each kind.
+StageKind = collections.namedtuple("StageKind", "do preview is_command")
+
+class Stages(Prompts, Conversing):
     keys = ()
     recovers = True
     _attempt = ("", 0)
     _ends = 0.0
-    def perform(self, name, node):  # Do a stage, as far as the time limit of its attempt lets it.
+    def perform(self, name, node):
         self._begin(node)
         self.session.heed()
         try:
-            found = STAGES[node["stage"]](self, name, node) if self.seconds_left() > 0 else Found(self.late, {})
+            found = self.kinds[node["stage"]].do(self, name, node) if self.seconds_left() > 0 else Found(self.late, {})
         except LateError:
             found = Found(self.late, {})
         if isinstance(found, Done):
@@ -68,41 +69,39 @@ class Stages(Prompts, Conversing):  # Does the stages of steps; STAGES has a fun
         note = {"found": found.kept} if found.kept else None
         return Done("fail" if found.error else "pass", found.error or found.remark, note)
     @property
-    def root(self):  # The folder that the paths of a specification are in.
-        return self.session.state.begin["cwd"]
+    def root(self):
+        root = self.session.state.begin["cwd"]
+        return root
     @property
-    def limit(self):  # How many seconds an attempt may take.
+    def limit(self):
         seconds = config_of(self.session).get("step_timeout_seconds", STEP_SECONDS)
         return min(seconds, LONGEST_ATTEMPT)
     @property
-    def late(self):  # What is said of an attempt whose time is over.
+    def late(self):
         return f"the attempt took longer than {duration(self.limit)}"
-    def _begin(self, node):  # Begin to count the seconds of an attempt; a call that resumes one begins anew.
+    def _begin(self, node):
         attempt = (node["step"], attempt_of(node, self.session.state.registers))
         if attempt != self._attempt:
             self.begin_again(node)
-    def begin_again(self, node):  # Count the seconds of an attempt from here on.
+    def begin_again(self, node):
         attempt = (node["step"], attempt_of(node, self.session.state.registers))
         self._attempt, self._ends = attempt, time.monotonic() + self.limit
     def seconds_left(self, most=math.inf):
-        """Return how many seconds the attempt still has, `most` if it has more; 0 for none."""
         return max(math.ceil(min(self._ends - time.monotonic(), most)), 0)
     def time_limit(self, most=math.inf):
-        """Return the same for what is to be called now, for which 0 would be no limit; raises LateError."""
         seconds = self.seconds_left(most)
         if seconds <= 0:
             raise LateError
         return seconds
     def said(self, name, node, command, given, most=math.inf):
-        """Give a text to a command, and return its answer; raises LateError."""
         seconds = self.time_limit(most)
         (answered,) = self.converse({**node, "timeout": seconds}, [(name, node, command, given)])
         if answered.trouble and self.seconds_left() <= 0:
             raise LateError
         return answered
     def execute(self, name, node, command, request, folder):
-        """Run an executor, whose output is shown; it gets a file, since it may read it whenever it likes."""
         import tempfile  # slow to import, as is what it needs, and most calls of a program execute nothing
+
         self.keep(PROMPTS, name, request)
         handed = {variable: os.path.join(folder, key) for key, variable in HANDED.items()}
         words, limit = [b"sh", b"-c", os.fsencode(command)], self.time_limit()
@@ -118,23 +117,16 @@ class Stages(Prompts, Conversing):  # Does the stages of steps; STAGES has a fun
         if code is None:
             raise LateError
         return code
-    def is_mocked(self, _kind, _name):  # Tell whether a file answers in place of what would be called.
+    def is_mocked(self, _kind, _name):
         return False
     @staticmethod
-    def replies(_node):  # Return the words of a stage.
+    def replies(_node):
         return list(BINARY)
-    def recover(self, name):  # Do a stage again that was interrupted; about a command, somebody decides (R2).
-        is_decided = self.session.options.assume or is_command(self.session, self.session.program["nodes"][name])
+    def recover(self, name):
+        node = self.session.program["nodes"][name]
+        is_decided = self.session.options.assume or self.kinds[node["stage"]].is_command(self.session, node)
         return super().recover(name) if is_decided else None
-    def preview(self, name, node):  # Say what a stage would do; a file of answers may say what comes of it.
+    def preview(self, name, node):
         done = self.from_file(name) if node["stage"] == "execute" else None
-        return done or Done("pass", f"would {PREVIEWS[node['stage']](self.session, node)}")
-STAGES = {}
-PREVIEWS = {}  # what each kind would do, in words
-COMMANDED = []  # what modules know of stages that run a command of somebody
-
-def is_command(session, node):  # Tell whether a stage runs a command that may have changed something.
-    return any(look(session, node) for look in COMMANDED)
-
-PERFORMERS["stage"] = Stages
+        return done or Done("pass", f"would {self.kinds[node['stage']].preview(self.session, node)}")
 

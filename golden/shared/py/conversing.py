@@ -4,17 +4,16 @@ PROMPTS, ANSWERS = "prompts", "answers"
 OF_RUNNER = re.compile(rb"GITHUB_(TOKEN|OUTPUT|ENV|PATH|STEP_SUMMARY|STATE)|ACTIONS_.*")
 LONGEST_NAME = 200  # characters of a file's name
 
-def for_others(environment):  # Return an environment without what is between a job and the runner of GitHub.
+def for_others(environment):
     return {name: value for name, value in environment.items() if not OF_RUNNER.fullmatch(name)}
 
-class Conversing(Calling):  # Gives texts to commands, and takes their answers.
+class Conversing(Calling):
     seconds = 0  # the time limit where the program says none (I21)
-    def environment(self, node, **more):  # Return the environment of an agent, a tool or an executor.
+    def environment(self, node, **more):
         return for_others(super().environment(node, **more))
     def variables(self, name, _what):
-        """Return the variables that what is called finds besides the usual ones, or in their place."""
         return {"RDC_STEP": name}
-    def converse(self, node, calls):  # Call commands at the same time, and keep what they were given and answered.
+    def converse(self, node, calls):
         session, is_one = self.session, len(calls) == 1
         heard = [[] for _ in calls]
         made, numbers = [], []
@@ -30,6 +29,7 @@ class Conversing(Calling):  # Gives texts to commands, and takes their answers.
                 session.display.line(f"    {one_line(calls[index][0])}:")
             if heard[index]:
                 self._show("\n".join(heard[index]))
+            self.settled(calls[index][0], self.processes.said)
 
         try:
             answers = exchange(self.processes, made, node.get("timeout", self.seconds), ended)
@@ -38,24 +38,27 @@ class Conversing(Calling):  # Gives texts to commands, and takes their answers.
         for (name, *_), number, answered in zip(calls, numbers, answers):
             self.keep(ANSWERS, name, decoded(answered.answer), number)
         return answers
+    def settled(self, _name, _answered):
+        pass
     def _show(self, lines):
         display = self.session.display
         shown = (f"    {line}".rstrip() for line in clean(lines).split("\n"))
         display.line(display.paint("\n".join(shown), "dim"))
     def keep(self, folder, name, text, number=0):
-        """Keep a text, whole or not at all, as STEP.K for the K-th call, and return K."""
         store = self.session.store
         directory, stem = Path(store.folder, folder), quote(name, safe="{} ")[:LONGEST_NAME]
         while not number or (folder == PROMPTS and os.path.lexists(directory / f"{stem}.{number}")):
             number += 1
         try:
-            store.within.put(f"{folder}/{stem}.{number}", masked(text).encode("utf-8", "replace"))
+            store.within.put(f"{folder}/{stem}.{number}", self.session.mask(text).encode("utf-8", "replace"))
         except OSError as error:  # the journal is what counts
             self.session.display.line(f"    {clean(str(error.filename))}: not kept: {error.strerror}")
         return number
 
-def answer_of(answered):  # Return the answer of what was called; None if it gave none.
+def answer_of(answered):
     return None if answered.trouble else decoded(answered.answer)
 
-KEPT.extend((PROMPTS, ANSWERS))
+class Conversations(Extension):
+    def beside(self):
+        return {PROMPTS: PROMPTS, ANSWERS: ANSWERS}
 

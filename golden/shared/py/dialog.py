@@ -2,10 +2,15 @@
 BINARY = ("pass", "fail")
 MEANINGS = {"pass": "pass", "yes": "pass", "fail": "fail", "no": "fail"}
 
-def word_of(node, outcome):  # Return an outcome as people read it: of a question that is put as yes/no it is YES or NO.
+def words_of(node):
+    return tuple(node.get("words", BINARY))
+
+def word_of(node, outcome):
+    if node.get("question") == "yes/no":
+        outcome = {"pass": "yes", "fail": "no"}.get(outcome, outcome)
     return one_line(outcome).upper()
 
-def question(display, signals, text, choices):  # Ask for one of the choices; None means that nobody answers.
+def question(display, signals, text, choices):
     known = {word[:length]: word for word in choices.split("/") for length in (1, len(word))}
     if choices in ("pass/fail", "yes/no"):
         known = {word[:length]: MEANINGS[word] for word in MEANINGS for length in (1, len(word))}

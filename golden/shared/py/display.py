@@ -4,24 +4,24 @@ STALLED = 100  # milliseconds until a writer whom nobody reads looks again wheth
 HIDDEN = "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
 STYLES = {"bold": "1", "dim": "2", "pass": "32", "fail": "1;31"}
 
-def clean(text):  # Take the control characters out of a text; newlines and tabs stay.
+def clean(text):
     return re.sub(HIDDEN, "?", text.replace("\r\n", "\n"))
 
-def one_line(text):  # Take the control characters out of a text that belongs on one line.
+def one_line(text):
     return clean(" ".join(text.split()))
 
-def duration(seconds):  # Write a time as a person says it.
+def duration(seconds):
     minutes, rest = divmod(int(seconds), 60)
     longer = f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
     return longer if minutes else f"{seconds:.1f} s"
 
-class Display:  # Lines on a stream, in colour where it is a terminal that wants it.
+class Display:
     def __init__(self, stream):
         self._stream, self.is_terminal = stream, stream.isatty()
         self.gives_up = lambda: False  # whether what nobody takes is not waited for any more
         self._colour = self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
         self._dash = "—" if "utf" in (stream.encoding or "").lower() else "-"
-    def put(self, text, file, encoding='utf-8'):  # Write; a pipe that has stalled is left once the run was told to end.
+    def put(self, text, file, encoding='utf-8'):
         data = text.encode(encoding, "backslashreplace")
         # A pipe that is ready takes this much without waiting. A line in a file is written at once, and so never torn.
         step = len(data) if stat.S_ISREG(os.fstat(file).st_mode) else select.PIPE_BUF
@@ -32,17 +32,17 @@ class Display:  # Lines on a stream, in colour where it is a terminal that wants
                 data = data[os.write(file, data[:step]) :]
             elif self.gives_up():
                 return
-    def paint(self, text, style):  # Give a text a style.
+    def paint(self, text, style):
         return f"\033[{STYLES.get(style, '1')}m{text}\033[0m" if self._colour else text
-    def line(self, text='', end='\n'):  # Write a line; a log that nobody reads any more does not stop a run.
+    def line(self, text='', end='\n'):
         with suppress(OSError, ValueError):
             self.put(text + end, self._stream.fileno(), self._stream.encoding)
-    def say(self, lines):  # Write lines to standard output, for which the command was called.
+    def say(self, lines):
         with naming("standard output"):
             self.put("".join(clean(line) + "\n" for line in lines), sys.stdout.fileno(), sys.stdout.encoding)
         return EXIT_COMPLETE
-    def started(self, place, name, details):  # Say which step begins.
+    def started(self, place, name, details):
         self.line(f"[{place}] {self.paint(name, 'bold')}" + (f" {self._dash} {', '.join(details)}" if details else ""))
-    def rule(self, text):  # Write one of the lines by which a run says where it stands (R3).
+    def rule(self, text):
         self.line("rdc: " + clean(text).replace("\n", "?"))
 

@@ -5,13 +5,13 @@ VALID_DAYS = 90
 MOST_RECORDS = 1000
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{3}(\d{3})?)?(Z|[+-]\d\d:\d\d)?)?", re.ASCII)
 
-def is_fraction(value):  # Tell whether a value is a number from 0 to 1.
+def is_fraction(value):  # any JSON value
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
 
-def is_said(value):  # Tell whether a value is a string with something in it.
+def is_said(value):
     return isinstance(value, str) and bool(value.strip())
 
-def is_time(value):  # Tell whether a value is a date, or a date and time.
+def is_time(value):
     return isinstance(value, str) and _moment(value) is not None
 
 def _moment(text):
@@ -36,7 +36,7 @@ FIELDS = {
     "carrier_ref": (is_said, "a string"),
 }
 
-def records_in(value, name):  # Return the objects that a file has, one or a list of them; raises ValueError.
+def records_in(value, name):
     found = value if isinstance(value, list) else [value]
     if not all(isinstance(one, dict) for one in found):
         raise ValueError(f"{name}: expected an object, or a list of objects")
@@ -45,7 +45,6 @@ def records_in(value, name):  # Return the objects that a file has, one or a lis
     return found
 
 def checked_evidence(value, taken):
-    """Return the evidence of an executor; raises ValueError with what is wrong. `taken` are ids of other steps."""
     found, ids = records_in(value, "evidence"), set(taken)
     for number, one in enumerate(found, start=1):
         for field, (is_fit, expected) in FIELDS.items():
@@ -56,7 +55,7 @@ def checked_evidence(value, taken):
         ids |= {one["id"]} if "id" in one else set()
     return found
 
-def in_utc(date, days=0):  # Return a date and time in UTC, some days later.
+def in_utc(date, days=0):
     moment = _moment(date)
     try:
         found = (moment + timedelta(days=days)).astimezone(timezone.utc) if moment else None
@@ -65,7 +64,6 @@ def in_utc(date, days=0):  # Return a date and time in UTC, some days later.
     return found.isoformat().replace("+00:00", "Z") if found else date
 
 def whole_evidence(given, spec, level, now, taken):
-    """Return the records of a step: those that were given with all their fields, else the one that is derived."""
     found, ids = [], {*taken, *(one["id"] for one in given if "id" in one)}
     for one in given or ([{}] if level else []):
         times = {key: in_utc(one[key]) for key in ("date", "valid_until") if key in one}
@@ -89,7 +87,6 @@ def _derived(spec, level, date, given):
     return {**about, "date": date, "valid_until": in_utc(date, VALID_DAYS), "congruence": "CL1", "reliability": 0}
 
 def evidence_of(path, given, whole):
-    """Return the ids of the evidence that is about an output: all that names it, else all of its step (B13)."""
     named = [one.get("carrier_ref") == path for one in given]
     return [one["id"] for one, names in zip(whole, named or [True]) if names or True not in named]
 

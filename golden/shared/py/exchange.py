@@ -5,10 +5,6 @@ LOOK = 100  # milliseconds until an exchange looks again whether its process has
 GRACE_AFTER = 1.0  # seconds that what a process has left behind may still write
 
 class Exchange(threading.Thread):
-    """One exchange, by a thread: the runner itself waits for signals. `shown` is told the lines of the answer.
-
-    A thread for each keeps a process that reads nothing, or never ends its output, from holding up another one.
-    """
     def __init__(self, given, shown):
         super().__init__(daemon=True)
         self.answer = bytearray()
@@ -21,26 +17,26 @@ class Exchange(threading.Thread):
         for descriptor in (self._to, self._from):
             os.set_blocking(descriptor, False)
     @property
-    def files(self):  # What the process is to find as its standard input and output.
+    def files(self):
         return [(os.POSIX_SPAWN_DUP2, self._theirs, 0), (os.POSIX_SPAWN_DUP2, self._back, 1)]
     @property
-    def is_too_long(self):  # Whether more was said than an answer may have.
+    def is_too_long(self):
         return len(self.answer) > LARGEST_ANSWER
-    def begin(self, group):  # Exchange with this process, which has been begun with `files`.
+    def begin(self, group):
         self._group = group
         os.close(self._theirs)
         os.close(self._back)
         self.start()
-    def abandon(self):  # Close everything: the process could not be begun.
+    def abandon(self):
         for descriptor in (self._theirs, self._back, self._to, self._from):
             os.close(descriptor)
-    def finish(self):  # Take what is there once the process has ended; one that it left behind does not write for long.
+    def finish(self):
         self._over.set()
         self.join(GRACE_AFTER)
         if self.is_alive():
             signal_groups([self._group], signal.SIGKILL)
             self.join()  # who is shown the answer may hold it up, and nothing of it must be lost
-    def run(self):  # Give and take until the output ends.
+    def run(self):
         lines = Lines(self._shown)
         poll = select.poll()
         poll.register(self._from, select.POLLIN)
@@ -69,7 +65,7 @@ class Exchange(threading.Thread):
             os.close(self._to)
         if self.is_too_long:
             self._end()
-    def _give(self):  # Write a piece; tells whether there is more that somebody reads.
+    def _give(self):
         if self._given:
             with suppress(BlockingIOError):
                 try:
@@ -83,12 +79,12 @@ class Exchange(threading.Thread):
         if not self._over.wait(PATIENCE):
             signal_groups([self._group], signal.SIGKILL)
 
-class Lines:  # Cuts what arrives in pieces into lines.
+class Lines:
     def __init__(self, shown):
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._shown = shown
         self._rest = ""
-    def take(self, data, is_last=False):  # Pass on the lines that are whole, all that came together at once.
+    def take(self, data, is_last=False):
         *whole, self._rest = (self._rest + self._decoder.decode(data, is_last)).split("\n")
         if self._rest and (is_last or len(self._rest) > PIECE):
             whole.append(self._rest)
@@ -96,13 +92,11 @@ class Lines:  # Cuts what arrives in pieces into lines.
         if whole:
             self._shown("\n".join(whole))
 
-# A command for `sh -c`, its environment, what it gets on standard input, and who is shown its answer.
 Call = collections.namedtuple("Call", "command environment given shown")
 
-# What a called command said, and why that is no answer (I11), "" if it is one.
 Answered = collections.namedtuple("Answered", "answer trouble")
 
-def exchange(processes, calls, seconds, ended=lambda _index: None):  # Call commands at the same time (I21).
+def exchange(processes, calls, seconds, ended=lambda _index: None):
     exchanges = []
     groups = []
     try:
@@ -118,9 +112,9 @@ def exchange(processes, calls, seconds, ended=lambda _index: None):  # Call comm
         for group in groups:
             os.waitpid(group, 0)
         raise
-
     def finished(index):
         exchanges[index].finish()
+        processes.said = _answered(exchanges[index], processes.last)
         ended(index)
 
     how = processes.watch(groups, seconds, finished)

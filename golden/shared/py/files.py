@@ -1,7 +1,7 @@
 # --- Text files that the operator names.
 LARGEST_INPUT = 1 << 20  # bytes
 
-def read_text(path):  # Read a text file that is given as an input, or holds several.
+def read_text(path):
     with Path(path).open("rb") as file:
         content = file.read(LARGEST_INPUT + 1)
     if len(content) > LARGEST_INPUT:

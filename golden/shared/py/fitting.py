@@ -13,7 +13,6 @@ print(getattr(re, function)(pattern, value, flags) is not None)
 """
 
 def unfit(value, kind, options=(), pattern=None):
-    """Return what is wrong with a value of an input of some type, in words; "" if nothing is."""
     if "\0" in value:
         return "it holds a NUL character"
     if kind == "number" and not NUMBER.fullmatch(value):
@@ -31,15 +30,15 @@ def unfit(value, kind, options=(), pattern=None):
         return f"{TOO_SLOW}, more than {LONGEST_MATCH} seconds; simplify the pattern {pattern}"
     return "" if matches else f"it does not match {pattern}"
 
-def is_matched(pattern, value):  # Tell whether a pattern matches a whole value; None if that takes too long.
+def is_matched(pattern, value):
     repetitions = sum(map(pattern.count, "*+?{"))
     if "(" not in pattern and (len(value) + 1) ** repetitions <= MOST_TRIES:  # each multiplies by the length at most
         return re.fullmatch(pattern, value) is not None
     return in_time("fullmatch", 0, pattern, value)
 
 def in_time(function, flags, pattern, value):
-    """Tell what a function of `re` finds, in a process of its own that ends itself in time; None if it had to."""
     import subprocess
+
     words = [sys.executable, "-I", "-S", "-W", "ignore", "-c", MATCH, str(LONGEST_MATCH)]
     given = json.dumps([function, flags, pattern, value]).encode()
     done = subprocess.run(words, input=given, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)

@@ -12,13 +12,12 @@ STATUS = ("status", "--porcelain=v1", "--branch", "--ignore-submodules=all")
 DIFF = ("diff", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
 
 class ToolError(Exception):
-    """Why a tool has no result."""
+    pass
 
-def repository_differs(stages, arguments, seconds):  # Return what `git diff` says, of what is staged too.
+def repository_differs(stages, arguments, seconds):
     return repository_says(stages, (*DIFF, *(["--cached"] if arguments.get("staged") else [])), arguments, seconds)
 
 def repository_says(stages, words, arguments, seconds):
-    """Return what a command of Git says of a path inside the project."""
     path = arguments.get("path", ".")
     inside(stages.root, path)
     found = _git(stages, [], FILTERS, seconds, good=("", "exit code 1"))  # 1: there are none
@@ -36,7 +35,7 @@ def _git(stages, more, words, seconds, good=('',)):
         raise ToolError(f"git {words[0]}: {answered.trouble}")
     return answered.answer.decode("utf-8", "replace") if words is FILTERS else decoded(answered.answer)
 
-def work_tree(root):  # Return the folder of the repository around the project: its configuration may name any other.
+def work_tree(root):
     folder = os.path.realpath(root)
     while not os.path.lexists(os.path.join(folder, ".git")) and folder != os.sep:
         folder = os.path.dirname(folder)

@@ -1,16 +1,20 @@
 # --- Placeholders of a specification (B3): `--var` gives a value as `--input` does; paths stay inside the project.
-def as_inputs(_program, options):  # Take the values of both options as one list.
-    options.input = [*options.input, *options.var]
-
-def refuse_outside(session):  # Refuse to begin a run whose placeholders make a path that leads out of the project (B3).
-    nodes = session.program["nodes"].values() if session.options.command == "run" else ()
-    for node in nodes:
-        for path in paths_of(session, node):
-            if os.path.isabs(path) or os.pardir in path.split(os.sep):
-                where = f"{one_line(path)} of step {node['step']}"
-                raise RefusedError(f"the path {where} is not inside the project: give its placeholders other values")
-
-CHECKS.append(as_inputs)
-OPENS.append(refuse_outside)
-OPTIONS.append(("run", "--var", "NAME=VALUE...", "the same as --input"))
+class Placeholders(Extension):
+    options = (("run", "--var", "NAME=VALUE...", "the same as --input"),)
+    @staticmethod
+    def suits(program):
+        return "contract" in program and bool(program.get("inputs"))
+    def prepare(self):
+        options = self.session.options
+        options.input = [*options.input, *options.var]
+    def open(self):
+        session = self.session
+        nodes = session.program["nodes"].values() if session.options.command == "run" else ()
+        for node in nodes:
+            for path in paths_of(session, node):
+                if os.path.isabs(path) or os.pardir in path.split(os.sep):
+                    where = f"{one_line(path)} of step {node['step']}"
+                    raise RefusedError(
+                        f"the path {where} is not inside the project: give its placeholders other values"
+                    )
 

@@ -15,21 +15,20 @@ for rule, pattern in rules:
 print(json.dumps(found[:200]))
 """
 
-def whole_words(pattern):  # Return the pattern that matches only whole words.
+def whole_words(pattern):
     flags = LEADING_FLAGS.match(pattern)
     rest = pattern[flags.end() :] if flags else pattern
     end = "\n" if flags and "x" in flags[1] else ""  # a comment at the end of the pattern ends there
     return f"{flags.group() if flags else ''}(?<!\\w)(?:{rest}{end})(?!\\w)"
 
 def rules_of(guardrails):
-    """Return the rules of a stage by name, each with what is searched for; a space in words matches any white space."""
     words = (word for word in guardrails.get("blocklist", ()) if word.strip())
     blocked = [
         (f"blocklist: {word}", whole_words("(?i)" + r"\s+".join(map(re.escape, word.split())))) for word in words
     ]
     return blocked + [(f"pattern: {pattern}", whole_words(pattern)) for pattern in guardrails.get("patterns", ())]
 
-def strings_in(value, place):  # Return the strings of a JSON value and where they stand.
+def strings_in(value, place):  # any JSON value
     if isinstance(value, str):
         return [(place, value)]
     if isinstance(value, list):
@@ -38,12 +37,11 @@ def strings_in(value, place):  # Return the strings of a JSON value and where th
         return [found for key, item in value.items() for found in strings_in(item, f"{place}.{key}".lstrip("."))]
     return []
 
-def contents(root, paths):  # Return the contents of files; folders have none.
+def contents(root, paths):
     files = (path for path in paths if not path.endswith("/"))
     return [(path, read_inside(root, path).decode("utf-8", "replace")) for path in files]
 
 def guarded(stages, stage, gather):
-    """Look for what the guardrails of `input` or `output` do not allow; without any, nothing is read or kept."""
     rules = rules_of(config_of(stages.session).get("guardrails", {}).get(stage, {}))
     if not rules:
         return Found("", {})
@@ -58,12 +56,13 @@ def guarded(stages, stage, gather):
     more = f" and {len(found) - TOLD_VIOLATIONS} more" if len(found) > TOLD_VIOLATIONS else ""
     return Found(f"{stage} guardrails: {told}{more}" if found else "", {"guardrails": report})
 
-def violations(stages, rules, texts):  # Search, no longer than the attempt lasts.
+def violations(stages, rules, texts):
     try:
         said = child_says(stages.processes, FIND, [rules, texts], stages.time_limit(), "-S")
     except SearchError as error:
         if stages.seconds_left() <= 0:
             raise LateError from None
         return [{"rule": "the search itself", "where": "everything", "text": str(error)}]
-    return json.loads(said)
+    found = json.loads(said)
+    return found
 

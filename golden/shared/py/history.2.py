@@ -3,7 +3,6 @@ ARCHIVED = re.compile(r"((run-)?[0-9T]{14,15}Z?-[0-9a-f]{8}|damaged-[0-9]{8}T[0-
 HOURS = {"h": 1, "d": 24, "w": 7 * 24}
 
 def archived(session):
-    """Return when archived runs were written to for the last time and their journals, the newest first."""
     folder = os.path.join(session.store.directory, "history")
     if os.path.islink(folder):
         raise RefusedError(f"{folder} is a link: name the state directory that it belongs to with --state-dir")
@@ -11,17 +10,23 @@ def archived(session):
     runs = [file for file in files if ARCHIVED.fullmatch(file.name) and file.is_file(follow_symlinks=False)]
     return sorted(((file.stat().st_mtime, file.path) for file in runs), reverse=True)
 
-def told_run(session, ended, path):  # Return how an archived run went, as a line.
+def place_of(path, modes, is_busy=False):
+    state = replay(read_journal(path)[0], path, modes)
+    if state.condition in ENDED:
+        return state.condition.upper(), state.message, state
+    word = "running" if is_busy else state.condition.replace("running", "interrupted")
+    return word.upper(), f"at {state.node}", state
+
+def told_run(session, ended, path):
     when, name = time.strftime("%Y-%m-%d %H:%M", time.localtime(ended)), os.path.basename(path)
     try:
-        word, where, state = place_of(path)
+        word, where, state = place_of(path, session.store.modes)
     except (RefusedError, OSError, IndexError):
         return f"{when}  DAMAGED  {name}"
     version = "this version" if session.is_same(state) else f"version {state.program[:8]}"
     return one_line(f"{when}  {word}  {name}  {version}  {where}")
 
 def outdated(runs, given):
-    """Return the journals that go: all but the newest N, or those that ended longer ago than an AGE."""
     number = re.fullmatch(r"([0-9]{1,6})([hdw]?)", given)
     if not number:
         raise RefusedError(f"--prune {one_line(given)!a}: give how many to keep, or an age such as 12h, 30d or 8w")
@@ -30,25 +35,26 @@ def outdated(runs, given):
         return [path for ended, path in runs if ended < since]
     return [path for _, path in runs[int(number[1]) :]]
 
-def history(session):  # List the archived runs, or delete some with all that was kept of them; their journals go last.
+def history(session):
     import shutil
+
     runs = archived(session)
     if session.options.prune is None:
         return session.display.say([told_run(session, *run) for run in runs] or ["No run was archived here."])
     gone = outdated(runs, session.options.prune)
     for path in gone:
-        for folder in (f"{path}.{kept}" for kept in KEPT):
+        for folder in (f"{path}.{ending}" for ending in set(session.beside().values())):
             if os.path.isdir(folder) and not os.path.islink(folder):
                 shutil.rmtree(folder)
+            if os.path.isfile(folder):
+                os.unlink(folder)
         os.unlink(path)
     return session.display.say([f"{len(gone)} of {len(runs)} archived runs were deleted."])
 
-COMMANDS["history"] = ("list and prune archived runs", history)
-OPTIONS += [
-    ("history", "--prune", "N|AGE", "delete all but the newest N, or what is older than 12h, 30d, 8w"),
-    ("history", "--state-dir", "DIR", "where the state is kept"),
-]
-'''
+class History(Extension):
+    commands = {"history": ("list and prune archived runs", history)}
+    options = (
+        ("history", "--prune", "N|AGE", "delete all but the newest N, or what is older than 12h, 30d, 8w"),
+        ("history", "--state-dir", "DIR", "where the state is kept"),
+    )
 
-if __name__ == "__main__":
-    sys.exit(main(built(program)))

@@ -1,29 +1,27 @@
 # --- Inputs: values that are given when a run begins (I8).
 LINE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*):(?:[ \t]+(.*?))?[ \t]*")
 PLAIN = re.compile(r"[^\s\[\]{}&*!|>'\"%@`#,?:-].*|[?:-]\S.*")
+TASK = "task"  # the input that `--task` and `--task-file` give (W15)
 MOST_PASTED = 100  # times that what is left of a paste is thrown away
 NOTHING = ("", "~", "null", "Null", "NULL")
 
-def _from_file(path):  # Read a file of inputs: a JSON object, or lines `NAME: value`.
+def _from_file(path):
     text = read_text(path)
     if not text.lstrip().startswith(("{", "[")):
         return _from_lines(path, text)
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise RefusedError(f"{path}: not JSON: {error}") from None
+    found = read_json(path, text)
     if not isinstance(found, dict):
         raise RefusedError(f"{path}: expected a JSON object with a value for each input")
     return {name: _as_value(path, name, value) for name, value in found.items()}
 
-def _as_value(path, name, value):
+def _as_value(path, name, value):  # any JSON value
     if isinstance(value, str):
         return value
     if isinstance(value, (bool, int, float)):
         return json.dumps(value)
     raise RefusedError(f"{path}: {name}: expected a string, a number, true or false")
 
-def _from_lines(path, text):  # Read the simplest form of YAML, of which nothing can be taken for anything else.
+def _from_lines(path, text):
     found = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.lstrip().startswith("#") or (number == 1 and line.rstrip() == "---"):
@@ -37,7 +35,7 @@ def _from_lines(path, text):  # Read the simplest form of YAML, of which nothing
         found[pair[1]] = value
     return found
 
-def _scalar(written):  # Return the text of a plain or quoted scalar of YAML; None for what may be more than that.
+def _scalar(written):
     if single := re.fullmatch(r"'((?:[^']|'')*)'", written):
         return single[1].replace("''", "'")
     if written.startswith('"'):
@@ -61,9 +59,10 @@ def _from_words(declared, words):
         given[name] = value
     return given
 
-def check_inputs(program, options):  # Return the values of all inputs, or refuse them, every unfit one at once.
+def check_inputs(program, options):
     declared = {item["name"]: item for item in program["inputs"]}
     given = {**(_from_file(options.inputs) if options.inputs else {}), **_from_words(declared, options.input)}
+    given.update(_task(options) if TASK in declared else {})
     wrong = [f"{name}: there is no such input; known: {', '.join(declared)}" for name in given if name not in declared]
     if not wrong and any(name not in given and _problem(item, item.get("default")) for name, item in declared.items()):
         given.update(_typed([item for name, item in declared.items() if name not in given]))
@@ -77,7 +76,7 @@ def check_inputs(program, options):  # Return the values of all inputs, or refus
         raise RefusedError(*wrong)
     return found
 
-def _problem(item, value):  # Return what is wrong with the value of an input, "" if nothing is.
+def _problem(item, value):
     if value is None:
         return "a value is needed" if item["required"] else ""
     if any("\ud800" <= character <= "\udfff" for character in value):
@@ -86,7 +85,7 @@ def _problem(item, value):  # Return what is wrong with the value of an input, "
         return f"its value is longer than {LARGEST_INPUT:,} bytes"
     return unfit(value, item["type"], item.get("options", ()), item.get("pattern"))
 
-def _typed(items):  # Ask the person at the terminal, if there is one, for inputs.
+def _typed(items):
     display = Display(sys.stderr)
     if not (display.is_terminal and sys.stdin.isatty()):
         return {}
@@ -102,7 +101,7 @@ def _typed(items):  # Ask the person at the terminal, if there is one, for input
                     break
                 termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
-def _asked_one_by_one(items, display):  # Ask for inputs; an empty line takes the default.
+def _asked_one_by_one(items, display):
     given = {}
     for item in items:
         name, options, default = item["name"], item.get("options", ()), item.get("default")
@@ -128,10 +127,6 @@ def _asked_one_by_one(items, display):  # Ask for inputs; an empty line takes th
     return given
 
 def _entered(display, is_long):
-    """Return a line that a person types, or the lines up to an empty one; None if nothing more comes.
-
-    An empty line within a text that is pasted does not end it: more of the text is there already.
-    """
     lines = []
     while True:
         line = sys.stdin.buffer.readline().decode(errors="surrogateescape")
@@ -144,12 +139,34 @@ def _entered(display, is_long):
             return "\n".join(lines).rstrip("\n") if line or lines else None
         lines.append(text)
 
-def _more_comes():  # Tell whether more was typed or pasted that nobody has read.
+def _more_comes():
     return bool(select.select([sys.stdin], [], [], 0.1)[0])
 
-OPTIONS += [
-    ("run", "--input", "NAME=VALUE...", "NAME=VALUE or NAME=@FILE"),
-    ("run", "--inputs", "FILE", "values of inputs: a JSON object, or lines NAME: value"),
-]
-BEGINNINGS.append(check_inputs)
+def _task(options):
+    given = next((word for word in options.input if word.startswith(f"{TASK}=")), None)
+    if [options.task, options.task_file, given].count(None) < 2:
+        raise RefusedError("the task is given twice: --task, --task-file and --input task= are one")
+    if options.task is not None:
+        return {TASK: options.task}
+    return {TASK: read_text(options.task_file)} if options.task_file is not None else {}
+
+class Inputs(Extension):
+    options = (
+        ("run", "--input", "NAME=VALUE...", "NAME=VALUE or NAME=@FILE"),
+        ("run", "--inputs", "FILE", "values of inputs: a JSON object, or lines NAME: value"),
+    )
+    @staticmethod
+    def suits(program):
+        return bool(program.get("inputs"))
+    def registers(self):
+        return check_inputs(self.session.program, self.session.options)
+
+class TaskInput(Extension):
+    options = (
+        ("run", "--task", "TEXT", "what is to be done"),
+        ("run", "--task-file", "FILE", "the same, from a file"),
+    )
+    @staticmethod
+    def suits(program):
+        return any(item["name"] == TASK for item in program.get("inputs", ()))
 

@@ -1,7 +1,7 @@
 # --- Steps that call processes: what is left to decide where one was interrupted half done (R2).
 MEANT = {"pass": "it passed", "fail": "it failed"}
 
-class Calling(Performer):  # Does steps by calling processes.
+class Calling(Performer):
     noun = "command"
     def __init__(self, session):
         super().__init__(session)
@@ -10,19 +10,22 @@ class Calling(Performer):  # Does steps by calling processes.
     def _began(self, group):
         with suppress(RefusedError):  # a full disk is no reason to end a command half-way; its outcome will tell
             self.session.record({"kind": "process", "pid": group, "since": started_at(group)}, sync=False)
-    def environment(self, node, **more):  # Return the environment of what a step calls (M4, I7).
+    def environment(self, node, **more):
         title, now = self.session.filled(node, "title").replace("\0", "\ufffd"), self.session.state.registers
         own = {"RDC_STEP": self.session.state.node, "RDC_TITLE": title[:16_384]}  # a variable has 128 KiB at most
         found = {**own, "RDC_ATTEMPT": attempt_of(node, now), **more}
+        found.update(instances_of(node, now))
+        for look in self.session.at("variables"):
+            found = {**look(node, now), **found}
         return {**self._environment, **{key.encode(): str(value).encode() for key, value in found.items()}}
-    def not_begun(self, name, error):  # Leave a step whose process could not be started: it has no outcome (M2).
+    def not_begun(self, name, error):
         self.session.rest()
         size = sum(len(key) + len(value) + 2 for key, value in self._environment.items())
         large = f"the environment has {size:,} bytes; unset what is large in it"
         hint = large if error.errno == errno.E2BIG else "once the system can start processes again"
         reason = f"{self.session.label(name)} was not begun: its shell cannot be started: {error.strerror}"
         return RefusedError(f"{hint}, then: {self.session.call('resume')}", reason)
-    def recover(self, name):  # Decide about a step that was interrupted, as options or the operator say (R2).
+    def recover(self, name):
         session, options, label = self.session, self.session.options, self.session.label(name)
         again, running = session.call("resume", "--rerun-interrupted"), session.state.left_behind()
         if running:  # then nothing can be decided, unless the options say that it is to be ended
@@ -44,7 +47,7 @@ class Calling(Performer):  # Does steps by calling processes.
         words = node.get("words", BINARY)
         choices = [f"  {MEANT.get(word, word) + ':':15} {session.call('resume', '--assume', word)}" for word in words]
         raise Waiting(f"{label} was interrupted; {unknown} To decide:", f"  run it again:   {again}", *choices)
-    def assumed(self, name, word):  # Take the word of the operator for what came of a step (I16).
+    def assumed(self, name, word):
         if word not in self.session.program["nodes"][name].get("words", BINARY):
             raise RefusedError(f"{name} cannot have the outcome {word}")
         return Done(word, "as assumed")

@@ -1,13 +1,12 @@
 # --- The journal: an append-only file of checked records, on disk before what they tell is seen (R1).
 def at_once(path, flags):
-    """Open a file; a pipe in its place would be waited for, with signals held back, and a link leads elsewhere."""
     return os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW)
 
-def encode(record):  # Write a record as a line.
+def encode(record):
     text = json.dumps(record, separators=(",", ":")).encode()
     return b"%08x %s\n" % (zlib.crc32(text), text)
 
-def _decode(line, number):  # Read a line without its newline; raises ValueError where it is not what was written.
+def _decode(line, number):
     if line[:9] != b"%08x " % zlib.crc32(line[9:]):
         raise ValueError("the checksum does not match")
     record = json.loads(line[9:])
@@ -15,7 +14,7 @@ def _decode(line, number):  # Read a line without its newline; raises ValueError
         raise ValueError(f"record {record['n']} stands where {number} is due")
     return record
 
-def _is_torn(tail, number):  # Tell whether a tail without newline is what a write that was cut short leaves.
+def _is_torn(tail, number):
     text, start = tail[9:], b'{"n":%d,' % number
     is_begun = re.fullmatch(rb"[0-9a-f]{0,8}|[0-9a-f]{8} [ -~]*", tail)
     try:
@@ -24,7 +23,7 @@ def _is_torn(tail, number):  # Tell whether a tail without newline is what a wri
         return bool(is_begun) and text[: len(start)] == start[: len(text)]
     return False  # a whole record was there: its last byte or its newline has been altered
 
-def read_journal(path):  # Read a journal without changing it; one that is not there holds nothing.
+def read_journal(path):
     try:
         with naming(path), open(path, "rb", opener=at_once) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):

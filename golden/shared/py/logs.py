@@ -5,25 +5,26 @@ PIPE = 1 << 20  # bytes: no pipe holds more
 LONGEST_LINE, LONGEST_SECRET = 1 << 20, 1 << 17  # bytes: an environment variable has 128 KiB at most
 SHOWN_LINES, SHOWN_BYTES = 10, 8192  # of a log, in the status
 
-def limit_of(given):  # Return how many bytes of an output are kept.
+def limit_of(given):
     size = re.fullmatch(r"([1-9][0-9]{0,9})([kmg]?)(i?b)?", given.lower())
     if not size:
         raise RefusedError(f"--log-limit {given!a}: give a number of bytes, such as 65536, 512k or 1M")
     return int(size[1]) * SIZES[size[2]]
 
 def log_of(number, node):
-    """Return the file for the step that ends as the N-th; no character of its name means anything in a path."""
     import urllib.parse
+
     return os.path.join(LOGS, f"{number:03}-{urllib.parse.quote(node, safe='{} ')[:150]}.log")
 
-class Log(threading.Thread):  # Shows what a command prints, and keeps the end of it in a file.
-    def __init__(self, file, limit):
+class Log(threading.Thread):
+    def __init__(self, file, limit, mask):
         super().__init__(daemon=True)
+        self._mask = mask
         self._file = open(file, "r+b", buffering=0)
         self._file.seek(0, os.SEEK_END)
         self._limit, self._rest, self._source, self.sink = limit, b"", *os.pipe()
         self._is_over, self._is_drained = threading.Event(), threading.Event()
-    def run(self):  # Copy until nobody has the other end of the pipe any more, the command or what it has left behind.
+    def run(self):
         poll = select.poll()
         poll.register(self._source, select.POLLIN)
         data = None
@@ -44,6 +45,7 @@ class Log(threading.Thread):  # Shows what a command prints, and keeps the end o
             while data:
                 data = data[os.write(1, data) :]
     def _keep(self, data, is_last):
+        data = self._masked(data, is_last)
         self._file.write(data[-self._limit :])
         size = self._file.tell()
         if size > (1 if is_last else 2) * self._limit:
@@ -52,31 +54,29 @@ class Log(threading.Thread):  # Shows what a command prints, and keeps the end o
             self._file.seek(0)
             self._file.write(data)
             self._file.truncate()
-    def _masked(self, data, is_last):  # Hold back what is not whole: a secret may be cut in two where a line is not.
+    def _masked(self, data, is_last):
         text = (self._rest + data).decode("utf-8", "surrogateescape")
         end = len(text) if is_last else text.rfind("\n") + 1
         if len(text) - end > LONGEST_LINE:  # it is cut where no secret is
-            whole, places = masked(text), range(len(text) - LONGEST_SECRET, 0, -LONGEST_SECRET)
-            end = next((place for place in places if masked(text[:place]) + masked(text[place:]) == whole), 0)
+            whole, places = self._mask(text), range(len(text) - LONGEST_SECRET, 0, -LONGEST_SECRET)
+            end = next((place for place in places if self._mask(text[:place]) + self._mask(text[place:]) == whole), 0)
         self._rest = text[end:].encode("utf-8", "surrogateescape")
-        return masked(text[:end]).encode("utf-8", "surrogateescape")
+        return self._mask(text[:end]).encode("utf-8", "surrogateescape")
     def finish(self, gives_up):
-        """Wait until what the command has printed is shown; what it has left behind is not waited for."""
         os.close(self.sink)
         self._is_over.set()
         while not self._is_drained.wait(0.2) and not gives_up():
             pass
 
 class LoggedProcesses(Processes):
-    """Begins commands whose output is logged: both streams go through one pipe, and so keep their order."""
     def __init__(self, session, began, limit):
         super().__init__(session.signals, session.is_interactive, began)
         self._session, self._limit = session, limit
-    def spawn(self, path, words, environment, _files=()):  # Begin a command with a log.
+    def spawn(self, path, words, environment, _files=()):
         session, state = self._session, self._session.state
         try:
             name = log_of(len(state.finished) + 1, state.node)
-            self._log = Log(session.store.within.open(name, os.O_RDWR | os.O_CREAT), self._limit)
+            self._log = Log(session.store.within.open(name, os.O_RDWR | os.O_CREAT), self._limit, session.mask)
         except OSError as error:
             session.rest()
             raise RefusedError(f"{error.filename}: {error.strerror}") from None
@@ -89,36 +89,34 @@ class LoggedProcesses(Processes):
             self._log.finish(session.display.gives_up)
             raise
     def watch(self, groups, seconds=0, ended=lambda _index: None):
-        """Wait until the command has ended, and until what it said is shown."""
         try:
             return super().watch(groups, seconds, ended)
         finally:
             self._log.finish(self._session.display.gives_up)
 
-def log_commands(session):  # Have commands logged, if the operator wants that.
-    limit = limit_of(getattr(session.options, "log_limit", None) or LOG_LIMIT)
-    for performer in set(session.performers.values()):
-        if getattr(session.options, "logs", False) and isinstance(performer, Commands):
-            performer.processes = LoggedProcesses(session, performer._began, limit)  # the same note
-
-def last_lines(session, facts, record):
-    """Return the last lines of what the step that ended last has said, if it failed."""
-    done = facts["finished"]
-    if record is None or record is not done[-1] or record["outcome"] != "fail":
-        return []
-    path = os.path.join(session.store.directory, log_of(len(done), record["step"]))
-    try:
-        with open(path, "rb") as file:
-            file.seek(max(os.path.getsize(path) - SHOWN_BYTES, 0))
-            lines = file.read().decode(errors="replace").splitlines()[-SHOWN_LINES:]
-    except OSError:
-        return []
-    return [f"        {path}:", *(f"        | {clean(line)}"[:200].rstrip() for line in lines)]
-
-OPENS.append(log_commands)
-TAILS.append(last_lines)
-OPTIONS += [
-    ("run resume", "--logs", "", "keep what each command prints, besides showing it"),
-    ("run resume", "--log-limit", "SIZE", "how much of it is kept, the end (default: 1M)"),
-]
+class Logs(Extension):
+    options = (
+        ("run resume", "--logs", "", "keep what each command prints, besides showing it"),
+        ("run resume", "--log-limit", "SIZE", "how much of it is kept, the end (default: 1M)"),
+    )
+    def beside(self):
+        return {LOGS: LOGS}
+    def open(self):
+        session = self.session
+        limit = limit_of(session.options.log_limit or LOG_LIMIT)
+        for performer in set(session.performers.values()) if session.options.logs else ():
+            if isinstance(performer, Commands):
+                performer.processes = LoggedProcesses(session, performer._began, limit)  # the same note
+    def lines(self, facts, record):
+        done = facts["finished"]
+        if record is None or record is not done[-1] or record["outcome"] != "fail":
+            return []
+        path = os.path.join(self.session.store.directory, log_of(len(done), record["step"]))
+        try:
+            with open(path, "rb") as file:
+                file.seek(max(os.path.getsize(path) - SHOWN_BYTES, 0))
+                lines = file.read().decode(errors="replace").splitlines()[-SHOWN_LINES:]
+        except OSError:
+            return []
+        return [f"        {path}:", *(f"        | {clean(line)}"[:200].rstrip() for line in lines)]
 

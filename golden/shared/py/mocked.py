@@ -1,13 +1,12 @@
 # --- Mock runs: agents and tools answer from a file, and no process is called (`--mock`).
 TASKS = ("agent", "parallel", "tool")
 
-class Mocked(Trying):  # Answers what would be called.
+class Mocked(Trying):
     def command_of(self, name):
-        """Return a command, which nobody calls; an optional tool that the file does not know has none."""
         node = self.session.program["nodes"][self.session.state.node]
         is_unknown = node.get("optional") and f"{name}/{node['tool']}" not in self.mocks["tools"]
         return None if is_unknown else "mock"
-    def count(self, calls, due):  # Record the calls that are due, if there is an answer to each.
+    def count(self, calls, due):
         session, before = self.session, tally(self.session.state)
         for name, what, _, _ in (calls[index] for index in due):
             key = self.key(name, what)
@@ -20,7 +19,6 @@ class Mocked(Trying):  # Answers what would be called.
                 )
         super().count(calls, due)
     def call(self, _node, calls):
-        """Answer in the order of the calls, and keep what was asked and answered as for any other call."""
         answers = [self._answer(name, self.key(name, what), given) for name, what, _, given in calls]
         for (name, *_), answered in zip(calls, answers):  # Python 3.9 has no `strict`
             self.settled(name, answered)
@@ -34,19 +32,31 @@ class Mocked(Trying):  # Answers what would be called.
         kept = self.keep(PROMPTS, name, given)
         self.keep(ANSWERS, name, reply.text, kept)
         return Answered(b"" if reply.trouble else reply.text.encode("utf-8", "replace"), reply.trouble)
-    def heed_and_show(self, text):  # Show an answer, unless the run was told to end.
+    def heed_and_show(self, text):
         self.session.heed()
         if text:
             self._show(text.rstrip("\n"))
 
-def mock_with(session, _state):  # Have the file answer what agents and tools would.
-    path = getattr(session.options, "mock", None)
-    if not path or session.options.command not in ("run", "resume"):
-        return
-    mocks = mocks_in(path, read_text(path))
-    for task in {*TASKS} & {*PERFORMERS}:
-        PERFORMERS[task] = type("Mocked", (Mocked, PERFORMERS[task]), {"mocks": mocks})
+class Mocks(Extension):
+    options = (("run resume", "--mock", "FILE", "a mock run: agents and tools answer from this file"),)
+    @staticmethod
+    def suits(program):
+        return any(node["task"] in TASKS for node in program["nodes"].values())
+    def before_run(self, _state):
+        session, path = self.session, self.session.options.mock
+        if not path or session.options.command not in ("run", "resume"):
+            return
+        mocks = mocks_in(path, session.parse(path, read_text(path)))
+        for task in {*TASKS} & {*session.kinds}:
+            session.kinds[task] = type("Mocked", (Mocked, session.kinds[task]), {"mocks": mocks})
 
-TAKES.append(mock_with)
-OPTIONS.append(("run resume", "--mock", "FILE", "a mock run: agents and tools answer from this file"))
+EXTENSIONS = (
+    Signing, Shell, Asks, Nesting, Stepping, Shared, Inputs, TaskInput, Secrets, Variables, Slots, Outputs,
+    Limit, Pauses, Replies, Asked, OfGates, Moving, Contexts, Agreed, Budget, Reminder, Conversations,
+    OfPrompts, OfAgents, OfTools, OfParallels, Reports, Artifact, Produced, Breaks, Expiry, MostSteps, Mocks,
+    ByHand, Logs, Notices, Several, History,
+)  # in the order in which they take part
 
+
+if __name__ == "__main__":
+    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS))

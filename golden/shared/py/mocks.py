@@ -2,27 +2,18 @@
 KINDS = ("agents", "tools", "executors")
 KIND_OF = {"agent": "agents", "tool": "tools"}  # by how the key of a call begins
 
-# What is answered, or why that fails, "" if it does not.
 Reply = collections.namedtuple("Reply", "text trouble", defaults=('',))
-READ_AS = {"executors": lambda _place, found: found}
-"""How the items of a kind are read: those of executors by who plays them."""
 
-def mocks_in(path, text):  # Read the text of a file of mocks, in YAML or JSON; `path` is what the file is called.
-    try:
-        found = json.loads(text) if text.lstrip().startswith("{") else read_plain(text)
-    except PlainError as error:
-        raise RefusedError(f"{path}:{error}") from None
-    except (ValueError, RecursionError) as error:
-        raise RefusedError(f"{path}: not JSON: {error}") from None
+def mocks_in(path, found):  # any JSON value
     known = ", ".join(f"`{kind}`" for kind in KINDS)
     if not isinstance(found, dict) or not set(found) <= set(KINDS):
         raise RefusedError(f"{path}: a file of mocks has the keys {known}, and no others")
     return {kind: _by_name(path, kind, found.get(kind) or {}) for kind in KINDS}
 
-def _by_name(path, kind, found):
+def _by_name(path, kind, found):  # any value of a file
     if not isinstance(found, dict):
         raise RefusedError(f"{path}: `{kind}` has a list of answers for each name")
-    read = READ_AS.get(kind, _reply)
+    read = play_in if kind == "executors" else _reply
     return {
         name: [read(f"{path}: {kind}: {name}", reply) for reply in _listed(replies)] for name, replies in found.items()
     }
@@ -39,7 +30,32 @@ def _reply(place, found):
         return Reply(json.dumps(found))
     raise RefusedError(f"{place}: expected a string, or {{fail: why}}")
 
-def reply_to(mocks, kind, name, number):  # Return the answer to a call, by its number from 0; None where there is none.
+def reply_to(mocks, kind, name, number):
     replies = mocks[kind].get(name, [])
     return replies[number] if number < len(replies) else None
+
+PLAYED = {"exit", "write", "evidence", "drr"}
+
+Play = collections.namedtuple("Play", "code files handed")
+
+def play_in(place, found):  # any value of a file
+    if found in ("pass", "fail"):
+        return Play(int(found == "fail"), {}, {})
+    if not isinstance(found, dict) or not set(found) <= PLAYED:
+        raise RefusedError(f"{place}: expected pass, fail, or some of {', '.join(sorted(PLAYED))}")
+    code, files = str(found.get("exit", 0)), found.get("write") or {}
+    if not code.isdecimal() or int(code) > 255:
+        raise RefusedError(f"{place}: exit: expected a number from 0 to 255")
+    if not isinstance(files, dict) or not all(isinstance(text, str) for text in files.values()):
+        raise RefusedError(f"{place}: write: expected a string for each path")
+    handed = {key: _numbered(found[name]) for key, name in (("evidence", "evidence"), ("drrs", "drr")) if name in found}
+    return Play(int(code), files, handed)
+
+def _numbered(found):
+    if isinstance(found, list):
+        return [_numbered(one) for one in found]
+    if not isinstance(found, dict):
+        return found
+    is_number = {key: NUMBER.fullmatch(str(found.get(key))) for key in ("reliability", "wlnk")}
+    return {key: float(value) if is_number.get(key) else value for key, value in found.items()}
 

@@ -2,14 +2,13 @@
 UNANSWERED = ("fail", "failed", "invalid", "ambiguous")  # outcomes of calls without an answer that counts
 
 def is_within(jumps, name, group):
-    """Tell whether a step stands in a group; most groups have just the steps whose names begin with theirs."""
     told = jumps.get("within", {})
     return name in told[group] if group in told else name.startswith((f"{group}.", f"{group}/"))
 
-def target_of(program, name):  # Return what a jump to a step or group does.
+def target_of(program, name):
     jumps = program.get("jumps", {})
     known = jumps.get("to", {})
-    doing = [each for each, node in program["nodes"].items() if node["task"] in PERFORMERS]
+    doing = [each for each, node in program["nodes"].items() if node["task"] not in ("branch", "end")]
     inside = [each for each in doing if name and each.startswith((f"{name}.", f"{name}/"))]
     if name in known:
         found = known[name]
@@ -20,12 +19,12 @@ def target_of(program, name):  # Return what a jump to a step or group does.
             return {"go": name, "entering": around}
         return {"go": inside[0], "entering": around, "do": jumps.get("enter", {}).get(name, [])}
     import difflib
+
     near = difflib.get_close_matches(name, [*doing, *known], 1)
     hint = f"did you mean {near[0]}?" if near else "`steps` lists the steps"
     raise RefusedError(f"there is no step {one_line(name)!a}; {hint}")
 
 def moved(program, state, name):
-    """Return where a jump leads and what it changes; the step that is left has all its attempts again (M9)."""
     jumps, jump = program.get("jumps", {}), target_of(program, name)
     node = program["nodes"].get(state.node, {})
     do = [[node["attempt"], "=", 0]] if "attempt" in node else []
@@ -35,7 +34,7 @@ def moved(program, state, name):
     whole = {**program, "scopes": {**program.get("scopes", {}), **jumps.get("scopes", {})}}
     return follow(whole, {"go": jump["go"], "do": [*do, *jump.get("do", ())]}, state.registers)
 
-def check_movable(session, state):  # Refuse to move a run that is over, or whose command still runs.
+def check_movable(session, state):
     anew = f"begin a new run: {session.call('run')}"
     if state.condition == "complete":
         raise RefusedError(f"the run is complete; {anew}")
@@ -46,13 +45,13 @@ def check_movable(session, state):  # Refuse to move a run that is over, or whos
     if pids := ", ".join(str(one["pid"]) for one in state.left_behind()):
         raise RefusedError(f"{session.label(state.node)}: its command still runs (pid {pids}); wait for it, or end it")
 
-def goto(session):  # Move the run, and record that like an outcome; it goes on with `resume`.
+def goto(session):
     session.alone()
     session.take(session.read())
     state, before = session.state, session.state.node
     check_movable(session, state)
     move = moved(session.program, state, session.options.STEP)
-    stand = session._stand(move, begins=False)  # no limit and no pause that was due apply
+    stand = session.stand(move, begins=False)  # no limit and no pause that was due apply
     title = session.filled(session.program["nodes"][before], "title")
     session.store.open()
     about = {"node": before, "title": title, "attempt": 1, "instances": {}, "outcome": "goto", "seconds": 0.0}
@@ -65,19 +64,24 @@ def goto(session):  # Move the run, and record that like an outcome; it goes on 
         session.display.rule(f"to go on: {session.call('resume')}")
     return EXIT_COMPLETE
 
-def done_again(session, facts):  # Return the command that calls an agent or tool again which ended a run by STOP.
-    nodes, last = session.program["nodes"], [one for one in facts["finished"][-1:] if one["outcome"] in UNANSWERED]
-    is_at_end = facts["state"] == "stop" and nodes.get(facts["step"], {}).get("task") == "end"
-    called = [one["step"] for one in last if nodes.get(one["step"], {}).get("task") in ("agent", "tool", "parallel")]
-    if not is_at_end or not facts["same_program"]:  # `goto` refuses these
-        return []
-    return [f"{session.call('goto', step)} && {session.call('resume')}" for step in called]
-
-AGAIN.append(done_again)
-COMMANDS["goto"] = ("move the run to another step", goto)
-OPTIONS += [
-    ("goto", "STEP", "", "the step, or the group that begins with it"),
-    ("goto", "--events", "FILE", "append what happens, as JSON lines"),
-    ("goto", "--state-dir", "DIR", "where the state is kept"),
-]
+class Moving(Extension):
+    commands = {"goto": ("move the run to another step", goto)}
+    options = (
+        ("goto", "STEP", "", "the step, or the group that begins with it"),
+        ("goto", "--events", "FILE", "append what happens, as JSON lines"),
+        ("goto", "--state-dir", "DIR", "where the state is kept"),
+    )
+    @staticmethod
+    def suits(program):
+        return "contract" not in program
+    def again(self, facts):
+        session, last = self.session, [one for one in facts["finished"][-1:] if one["outcome"] in UNANSWERED]
+        nodes = session.program["nodes"]
+        is_at_end = facts["state"] == "stop" and nodes.get(facts["step"], {}).get("task") == "end"
+        called = [
+            one["step"] for one in last if nodes.get(one["step"], {}).get("task") in ("agent", "tool", "parallel")
+        ]
+        if not is_at_end or not facts["same_program"]:  # `goto` refuses these
+            return []
+        return [f"{session.call('goto', step)} && {session.call('resume')}" for step in called]
 

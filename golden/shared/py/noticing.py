@@ -3,24 +3,26 @@ TOLD = ("run_waiting", "run_interrupted", "run_finished")
 NOTICE_SECONDS = 30
 RESET = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # ignored by Python and by this runner
 
-def notify(session, event, fields):
-    """Tell the command of the operator; whatever comes of that changes nothing for the run."""
-    command = getattr(session.options, "notify", None)
-    if event not in TOLD or not command:
-        return
-    about = {"event": event, "time": utc_now(), "run": session.state.begin["run"], **fields}
-    about.update(name=session.program["name"], title=session.program["title"])
-    for look in RECORDS:
-        about = look(session, about)
-    try:
-        problem = _told(session, command, json.dumps(about).encode() + b"\n")
-    except (OSError, ValueError) as error:
-        problem = str(error)
-    if problem:
-        session.display.line(f"    --notify: {problem}")
+class Notices(Extension):
+    options = (("run resume", "--notify", "COMMAND", "called when the run waits or ends, the event on standard input"),)
+    def event(self, event, fields):
+        session = self.session
+        command = getattr(session.options, "notify", None)
+        if event not in TOLD or not command:
+            return
+        about = {"event": event, "time": utc_now(), "run": session.state.begin["run"], **fields}
+        about.update(name=session.program["name"], title=session.program["title"])
+        about = session.through("record", about)
+        try:
+            problem = _told(session, command, json.dumps(about).encode() + b"\n")
+        except (OSError, ValueError) as error:
+            problem = str(error)
+        if problem:
+            session.display.line(f"    --notify: {problem}")
 
-def _told(session, command, given):  # Run the command with the event on standard input, and return what went wrong.
+def _told(session, command, given):
     import tempfile
+
     with tempfile.TemporaryFile() as file, open(os.devnull, "wb") as nowhere:  # it need not read, nor print
         file.write(given)
         file.seek(0)
@@ -40,7 +42,4 @@ def _told(session, command, given):  # Run the command with the event on standar
     signal_groups([group], signal.SIGKILL)
     os.waitpid(group, 0)
     return f"the command was ended: by you, or after {NOTICE_SECONDS} seconds"
-
-EVENTS.append(notify)
-OPTIONS.append(("run resume", "--notify", "COMMAND", "called when the run waits or ends, the event on standard input"))
 

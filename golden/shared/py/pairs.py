@@ -1,5 +1,5 @@
 # --- Commands by name, as options and files of the operator give them.
-def pairs(place, words):  # Read `KEY=COMMAND` words.
+def pairs(place, words):
     found = {}
     for word in words:
         key, equals, command = word.partition("=")
@@ -8,7 +8,7 @@ def pairs(place, words):  # Read `KEY=COMMAND` words.
         found[key.strip()] = command
     return found
 
-def read_pairs(place, path):  # Read a file of `KEY=COMMAND` lines; one that begins with `#` is a comment.
+def read_pairs(place, path):
     lines = read_text(path).splitlines()
     return pairs(place, [line for line in lines if line.strip() and not line.lstrip().startswith("#")])
 

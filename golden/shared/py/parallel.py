@@ -1,14 +1,14 @@
 # --- Steps that call several agents at the same time, and join their words by index (I14).
-def entry_names(name, node):  # Return the names of the entries of a step: `review_0`, `review_1`.
+def entry_names(name, node):
     return [f"{name}_{index}" for index in range(len(node["entries"]))]
 
-class Parallels(Commanded):  # Calls the agents of all entries and joins what they say.
+class Parallels(Commanded):
     jobs = 0  # how many entries are called at the same time, 0 for all
     def __init__(self, session):
         super().__init__(session)
         given = getattr(session.options, "jobs", None)
         self.jobs = number_of("--jobs", given, 1) if given else 0
-    def perform(self, name, node):  # Call what has a command, and put the rest to a person.
+    def perform(self, name, node):
         said = self._said(name)
         names, commands = entry_names(name, node), [self.command_of(entry["agent"]) for entry in node["entries"]]
         due = [index for index in range(len(names)) if index not in said]
@@ -22,14 +22,17 @@ class Parallels(Commanded):  # Calls the agents of all entries and joins what th
             if answered.trouble:
                 troubles.append(f"{names[index]}: {answered.trouble}")
         return self._joined(name, said, ", ".join(troubles))
-    def call(self, node, calls):  # Call agents at the same time, or as many as may be at work.
+    def call(self, node, calls):
         most = self.jobs or len(calls) or 1
         pieces = [calls[place : place + most] for place in range(0, len(calls), most)]
         return [answered for piece in pieces for answered in super(Parallels, self).call(node, piece)]
     def _prompt(self, node, index):
         entry, now = node["entries"][index], self.session.state.registers
-        return filled(node, entry["prompt"], now)
-    def _said(self, name):  # Return what was answered by hand, or by the file, so far.
+        prompt = filled(node, entry["prompt"], now)
+        if "context" in entry:
+            prompt = above(self.session.program, entry["context"], now) + prompt
+        return prompt
+    def _said(self, name):
         notes = [note for note in self.session.state.notes if note["kind"] == "entry"]
         said = {note["entry"]: note["answer"] for note in notes}
         names = entry_names(name, self.session.program["nodes"][name])
@@ -41,7 +44,6 @@ class Parallels(Commanded):  # Calls the agents of all entries and joins what th
                 self._note(index, said[index], answers=answers.digest, line=answer.line)
         return said
     def settled(self, name, answered):
-        """Record the answer of an entry: who goes on with the run does not call it again."""
         node = self.session.state.node
         index, answer = entry_names(node, self.session.program["nodes"][node]).index(name), answer_of(answered)
         if answer:
@@ -61,7 +63,7 @@ class Parallels(Commanded):  # Calls the agents of all entries and joins what th
                 if done is not None:
                     return done
         raise self.not_called(names[min(set(due) - set(self._said(name)))])
-    def given(self, name, reply, how):  # Take the answer to an entry; the last one of them settles the step.
+    def given(self, name, reply, how):
         node = self.session.state.node
         step = self.session.program["nodes"][node]
         index, said = entry_names(node, step).index(name), self._said(node)
@@ -78,15 +80,19 @@ class Parallels(Commanded):  # Calls the agents of all entries and joins what th
         troubles = [f"{one}: {trouble}" for one, (_word, trouble) in zip(entry_names(name, node), found) if trouble]
         how = ", ".join(filter(None, [how, *troubles]))
         word = joined_word(words, node["check"], node["failing"], node["unanimous"])
-        return told(Done(word, how), joined_answer(answers))
+        return self.session.told(Done(word, how), joined_answer(answers))
     @staticmethod
-    def names(name, node):  # Return the names of the entries: each is answered by itself.
+    def names(name, node):
         return entry_names(name, node)
-    def variables(self, name, what):  # Add the number of the entry.
+    def variables(self, name, what):
         return {**super().variables(name, what), "RDC_ENTRY": name.rpartition("_")[2]}
-    def preview(self, name, _node):  # Assume that all entries say their first keyword, or pass.
+    def preview(self, name, _node):
         return Done(self._first(name), "assumed")
 
-PERFORMERS["parallel"] = Parallels
-OPTIONS.append(("run resume", "--jobs", "NUMBER", "how many entries of a parallel step are called at the same time"))
+class OfParallels(Extension):
+    options = (("run resume", "--jobs", "NUMBER", "how many entries of a parallel step are called at the same time"),)
+    performers = {"parallel": Parallels}
+    @staticmethod
+    def suits(program):
+        return any(node["task"] == "parallel" for node in program["nodes"].values())
 

@@ -2,20 +2,20 @@
 PRIVATE = 0o700  # the mode of a directory that is made
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
-def is_link(path, at=None):  # Tell whether something is a link, by its path from an open directory.
+def is_link(path, at=None):
     with suppress(OSError):
         return stat.S_ISLNK(os.stat(path, dir_fd=at, follow_symlinks=False).st_mode)
     return False
 
-def refused_link(path):  # Say what can be done about a link.
+def refused_link(path):
     return RefusedError(f"{path} is a link: remove it, or name the directory that it leads to with --state-dir")
 
-class Folder:  # A directory that is open.
+class Folder:
     def __init__(self, at, shown):
         self.at, self.shown, self.mode = at, shown, stat.S_IMODE(os.fstat(at).st_mode)
         self._inner = {}
     @contextmanager
-    def naming(self, name):  # See to it that an error names the whole path, and refuse a link.
+    def naming(self, name):
         path = os.path.join(self.shown, name)
         try:
             yield
@@ -25,24 +25,23 @@ class Folder:  # A directory that is open.
             error.filename = path
             raise
     def enter(self, name, mode=0):
-        """Open a directory in it; one that is made lasts, and has the mode of this one if no other is given."""
         with self.naming(name):
             with suppress(FileExistsError):
                 os.mkdir(name, dir_fd=self.at)
                 os.chmod(name, mode or self.mode, dir_fd=self.at)  # whatever the umask is
                 os.fsync(self.at)
             return Folder(os.open(name, DIRECTORY, dir_fd=self.at), os.path.join(self.shown, name))
-    def _has(self, name):  # Tell whether a directory in it is open, and no command has put anything else in its place.
+    def _has(self, name):
         with suppress(KeyError, OSError):
             now = os.stat(name, dir_fd=self.at, follow_symlinks=False)
             return os.path.samestat(os.fstat(self._inner[name].at), now)
         return False
-    def inner(self, path):  # Return the directory in it that a path of one or two names leads to, and the last name.
+    def inner(self, path):
         folder, _, name = path.rpartition("/")
         if folder and not self._has(folder):
             self._inner[folder] = self.enter(folder)
         return self._inner.get(folder, self), name
-    def open(self, path, flags):  # Open a file in it; one that is made has the mode of the directory.
+    def open(self, path, flags):
         folder, name = self.inner(path)
         with folder.naming(name):
             file = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600, dir_fd=folder.at)
@@ -51,7 +50,6 @@ class Folder:  # A directory that is open.
                     os.fchmod(file, folder.mode & 0o666)
             return file
     def put(self, path, data, lasts=False):
-        """Write a file in it that has its name once it is whole; what has that name now is replaced."""
         folder, name = self.inner(path)
         with folder.naming(name):
             with suppress(FileNotFoundError):
@@ -66,17 +64,15 @@ class Folder:  # A directory that is open.
                 os.fsync(folder.at)
 
 def names_in(path):
-    """Return the names on a path that must not be links: of an absolute one, the whole path is the only one."""
     return [path] if os.path.isabs(path) else path.split("/")
 
-def refuse_links(path):  # Refuse a directory that is reached through a link.
+def refuse_links(path):
     names = names_in(path)
     for part in ("/".join(names[:count]) for count in range(1, len(names) + 1)):
         if is_link(part):
             raise refused_link(part)
 
 def opened_folder(path):
-    """Open the directory of a state, and make it; what everybody may write to is refused, and so is a link in it."""
     try:
         if os.path.isabs(path):
             os.makedirs(os.path.dirname(path), exist_ok=True)

@@ -2,39 +2,36 @@
 OUTPUT = "output "
 UNTOLD = ("last output", "prompt ", "__elicit_step_")  # slots that repeat others, or are no outputs
 
-def kept_slots(program):  # Return each slot that the answer of a step is kept in, with the step, in order.
+def kept_slots(program):
     for name, node in program["nodes"].items():
         for edge in node.get("edges", ()):
             yield from ((name, effect[0]) for effect in edge.get("do", ()) if effect[1:2] == ["keep"])
 
-def outputs_of(program, state):  # Return the outputs that there are.
-    rows = {}
-    for node, slot in dict.fromkeys(kept_slots(program)):
-        text = state.registers.get(slot)
-        if text is None or slot.startswith(UNTOLD):
-            continue
-        is_label = slot.startswith(OUTPUT)
-        row = rows.setdefault(node, {"step": node, "label": node, "names": {}})
-        if is_label:
-            row["label"] = slot[len(OUTPUT) :]
-            row["bytes"] = len(text.encode("utf-8", "replace"))
-        else:
-            row["names"][slot] = len(text.encode("utf-8", "replace"))
-    return {"outputs": list(rows.values())} if rows else {}
-
-def told_outputs(_session, facts, record):  # Return a line for each output, above the steps.
-    if record is not None or not facts.get("outputs"):
-        return []
-    lines = ["  outputs:"]
-    for row in facts["outputs"]:
-        whole = [_sized(row["bytes"])] if "bytes" in row else []
-        parts = whole + [f"{name} {_sized(size)}" for name, size in row["names"].items()]
-        lines.append(one_line(f"{row['label']}: {', '.join(parts)}"))
-    return [lines[0], *(f"    {line}" for line in lines[1:])]
-
 def _sized(size):
     return f"{size:,} byte{'s' * (size != 1)}"
 
-FACTS.append(outputs_of)
-TAILS.append(told_outputs)
+class Produced(OfMore):
+    def facts(self, state):
+        rows = {}
+        for node, slot in dict.fromkeys(kept_slots(self.session.program)):
+            text = state.registers.get(slot)
+            if text is None or slot.startswith(UNTOLD):
+                continue
+            size, is_label = len(text.encode("utf-8", "replace")), slot.startswith(OUTPUT)
+            row = rows.setdefault(node, {"step": node, "label": node, "names": {}})
+            if is_label:
+                row.update(label=slot[len(OUTPUT) :], bytes=size)
+            else:
+                row["names"][slot] = size
+        return {"outputs": list(rows.values())} if rows else {}
+    def lines(self, facts, record):
+        if record is not None or not facts.get("outputs"):
+            return []
+        lines = ["  outputs:"]
+        for row in facts["outputs"]:
+            whole = [_sized(row["bytes"])] if "bytes" in row else []
+            parts = whole + [f"{name} {_sized(size)}" for name, size in row["names"].items()]
+            told = f"{row['label']}: {', '.join(parts)}"
+            lines.append(f"    {one_line(told)}")
+        return lines
 

@@ -2,28 +2,37 @@
 EXIT_COMPLETE, EXIT_STOP, EXIT_REFUSED, EXIT_WAITING, EXIT_INTERRUPTED = 0, 1, 2, 75, 130  # R3
 
 class RefusedError(Exception):
-    """A reason to go no further, after lines with details, for the operator; the exit code is 2 (R3)."""
+    pass
+
+def read_json(path, text):  # any JSON value
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RefusedError(f"{path}: not JSON, which a program reads (`rdc run` reads YAML too): {error}") from None
 
 @contextmanager
-def naming(path):  # See to it that an error of the system names the file that it is about.
+def naming(path):
     try:
         yield
     except OSError as error:
         error.filename = error.filename or str(path)
         raise
 
-def digest(value):  # Return the SHA-256 of a text, or of another value as JSON, wherever and whenever it is made.
+def digest(value):
     import hashlib  # what is slow to import is imported late: `--help` does not need it
+
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
-def identified(program):  # Return what tells a program: its name and source, its hash, short digests of its steps (R4).
-    nodes = {name: {key: node[key] for key in node if key != "at"} for name, node in program["nodes"].items()}
+def identified(program, nodes):
     whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
     hashes = {"program": digest({**whole, "nodes": nodes}), "nodes": {name: digest(nodes[name])[:12] for name in nodes}}
     return {"name": program["name"], "source": program["source"], **hashes}
 
-def differences(recorded, now):  # Say which steps were added, removed and changed since.
+def without_places(program):
+    return {name: {key: node[key] for key in node if key != "at"} for name, node in program["nodes"].items()}
+
+def differences(recorded, now):
     found = {"added": [], "removed": [], "changed": []}
     for name in {**now, **recorded}:
         if now.get(name) != recorded.get(name):

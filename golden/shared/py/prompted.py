@@ -1,20 +1,18 @@
 # --- Prompts that an agent answers because the operator says so by --agent (M3): approval is not for any agent.
 CLOSING = "Answer {}. End your answer with a line that is just the reply."
 
-class Replying(Conversing):  # Calls the agent that answers prompts.
+class Replying(Conversing):
     noun = "agent"
     seconds = AGENT_SECONDS
-    def variables(self, name, what):  # Say that the agent is of no type.
+    def variables(self, name, what):
         return {**super().variables(name, what), "RDC_AGENT_TYPE": ""}
 
 class AgentPrompts(Prompts):
-    """Gets the answers of steps that ask from the agent that was named for it, or like any other prompt."""
     def __init__(self, session):
         super().__init__(session)
-        self._command = getattr(session.options, "agent", None) or ""
+        self._command = named(session.options, session.options.agent or "")
         self._agent = Replying(session) if self._command else None
     def perform(self, name, node):
-        """Ask the agent: the last line of what it says decides, and anything else than a word is fail."""
         done = self.from_file(name) if self._agent is not None else None
         if self._agent is None or done is not None:
             return done or super().perform(name, node)
@@ -26,17 +24,17 @@ class AgentPrompts(Prompts):
         answer = answer_of(answered) or ""
         outcome = verdict(answer)
         how = answered.trouble or ("answered by the agent" if outcome else "the agent did not say pass or fail")
-        return told(Done(outcome or "fail", how), answer)
+        return session.told(Done(outcome or "fail", how), answer)
 
 def verdict(answer):
-    """Return what the last line of an answer says that is not empty; only its letters count, in any case."""
     last = next((line for line in reversed(answer.split("\n")) if line.strip()), "")
     word = re.sub("[^A-Z]", "", last.upper()).lower()
     return "pass" if word == "ok" else MEANINGS.get(word)
 
-PERFORMERS["ask"] = AgentPrompts
-if not any(option == "--agent" for _, option, _, _ in OPTIONS):
-    OPTIONS.append(
-        ("run resume", "--agent", "COMMAND", "answers prompts: a text on standard input, pass or fail as last line")
-    )
+class OfPrompts(Extension):
+    options = AGENT
+    performers = {"ask": AgentPrompts}
+    @staticmethod
+    def suits(program):
+        return "contract" not in program
 

@@ -1,5 +1,4 @@
 # --- The agents that people have, by name: how each takes a prompt on standard input and gives its answer.
-# A command, and the `version` it was read from; where `{model}` stands, `model` goes with the name of a model.
 Recipe = collections.namedtuple("Recipe", "name version command model")
 
 RECIPES = (
@@ -13,14 +12,10 @@ RECIPES = (
     Recipe("cursor", "documentation of 2026-11", 'cursor-agent -p --output-format text{model} -- "$(cat)"', "--model"),
 )
 
-def is_recipe(agent):  # Tell whether an agent is called by a name of this table.
+def is_recipe(agent):
     return any(recipe.name == agent.strip() for recipe in RECIPES)
 
 def called(agent, model=''):
-    """Return the command of an agent: that of the recipe if it is the name of one, else the agent itself.
-
-    Raises RefusedError where a model is named for what is no recipe.
-    """
     recipe = next((recipe for recipe in RECIPES if recipe.name == agent.strip()), None)
     if recipe is not None:
         return recipe.command.replace("{model}", f" {recipe.model} {shlex.quote(model)}" if model else "")

@@ -7,7 +7,7 @@ OBJECT = re.compile(r'\s*\{\s*["}]')  # how JSON begins; the name of a step may 
 AROUND = " \t\n\r\v\f"  # what does not count at the ends of a reply that is any text (I10)
 FREE = ("input", "select")  # what asks for a text: then no line is a comment
 
-def check_reply(reply):  # Return a reply that is a text and not too long.
+def check_reply(reply):
     try:
         size = len(reply.encode())
     except UnicodeEncodeError:
@@ -16,7 +16,7 @@ def check_reply(reply):  # Return a reply that is a text and not too long.
         raise RefusedError(f"the reply is longer than {LARGEST_REPLY:,} bytes")
     return reply
 
-def taken_from(reply):  # Return the reply of an `answer`: `-` stands for what comes on standard input.
+def taken_from(reply):
     if reply != "-":
         return check_reply(reply)
     data = sys.stdin.buffer.read(LARGEST_REPLY + 2)
@@ -25,7 +25,7 @@ def taken_from(reply):  # Return the reply of an `answer`: `-` stands for what c
     except UnicodeDecodeError:
         raise RefusedError("the reply on standard input is not UTF-8") from None
 
-def typed(display, signals, prompt, is_long=False):  # Return what a person types, a line or more; None for nothing.
+def typed(display, signals, prompt, is_long=False):
     display.line(f"{prompt} (end it with Ctrl-D)" if is_long else f"{prompt} ", end="\n" if is_long else "")
     lines = []
     while True:
@@ -42,16 +42,16 @@ def typed(display, signals, prompt, is_long=False):  # Return what a person type
             return "".join(lines).removesuffix("\n") if lines else None
         lines.append(line)
 
-class Script:  # Reads a file of answers: lines, texts of several lines, or JSON.
-    def __init__(self, nodes):
+class Script:
+    def __init__(self, nodes, kinds):
         self._nodes = nodes
         self._owners = {}
         for name, node in nodes.items():
             if node["task"] in ANSWERED and node.get("stage", "execute") == "execute":
-                self._owners.update(dict.fromkeys(PERFORMERS[node["task"]].names(name, node), node))
+                self._owners.update(dict.fromkeys(kinds[node["task"]].names(name, node), node))
         self._names = sorted(self._owners, key=len, reverse=True)
         self._is_free = any(node["task"] in FREE for node in nodes.values())
-    def read(self, text):  # Return the answers in order, and what is wrong with some.
+    def read(self, text):
         found = self._json(text) if OBJECT.match(text) else self._lines(text)
         for item in found:
             if isinstance(item, Answer) and self._problem(item):
@@ -96,7 +96,7 @@ class Script:  # Reads a file of answers: lines, texts of several lines, or JSON
                     if inner is None
                     else Answer(number, name, inner)
                 )
-    def _bare(self, reply):  # Take spaces and a comment away from a reply that is a word.
+    def _bare(self, reply):
         return reply if self._is_free else re.sub(r"(^|\s)#.*", "", reply).strip()
     @staticmethod
     def _until(word, lines):
@@ -106,7 +106,7 @@ class Script:  # Reads a file of answers: lines, texts of several lines, or JSON
                 return "\n".join(inner)
             inner.append(line)
         return None
-    def _problem(self, answer):  # Say what is wrong with an answer, as far as that is known before the run.
+    def _problem(self, answer):
         try:
             check_reply(answer.reply)
         except RefusedError as error:
@@ -124,9 +124,12 @@ class Script:  # Reads a file of answers: lines, texts of several lines, or JSON
             return f"expected one of {', '.join(node['words'])} for {answer.step}"
         return ""
 
-def read_script(text, nodes):  # Read a file of answers for a program that takes texts.
-    return Script(nodes).read(text)
-
-READERS.append(read_script)
-REPLIES.append(taken_from)
+class Replies(Extension):
+    @staticmethod
+    def suits(program):
+        return any(node["task"] in ANSWERED and node["task"] != "ask" for node in program["nodes"].values())
+    def answers_in(self, text, nodes):
+        return Script(nodes, self.session.kinds).read(text)
+    def reply(self, reply):
+        return taken_from(reply)
 

@@ -1,10 +1,9 @@
 # --- Reports as files: a block is added below a heading with the date, once; files change whole or not at all (I29).
-def heading_date():  # Return the time as it stands in headings.
+def heading_date():
     return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
 
 @contextmanager
 def folder_of_reports(folder, at=None):
-    """Open the folder of reports, by its path from an open directory, and make it; a link in its place is refused."""
     with suppress(FileExistsError):
         os.mkdir(folder, 0o700, dir_fd=at)
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=at)
@@ -13,7 +12,7 @@ def folder_of_reports(folder, at=None):
     finally:
         os.close(opened)
 
-def report_blocks(folder, texts):  # Return what is added to which report for these texts; an empty one adds nothing.
+def report_blocks(folder, texts):
     date, found = heading_date(), {}
     for report, text in texts.items():
         size = report_size(os.path.join(folder, f"{report}.md"))
@@ -21,14 +20,14 @@ def report_blocks(folder, texts):  # Return what is added to which report for th
             found[report] = (size, "\n" * bool(size) + f"## {date}\n\n{text}\n")
     return found
 
-def report_size(path):  # Return the size of a report; what is in its place and none has none.
+def report_size(path):
     try:
         about = os.lstat(path)
     except OSError:
         return 0
     return about.st_size if stat.S_ISREG(about.st_mode) else 0
 
-def add_block(folder, report, place, text, at=None):  # Add a block to a report at a place, unless it stands there.
+def add_block(folder, report, place, text, at=None):
     name, draft, block = f"{report}.md", f".{report}.new", text.encode("utf-8", "replace")
     with folder_of_reports(folder, at) as inside:
         before = read_report(name, inside)
@@ -41,13 +40,11 @@ def add_block(folder, report, place, text, at=None):  # Add a block to a report 
         os.replace(draft, name, src_dir_fd=inside, dst_dir_fd=inside)
 
 def open_new(path, at=None):
-    """Open a new file; what an agent may have put in its place is not followed, nor waited for."""
     with suppress(FileNotFoundError):
         os.unlink(path, dir_fd=at)
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600, dir_fd=at), "wb")
 
 def read_report(path, at=None):
-    """Read a report; what an agent may have put in its place is not followed, nor waited for."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW, dir_fd=at)
     except FileNotFoundError:

@@ -2,7 +2,7 @@
 RESUMED = "resumed"  # the outcome of an end that a resume takes a failed run away from
 STATES = {"stop": FAILED, "complete": COMPLETED}
 
-class RunRecords:  # What the records of a run say after each record of its journal.
+class RunRecords:
     def __init__(self, program, begin):
         contract = program["contract"]
         specs = filled_values(contract, list(contract["steps"].values()), begin["registers"])
@@ -32,7 +32,6 @@ class RunRecords:  # What the records of a run say after each record of its jour
         self._tell("WorkflowStarted", workflow=self._workflow)
         self._come(begin["node"], begin["condition"])
     def files(self):
-        """Return what stands in each file, in the order in which they are written: events first, the manifest last."""
         gates = list(self.gates.values())
         return {
             "events": self.events,
@@ -43,7 +42,6 @@ class RunRecords:  # What the records of a run say after each record of its jour
             "manifest": {**self.manifest, "updated_at": self._now},
         }
     def apply(self, record):
-        """Go on by one record of the journal; tells whether that says anything of the run as others see it."""
         is_done, goes_on = record["kind"] == "done", record.get("condition") == "running"
         if not (is_done or goes_on):
             return False
@@ -59,14 +57,12 @@ class RunRecords:  # What the records of a run say after each record of its jour
     def _step_of(self, name):
         step = self._nodes.get(name, {}).get("step")
         return step if step in self.steps else None
-    def _tell(self, kind, step=None, **payload):  # Add an event.
+    def _tell(self, kind, step=None, **payload):  # any JSON value
         about = {"run_id": self._run, "timestamp": self._now, **payload}
         event = {"event_type": kind, "run_id": self._run, "step_id": step, "timestamp": self._now, "payload": about}
         self.events.append(event)
     # --- Where the run comes to ------------------------------------------------------------------------------------
-
     def _come(self, name, condition, before=None):
-        """Come to a node from one of the step `before`; a step that is left for another one is completed (I32)."""
         self._node, step = name, self._step_of(name)
         node = self._nodes.get(name, {})
         if before is not None and step != before and condition != "stop":
@@ -79,14 +75,14 @@ class RunRecords:  # What the records of a run say after each record of its jour
             self.manifest["current_step"] = step
             if condition == "running":
                 self._attempt(step)
-    def _go_on(self, name, resumes):  # Go on at a step: after a pause, or in another call of the program.
+    def _go_on(self, name, resumes):
         step = self._step_of(name)
         if step is None or self._nodes[name]["task"] != "stage":
             return
         if self._is_open or (resumes and self.manifest["status"] == RUNNING):
             self._tell("WorkflowResumed", step)
         self._attempt(step)
-    def _attempt(self, step):  # Begin an attempt at a step, unless one is under way (B15: told once).
+    def _attempt(self, step):
         if self._is_open:
             return
         self._is_open, about = True, self.steps[step]
@@ -96,7 +92,7 @@ class RunRecords:  # What the records of a run say after each record of its jour
         start(about, self._now)
         about.update(attempts=about["attempts"] + 1, tools=[])
         self._tell("WorkflowStepStarted", step, attempt=about["attempts"])
-    def _block(self, step, name):  # Wait at a gate: the step is created or updated first (B5).
+    def _block(self, step, name):
         gate, about = self._nodes[name]["gate"], self.steps[step]
         start(about, self._now)
         change(about, BLOCKED)
@@ -134,7 +130,6 @@ class RunRecords:  # What the records of a run say after each record of its jour
         else:
             self._tell("WorkflowCompleted")
     # --- What a step leaves ----------------------------------------------------------------------------------------
-
     def _leave(self, record):
         node = self._nodes.get(record["node"], {"task": ""})
         if record["outcome"] == RESUMED:
@@ -143,7 +138,7 @@ class RunRecords:  # What the records of a run say after each record of its jour
             self._decide(node, record)
         elif node["task"] == "stage":
             self._keep(node, record)
-    def _decide(self, node, record):  # Record who let the run through a gate, or did not.
+    def _decide(self, node, record):
         gate, step, is_approved = node["gate"], node["step"], record["outcome"] == "approved"
         decided = {"by": record.get("by"), "at": self._now, "note": record.get("note", "")}
         self.gates[gate]["status"] = record["outcome"]
@@ -155,7 +150,7 @@ class RunRecords:  # What the records of a run say after each record of its jour
         approval = {"gate_id": gate, "step_id": step, "approved_by": decided["by"], "approved_at": self._now}
         self.approvals.append({**approval, "note": decided["note"], "how": record["how"]})
         self._tell("HumanGateApproved", step, gate_id=gate, approved_by=decided["by"])
-    def _keep(self, node, record):  # Take over what came of a stage.
+    def _keep(self, node, record):
         step, found, has_failed = node["step"], record.get("found", {}), record["outcome"] == "fail"
         about = self.steps[step]
         if "guardrails" in found:
@@ -173,9 +168,9 @@ class RunRecords:  # What the records of a run say after each record of its jour
             self._index(step, found)
         if has_failed and self._is_over(node, record["next"]):
             self._is_open, about["error"] = False, record["how"] or f"{node['stage']} failed"
-    def _is_over(self, node, following):  # Tell whether a failure ends its attempt: that of an optional tool does not.
+    def _is_over(self, node, following):
         return following == self._first[node["step"]] or self._nodes.get(following, {}).get("task") == "end"
-    def _index(self, step, found):  # Index the outputs and the evidence of a step (B13).
+    def _index(self, step, found):
         artifacts = [{**one, "step_id": step, "recorded_at": self._now} for one in found.get("artifacts", ())]
         evidence = [{**one, "step_id": step} for one in found.get("evidence", ())]
         self.found["artifacts"] += artifacts

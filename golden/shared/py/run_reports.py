@@ -1,16 +1,16 @@
 # --- What is told of a run and taken out of it: its timeline, and the outputs of its steps.
-def records_told(session):  # Return the files of the run as its journal has them now, without writing any.
+def records_told(session):
     state = session.read()
     if state is None:
         raise RefusedError(f"no run has begun here ({session.store.directory})")
     session.state = state
     return RunFiles(session, records_of(session))
 
-def show_timeline(session):  # Print the timeline.
-    entries = in_masked(records_told(session).records.files()["timeline"]["entries"])
+def show_timeline(session):
+    entries = in_masked(session.mask, records_told(session).records.files()["timeline"]["entries"])
     return session.display.say(timeline_lines(entries, bool(session.options.markdown)))
 
-def outputs(session):  # Copy the outputs of completed steps to a folder, or bring back those that are not there.
+def outputs(session):
     options = session.options
     if bool(options.to) == bool(getattr(options, "from")):
         raise RefusedError("outputs needs --to DIR or --from DIR")
@@ -27,14 +27,14 @@ def outputs(session):  # Copy the outputs of completed steps to a folder, or bri
     return EXIT_COMPLETE
 
 def place_of_output(root, path):
-    """Return where an output lies: links within the project are followed, those that lead out of it are not."""
     try:
         return os.path.join(os.path.realpath(root), *inside(root, path))
     except UnsafeError as error:
         raise RefusedError(f"output {error}") from None
 
-def digest_of(path):  # Return the SHA-256 of a regular file; None if there is none.
+def digest_of(path):
     import hashlib
+
     with suppress(OSError):
         if os.path.isfile(path) and not os.path.islink(path):
             with open(path, "rb") as file:
@@ -42,8 +42,8 @@ def digest_of(path):  # Return the SHA-256 of a regular file; None if there is n
     return None
 
 def copy(source, target, artifact):
-    """Copy an output that is as it was indexed, whole or not at all; returns what is wrong."""
     import shutil
+
     found = digest_of(source)
     if found != artifact["sha256"]:
         how = "is not there" if found is None else "was changed since it was indexed"
@@ -58,12 +58,18 @@ def copy(source, target, artifact):
             os.unlink(draft)
     return []
 
-COMMANDS["timeline"] = ("tell what happened, and when", show_timeline)
-COMMANDS["outputs"] = ("copy the outputs of completed steps", outputs)
-OPTIONS += [
-    ("timeline outputs", "--state-dir", "DIR", "where the state is kept"),
-    ("timeline", "--markdown", "", "as a table in Markdown"),
-    ("outputs", "--to", "DIR", "the folder to copy to"),
-    ("outputs", "--from", "DIR", "the folder to bring back from what is not there"),
-]
+class RunReports(Extension):
+    commands = {
+        "timeline": ("tell what happened, and when", show_timeline),
+        "outputs": ("copy the outputs of completed steps", outputs),
+    }
+    options = (
+        ("timeline outputs", "--state-dir", "DIR", "where the state is kept"),
+        ("timeline", "--markdown", "", "as a table in Markdown"),
+        ("outputs", "--to", "DIR", "the folder to copy to"),
+        ("outputs", "--from", "DIR", "the folder to bring back from what is not there"),
+    )
+    @staticmethod
+    def suits(program):
+        return "contract" in program
 

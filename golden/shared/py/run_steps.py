@@ -9,9 +9,9 @@ ALLOWED = {
 }
 
 class IllegalTransitionError(Exception):
-    """A status that a step cannot change to: an error in rdc, or a journal that rdc has not written."""
+    pass
 
-def run_step(spec):  # Return the record of a step that has not begun (B14).
+def run_step(spec):
     return {
         "step_id": spec["id"],
         "name": spec.get("name", ""),
@@ -27,18 +27,18 @@ def run_step(spec):  # Return the record of a step that has not begun (B14).
         "guardrails": {"input": None, "output": None},
     }
 
-def change(step, status):  # Change the status of a step; any change that is not allowed is a bug, and raises.
+def change(step, status):
     if status not in ALLOWED[step["status"]]:
         raise IllegalTransitionError(f"step {step['step_id']}: {step['status']} cannot become {status}")
     step["status"] = status
 
-def start(step, time):  # Let a step run, if it does not.
+def start(step, time):
     if step["status"] != RUNNING:
         change(step, RUNNING)
     step["started_at"] = step["started_at"] or time
     step["ended_at"] = None
 
-def end(step, status, time):  # Let a step be completed or failed.
+def end(step, status, time):
     change(step, status)
     step["ended_at"] = time
 

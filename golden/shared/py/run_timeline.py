@@ -5,17 +5,15 @@ WHEN = {
     "evidence": ("evidence", "date"),
     "drrs": ("drr", "recorded_at"),
 }
-"""Of each kind of record what its entries are called, and the field that says when it was made."""
 DETAILS = ("reason", "approved_by", "attempt", "attempts", "error", "path", "evidence_id", "name", "status", "note")
 MARKUP = frozenset("&<>|\\`*_[]#~!@")
 HEADINGS = ("Time", "Event", "Step", "Details")
 
-def timeline(run, now, events, gates, found):  # Return the timeline of a run.
+def timeline(run, now, events, gates, found):
     entries = sorted(_entries(events, gates, found), key=lambda entry: in_order(entry["timestamp"]))
     return {"run_id": run, "generated_at": now, "entries": entries}
 
 def in_order(timestamp):
-    """Return a time so that the texts of times have the order of the times: some have no fraction of a second."""
     return timestamp[:-1].ljust(20, ".").ljust(26, "0")
 
 def _entries(events, gates, found):
@@ -31,7 +29,6 @@ def _entry(kind, timestamp, step, details):
     return {"kind": kind, "timestamp": timestamp, "step_id": step, "details": details}
 
 def timeline_lines(entries, is_markdown):
-    """Return a timeline as a table of what happened: its events and the calls of tools."""
     rows = [HEADINGS, *(_row(entry) for entry in entries if entry["kind"] in ("event", "tool"))]
     if is_markdown:
         rows.insert(1, ("---",) * len(HEADINGS))
@@ -49,6 +46,6 @@ def _row(entry):
 def _shown(value):
     return one_line(value if isinstance(value, str) else json.dumps(value))
 
-def _in_markdown(text):  # Write a text so that nothing in it is Markdown, HTML or an address.
+def _in_markdown(text):
     return "".join(f"&#{ord(sign)};" if sign in MARKUP else sign for sign in text.replace("://", ": //"))
 

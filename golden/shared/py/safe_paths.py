@@ -4,9 +4,9 @@ PROTECTED = (".git", OURS)  # what Git and rdc keep: to write there would change
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 class UnsafeError(ValueError):
-    """A path that is not used, and why."""
+    pass
 
-def inside(root, path):  # Return the names that lead from the root to a path, with the links in it followed.
+def inside(root, path):
     try:
         is_path = bool(path) and b"\0" not in os.fsencode(path)
     except UnicodeEncodeError:
@@ -22,7 +22,7 @@ def inside(root, path):  # Return the names that lead from the root to a path, w
     return [name for name in os.path.relpath(real, top).split(os.sep) if name != os.curdir]
 
 @contextmanager
-def folder_inside(root, names, makes=False):  # Open the folder that names lead to, without following links.
+def folder_inside(root, names, makes=False):
     folder = os.open(os.path.realpath(root), FOLDER)
     try:
         for name in names:
@@ -37,7 +37,7 @@ def folder_inside(root, names, makes=False):  # Open the folder that names lead 
         os.close(folder)
 
 @contextmanager
-def safely(path):  # Say which path an error of the system is about.
+def safely(path):
     try:
         yield
     except OSError as error:
@@ -46,7 +46,6 @@ def safely(path):  # Say which path an error of the system is about.
         raise UnsafeError(f"{one_line(path)} {reason}") from None
 
 def check_there(root, path):
-    """Refuse a path that is not there: a regular file, or a folder where the path ends with a slash."""
     names = inside(root, path)
     with safely(path), folder_inside(root, names[:-1]) as folder:
         mode = os.stat(names[-1] if names else ".", dir_fd=folder, follow_symlinks=False).st_mode
@@ -55,8 +54,11 @@ def check_there(root, path):
     if not stat.S_ISREG(mode):
         raise UnsafeError(f"{one_line(path)} is not a regular file")
 
+def is_missing(root, path):
+    return not os.path.lexists(os.path.join(os.path.realpath(root), *inside(root, path)))
+
 @contextmanager
-def opened(root, path):  # Open a regular file for reading; a pipe in its place is not waited for.
+def opened(root, path):
     names = inside(root, path)
     with safely(path), folder_inside(root, names[:-1]) as folder:
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -69,7 +71,7 @@ def opened(root, path):  # Open a regular file for reading; a pipe in its place 
     finally:
         os.close(file)
 
-def read_inside(root, path, most=LARGEST_FILE):  # Read a regular file.
+def read_inside(root, path, most=LARGEST_FILE):
     content = bytearray()
     with opened(root, path) as file:
         while piece := os.read(file, 1 << 20):
@@ -78,7 +80,7 @@ def read_inside(root, path, most=LARGEST_FILE):  # Read a regular file.
                 raise UnsafeError(f"{one_line(path)} is larger than {most:,} bytes")
     return bytes(content)
 
-def write_inside(root, path, content):  # Write a file, whole or not at all; folders on the way are made.
+def write_inside(root, path, content):
     names = inside(root, path)
     if not names or path.endswith("/"):
         raise UnsafeError(f"{one_line(path)} is a folder")
@@ -102,7 +104,7 @@ def _replace(folder, name, content):
             os.unlink(draft, dir_fd=folder)
         raise
 
-def list_inside(root, path):  # Return the names in a folder, sorted; those of folders end with a slash.
+def list_inside(root, path):
     with safely(path), folder_inside(root, inside(root, path)) as folder, os.scandir(folder) as entries:
         names = (entry.name + ("/" if entry.is_dir(follow_symlinks=False) else "") for entry in entries)
         return sorted(NO_TEXT.sub("\ufffd", name) for name in names)

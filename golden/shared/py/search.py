@@ -8,9 +8,9 @@ print(re.search(pattern, answer, re.IGNORECASE) is not None)
 """
 
 class SearchError(Exception):
-    """What kept a process from looking for a pattern."""
+    pass
 
-def searched_word(processes, what, answer):  # Return the word of an agent's answer, and what went wrong.
+def searched_word(processes, what, answer):
     settings = what.get("keywords", ()), what.get("validation"), what.get("excused", ())
     try:
         return read_word(answer, *settings, search=lambda pattern, text: _is_found(processes, pattern, text)), ""
@@ -21,7 +21,6 @@ def _is_found(processes, pattern, answer):
     return child_says(processes, SEARCH, [pattern, answer], LONGEST_SEARCH, "-S") == b"True\n"
 
 def child_says(processes, code, given, seconds, *flags):
-    """Return what a small program of Python says of a JSON value, in a process of its own."""
     words = [sys.executable, "-I", *flags, "-W", "ignore", "-c", code, str(seconds)]
     call = Call(f"exec {shlex.join(words)}", os.environb, json.dumps(given).encode(), lambda _lines: None)
     (answered,) = exchange(processes, [call], seconds)

@@ -1,62 +1,55 @@
 # --- A run: the loop that does one step after the other and records each before it goes on.
-Done = collections.namedtuple("Done", "outcome how note verbs", defaults=(None, VERBS,))  # What came of a step.
-
-class Waiting(BaseException):
-    """No error: the run cannot go on before somebody decides; the arguments say how, a line each."""
-
-class Performer:  # Does the steps of one kind of task. A module that knows a kind adds its class to PERFORMERS.
-    recovers = True  # whether a step can be interrupted half done, so that somebody must decide (R2)
-    def __init__(self, session):
-        self.session = session
-    def preview(self, _name, _node):  # Say what would come of a step, without doing it.
-        return Done("pass", "assumed")
-    @staticmethod
-    def replies(_node):  # Return the replies with which a step that waits is answered.
-        return []
-    @staticmethod
-    def names(name, _node):  # Return the names under which a step that waits is answered.
-        return [name]
-    def is_named(self, said, name, node):  # Tell whether an operator's word names a step that waits.
-        return said in self.names(name, node)
-    def given(self, name, reply, _how):  # Read the reply to a step; None if the step needs further ones.
-        raise RefusedError(f"{name} takes no answer such as {one_line(reply)}")
-
-PERFORMERS = {}
-OPENS = []  # what modules read when a run is taken up
-ENTERS = []  # what they show before a step is named
-TAKES = []  # what they do before a run is taken up
-RECORDS = []  # what they make of what is written down
-EVENTS = []  # what they do where something happens
-REPEATS = []  # the words that go on with a run
-
-def told(done, text):  # Return an outcome to which a text belongs.
-    return done
-
-def masked(text):  # Return a text without what must not be kept.
-    return text
-
-class Session:  # One call of a program: what the operator wants, the state that is kept, and the run that it is about.
+class Session:
     answers = None
-    def __init__(self, program, options, display):
-        self.program, self.options, self.display = program, options, display
-        self.store = Store((options.state_dir or os.path.join(OURS, program["name"])).rstrip("/") or "/")
+    def __init__(self, program, options, display, kinds, parse=read_json):
+        self.program, self.options, self.display, self.parse = program, options, display, parse
+        self.kinds = {task: performer for kind in kinds for task, performer in kind.performers.items()}
+        self.extensions, self.at = [kind(self) for kind in kinds], functools.cache(self._at)
+        for prepare in self.at("prepare"):
+            prepare()
+        directory = (options.state_dir or os.path.join(OURS, program["name"])).rstrip("/") or "/"
+        self.store = Store(directory, {"", *(kind.mode for kind in kinds)})
         self.is_interactive = display.is_terminal and sys.stdin.isatty()
-        doing = [name for name, node in program["nodes"].items() if node["task"] in PERFORMERS]
-        self._places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
-        self._began, self._done, self.identity = time.monotonic(), 0, functools.cache(lambda: identified(program))
-    def call(self, *words):  # Return the command with which the operator calls a subcommand.
+        doing = [name for name, node in program["nodes"].items() if node["task"] in self.kinds]
+        self.places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
+        self._began, self._done = time.monotonic(), 0
+        self.identity = functools.cache(lambda: identified(program, self.through("identify", without_places(program))))
+    def _at(self, moment):
+        return [getattr(one, moment) for one in self.extensions if hasattr(one, moment)]
+    def through(self, moment, value, *about):  # whatever they change
+        for change in self.at(moment):
+            value = change(*about, value)
+        return value
+    def gathered(self, moment, *about):
+        return [each for say in self.at(moment) for each in say(*about)]
+    def call(self, *words):
+        for called in self.at("call"):
+            if instead := called(words):
+                return str(instead)
         place = ("--state-dir", self.options.state_dir) if self.options.state_dir else ()
-        for repeat in REPEATS:
-            place = repeat(self.options, words[0])
+        for repeat in self.at("repeat"):
+            place = repeat(words[0])
         return f"{self.options.prog} {' '.join(map(shlex.quote, [*words, *place]))}"
-    def alone(self):  # Keep every other run away until this process ends.
+    def mask(self, text):
+        return str(self.through("mask", text))
+    def told(self, done, text):
+        for tell in self.at("told"):
+            done = tell(done, text)
+        return done
+    # --- The state ---
+    def alone(self):
         if self.options.command != "run" and not os.path.exists(self.store.path):
             self.read()
         self.store.lock()
-    def is_same(self, state):  # Tell whether a state belongs to this version of the program (R4).
+    def is_same(self, state):
         return bool(self.identity()["program"] == state.program)
-    def read(self, begins=False):  # Read the state; refuses that of another program (R4), and to begin beside a run.
-        old, about = self.store.read(), self.program
+    def read_state(self):
+        state = self.store.read()
+        for look in self.at("read") if state is not None else ():
+            look(state)
+        return state
+    def read(self, begins=False):
+        old, about = self.read_state(), self.program
         if old is None and not begins:
             raise RefusedError(f"no run has begun here ({self.store.directory}); begin one: {self.call('run')}")
         if old is None or (old.condition in ENDED if begins else self.options.adopt or self.is_same(old)):
@@ -70,96 +63,107 @@ class Session:  # One call of a program: what the operator wants, the state that
             raise RefusedError(reset, f"{whose}, this is {ours}: use --state-dir, or archive it with reset")
         if begins:
             version = "" if is_same else ", of a different version of this program"
-            choices = [f"to resume it:   {again}"] if old.node in self._places else []
+            choices = [f"to resume it:   {again}"] if old.node in self.places else []
             raise RefusedError(*choices, reset, f"an unfinished run stands at {old.node}{version}")
         if old.condition not in ENDED:
-            found = differences(old.nodes, self.identity()["nodes"])
-            how = f"to resume with this version all the same: {again}"
-            raise RefusedError(*found, how, "this run belongs to a different version of this program")
+            raise self.of_another_version(old)
         return old
-    def take(self, state=None):  # Be about a run, a new one if none is given; signals are held back from here on.
-        is_resumed = state is not None and (state.condition == "running" or "mode" in state.begin)
-        if is_resumed or self.is_interactive:
-            load()
-        for take in TAKES:
-            take(self, state)
-        self.state, self.signals = state or State(self._first_record()), Signals()
-        self.display.gives_up = self.signals.has_come
-        tasks = {name: self.program["nodes"][name]["task"] for name in self._places}
-        performers = {task: PERFORMERS[task](self) for task in sorted(set(tasks.values()))}
-        self.performers = {name: performers[task] for name, task in tasks.items()}
-        self.ask = functools.partial(question, self.display, self.signals)
-        with self.signals.listening():  # a pipe is waited for until its other end is opened
-            for look in OPENS:
-                look(self)
-            if self.options.events is not None and not self.options.dry_run:
-                self._events = os.open(self.options.events, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
-    def _first_record(self):
-        registers = {**self.program["registers"]}
-        move = follow(self.program, {"go": self.program["entry"]}, registers)
-        run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
-        where = {"time": utc_now(), "cwd": os.getcwd(), "registers": dict(move.registers), "node": move.node}
-        record = {"kind": "begin", "format": FORMAT, "run": run, **self.identity(), **where, **self._stand(move)}
-        for write in RECORDS:
-            record = write(self, record)
-        return record
-    def _stand(self, move, before=None, begins=True):  # Say what a run does where it moved.
-        node = self.program["nodes"][move.node]
-        if node["task"] == "end":
-            return {"condition": node["result"], "message": self.filled(node, "message", move.registers)}
-        stand = {"condition": "running" if begins else "ready"}
-        if not PERFORMERS[node["task"]].recovers:
-            stand["condition"] = "waiting"
-        return stand
-    def adopt(self):  # Go on with another program than the run began with (R4), with counters and texts that both have.
+    def of_another_version(self, old):
+        how = f"to resume with this version all the same: {self.call('resume', '--adopt')}"
+        found = differences(old.nodes, self.identity()["nodes"])
+        return RefusedError(*found, how, "this run belongs to a different version of this program")
+    def adopt(self):
         old, new, condition = self.state.registers, self.program["registers"], self.state.condition
-        if self.state.node not in self._places:
+        if self.state.node not in self.places:
             raise RefusedError(f"the run stands at {self.state.node}, which this program does not have")
         if not self.performers[self.state.node].recovers:
             condition = "waiting"
         kept = {name: old[name] for name in {*new} & {*old} if isinstance(old[name], int) == isinstance(new[name], int)}
         stand = {"time": utc_now(), "condition": condition, "registers": {**new, **kept}}
         self.record({"kind": "adopt", **self.identity(), **stand})
-    def filled(self, node, key, registers=None):  # Return a text of a step, whole.
-        return node.get(key, "")
-    def label(self, name):  # Return a step's name and title as people read them.
-        return one_line(f"{name} {self.filled(self.program['nodes'][name], 'title')}")
-    def texts(self, node, key):  # Return a text of a step as the lines in which it is shown.
-        return [f"    {line}".rstrip() for line in clean(self.filled(node, key)).strip("\n").splitlines()]
-    def record(self, record, sync=True):  # Write a record to the journal and take it into account.
-        for look in RECORDS:
-            record = look(self, record)
+    def beside(self):
+        return {path: ending for look in self.at("beside") for path, ending in look().items()}
+    def archive(self, name):
+        return self.store.archive(name, self.beside())
+    # --- The run ---
+    def take(self, state=None):
+        for prepare in self.at("before_run"):
+            prepare(state)
+        self.state, self.signals = state or State(self._first_record()), Signals()
+        self.display.gives_up = self.signals.has_come
+        tasks = {name: self.program["nodes"][name]["task"] for name in self.places}
+        performers = {task: self.kinds[task](self) for task in sorted(set(tasks.values()))}
+        self.performers = {name: performers[task] for name, task in tasks.items()}
+        self.ask = functools.partial(question, self.display, self.signals)
+        with self.signals.listening():  # a pipe is waited for until its other end is opened
+            for look in self.at("open"):
+                look()
+            if self.options.events is not None and not self.options.dry_run:
+                self._events = os.open(self.options.events, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+    def _first_record(self):
+        registers = {**self.program["registers"]}
+        for look in self.at("registers"):
+            registers.update(look())
+        move = follow(self.program, {"go": self.program["entry"]}, registers)
+        run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
+        where = {"time": utc_now(), "cwd": os.getcwd(), "registers": dict(move.registers), "node": move.node}
+        record = {"kind": "begin", "format": FORMAT, "run": run, **self.identity(), **where, **self.stand(move)}
+        found = self.through("record", record)
+        return found
+    def stand(self, move, before=None, begins=True):
+        node = self.program["nodes"][move.node]
+        if node["task"] == "end":
+            return {"condition": node["result"], "message": self.filled(node, "message", move.registers)}
+        stand = {"condition": "running" if begins else "ready"}
+        if not self.kinds[node["task"]].recovers:
+            stand["condition"] = "waiting"
+        found = self.through("stand", stand, move, before)
+        return found
+    def record(self, record, sync=True):
+        record = self.through("record", record)
         self.store.append(record, sync)
         self.state.apply(record)
-    def emit(self, event, is_between=False, **fields):  # Append an event for machines.
+        for follow_up in self.at("written"):
+            follow_up(record)
+    def emit(self, event, is_between=False, **fields):
         fields = {"step" if key == "node" else key: value for key, value in fields.items()}
-        for tell in EVENTS:
-            tell(self, event, fields)
+        for tell in self.at("event"):
+            tell(event, fields)
         if self.options.events is None:
             return
-        about = {"event": event, "time": utc_now(), "run": self.state.begin["run"], **fields}
-        for look in RECORDS:
-            about = look(self, about)
+        about = self.through("record", {"event": event, "time": utc_now(), "run": self.state.begin["run"], **fields})
         try:
             self.display.put(json.dumps(about) + "\n", self._events)
         except OSError as error:
             if is_between:
                 self.rest()
             raise RefusedError(f"{self.options.events}: cannot write the event {event}: {error.strerror}") from None
-    def go(self, resumed):  # Walk to an end, or as far as possible, and return the exit code (R3).
+    def go(self, resumed):
         state = self.state
+        for look in self.at("resumed") if resumed else ():
+            look()
         self.emit("run_started", not resumed, name=self.program["name"], resumed=resumed)
         try:
             if resumed and state.condition == "running":
                 self._take_up(state.node)
             while state.condition not in ENDED:
+                for said in filter(None, (halts() for halts in self.at("halt"))):
+                    self.display.rule(said)
+                    return EXIT_COMPLETE
                 self._do_next(state.node)
         except Waiting as reason:
+            for look in self.at("waits"):
+                look()
             return self._leave("waiting", EXIT_WAITING, *reason.args)
         except Interrupted:
             return self._leave("interrupted", EXIT_INTERRUPTED, f"to go on: {self.call('resume')}")
+        return self._finish()
+    def _finish(self):
+        for look in self.at("end"):
+            look()
+        state, done = self.state, self._done
         self.emit("run_finished", result=state.condition, message=state.message)
-        if done := self._done:
+        if done:
             self.display.line(f"{done} step{'s' * (done > 1)} run in {duration(time.monotonic() - self._began)}")
         self.display.rule(f"{state.condition.upper()} {one_line(state.message)}".rstrip())
         return EXIT_COMPLETE if state.condition == "complete" else EXIT_STOP
@@ -168,63 +172,77 @@ class Session:  # One call of a program: what the operator wants, the state that
         for line in (*hints, f"{how.upper()} {self.label(self.state.node)}"):
             self.display.rule(line)
         return code
-    def _take_up(self, name):  # Go on at a step that was interrupted, as somebody decides.
+    def _take_up(self, name):
         done = self.performers[name].recover(name)
         if done is None:
             self._do_next(name, again=True)
         else:
-            self.display.started(self._places[name], self.label(name), ["interrupted"])
+            self.display.started(self.places[name], self.label(name), ["interrupted"])
             self.settle(name, done, 0.0)
     def _do_next(self, name, again=False):
         self.heed()
         node, about, begun = self.program["nodes"][name], self._about(name), time.monotonic()
-        details = [f"attempt {about['attempt']}"] if about["attempt"] > 1 else []
-        for enter in ENTERS:
-            enter(self, node)
-        self.display.started(self._places[name], self.label(name), details)
+        details = [f"instance {'.'.join(map(str, about['instances'].values()))}"] if about["instances"] else []
+        details += [f"attempt {about['attempt']}"] if about["attempt"] > 1 else []
+        for enter in self.at("enter"):
+            enter(node)
+        self.display.started(self.places[name], self.label(name), details)
         self.emit("step_started", True, **about)
         perform = self.performers[name].perform
+        for look in self.at("before_step"):
+            perform = look(name) or perform
         if again or (self.state.condition != "running" and self.performers[name].recovers):
             self.record({"kind": "resume", "condition": "running", "time": utc_now()})
         done = perform(name, node)
         self._done += 1
         self.settle(name, done, time.monotonic() - begun)
-    def settle(self, name, done, seconds, begins=True):  # Record an outcome and where the run goes: one record (R1).
+    def settle(self, name, done, seconds, begins=True):
         move = advance(self.program, name, self.state.registers, done.outcome, done.verbs)
         result = {**self._about(name), "outcome": done.outcome, "how": done.how, "says": move.says}
         result.update(seconds=round(seconds, 3), next=move.node)
-        stand = self._stand(move, self.state, begins and self.store.is_there())
+        stand = self.stand(move, self.state, begins and self.store.is_there())
         word = word_of(self.program["nodes"][name], done.outcome)
-        ended = f"{self.label(name)} ended with {word}"
         try:
             self.record({"kind": "done", **result, "changed": move.changed, **stand, **(done.note or {})})
         except RefusedError as error:
-            if not self.store.is_there():
-                raise self._vanished(f"{ended}, and this is lost: {error}") from None
-            again = self.call("resume", "--assume", done.outcome)
-            if not self.performers[name].recovers:
-                again = self.call("answer", name, word.lower())
-            raise RefusedError(f"{ended}, but this could not be recorded ({error}); make room, then: {again}") from None
+            raise self._unrecorded(name, done.outcome, word, error) from None
         details = ", ".join(filter(None, [done.how, duration(seconds), one_line(move.says)]))
         self.display.line(f"    {self.display.paint(word, done.outcome)}  {self.display.paint(details, 'dim')}")
         self.emit("step_finished", True, **result)
-    def heed(self):  # Begin no step when the run was told to end, or when its state has vanished.
+        for look in self.at("after_step"):
+            look(move)
+    def _unrecorded(self, name, outcome, word, error):
+        ended = f"{self.label(name)} ended with {word}"
+        if not self.store.is_there():
+            return self._vanished(f"{ended}, and this is lost: {error}")
+        recovers = self.performers[name].recovers
+        again = self.call("resume", "--assume", outcome) if recovers else self.call("answer", name, word.lower())
+        return RefusedError(f"{ended}, but this could not be recorded ({error}); make room, then: {again}")
+    def heed(self):
         if self.signals.has_come():
             self.rest()
             raise Interrupted
         if not self.store.is_there():
             raise self._vanished(f"{self.store.loss}; {self.label(self.state.node)} was not begun")
-    def rest(self):  # Record that the step at which the run stands has not begun: nobody need decide about it.
+    def rest(self):
         if self.state.condition == "running" and not self.options.dry_run:
             self.record({"kind": "rest", "condition": "ready"})
-    def _vanished(self, reason):  # Say what can be done about a run without state.
+    def _vanished(self, reason):
         return RefusedError(
             f"if the folder was moved, put it back, then: {self.call('resume')}",
             f"if it is lost, begin anew:                  {self.call('run')}",
             "to keep the state where no command of the run removes it, name another folder with --state-dir",
             reason,
         )
+    # --- What is told of a step ---
+    def filled(self, node, key, registers=None):
+        return filled(node, node.get(key, ""), self.state.registers if registers is None else registers)
+    def label(self, name):
+        return one_line(f"{name} {self.filled(self.program['nodes'][name], 'title')}")
+    def texts(self, node, key):
+        return [f"    {line}".rstrip() for line in clean(self.filled(node, key)).strip("\n").splitlines()]
     def _about(self, name):
         node, now = self.program["nodes"][name], self.state.registers
-        return {"node": name, "title": self.filled(node, "title"), "attempt": attempt_of(node, now), "instances": {}}
+        about = {"node": name, "title": self.filled(node, "title"), "attempt": attempt_of(node, now)}
+        return {**about, "instances": instances_of(node, now)}
 

@@ -1,7 +1,7 @@
 # --- Commands: run by a shell (M2).
-class Commands(Calling):  # Runs shell steps.
+class Commands(Calling):
     keys = ("command",)
-    def perform(self, name, node):  # Run the command of a step: exit code 0 is PASS, all else FAIL (M2).
+    def perform(self, name, node):
         display = self.session.display
         if display.is_terminal and attempt_of(node, self.session.state.registers) == 1:  # a log has the document for it
             for line in self.session.texts(node, "prompt"):
@@ -15,7 +15,10 @@ class Commands(Calling):  # Runs shell steps.
         except OSError as error:
             raise self.not_begun(name, error) from None
         (code,) = self.processes.watch([group], node.get("timeout", 0))
+        if code is None:
+            return Done("fail", f"timeout after {duration(node['timeout'])}")
         return Done("pass" if code == 0 else "fail", in_words(code))
 
-PERFORMERS["shell"] = Commands
+class Shell(Extension):
+    performers = {"shell": Commands}
 

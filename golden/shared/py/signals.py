@@ -3,9 +3,9 @@ STOPS = ("INT", "TERM", "HUP", "QUIT", "USR1", "USR2", "XCPU", "ALRM", "VTALRM",
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)  # commands get the others as TERM
 
 class Interrupted(KeyboardInterrupt):
-    """The operator, or the system, told the run to end."""
+    pass
 
-class Signals:  # What would end a run, blocked until it is waited for: a handler loses one just before a call.
+class Signals:
     def __init__(self):
         wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]
         self.stops = {number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN}
@@ -18,20 +18,37 @@ class Signals:  # What would end a run, blocked until it is waited for: a handle
         if number in self.stops:
             self._has_received = True
             raise Interrupted
-    def wait(self):  # Wait for a stop signal, the end of a child or an alarm; returns its number.
+    def wait(self):
         number = signal.sigwait(self._watched)
         self._has_received |= number in self.stops and not (number == signal.SIGALRM and self.has_timer)
         return number
-    def wake_after(self, seconds):  # Have `wait` return SIGALRM after a time; 0 takes it back.
+    def wake_after(self, seconds):
         signal.alarm(seconds)
+        if not seconds and self.has_timer and signal.SIGALRM in signal.sigpending():
+            signal.sigwait({signal.SIGALRM})
         self.has_timer = bool(seconds)
-    def has_come(self):  # Tell whether a stop signal has come, be it received or still held back.
+    def has_come(self):
         return self._has_received or bool(self.stops & signal.sigpending())
     @contextmanager
-    def listening(self):  # Let stop signals raise Interrupted inside the block.
+    def listening(self):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, self.stops)
         try:
             yield
         finally:
             signal.pthread_sigmask(signal.SIG_BLOCK, self.stops)
+    def release(self):
+        signal.alarm(0)
+        while self._watched & signal.sigpending():
+            self.wait()
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, self.before)
+
+@contextmanager
+def held_back():
+    signals = Signals()
+    try:
+        yield signals
+    finally:
+        signals.release()
 

@@ -1,8 +1,8 @@
 # --- Steps that give a text to a process and take its answer, or to a person where there is no process to call (I11).
-class Speaking(Asking, Trying):  # Does steps that are answered by what they call, or by a person.
+class Speaking(Asking, Trying):
     recovers = True
     asks = False
-    def by_hand(self, name, given):  # Put to a person what there is no command for: now, at the terminal, or later.
+    def by_hand(self, name, given):
         session = self.session
         session.record({"kind": "wait", "condition": "waiting"})
         for line in clean(given).splitlines():
@@ -12,28 +12,27 @@ class Speaking(Asking, Trying):  # Does steps that are answered by what they cal
             raise self.not_called(name)
         return done
     def at_terminal(self, name, label):
-        """Take what a person types, and ask again where that is no answer; None if the person leaves it for later."""
         while True:
             reply = typed(self.session.display, self.session.signals, f"{label}: your answer", True)
             try:
                 return None if reply is None else self.given(name, reply, "answered here")
             except RefusedError as error:
                 self.session.display.line(f"    {error}")
-    def not_called(self, name):  # Say how a step is answered, or what would answer it.
+    def not_called(self, name):
         call, node = self.session.call, self.session.program["nodes"][self.session.state.node]
         return Waiting(
             f"to answer: {call('answer', name, '-')} < FILE",
             f"to go on:  {call('resume')}   (or {call('resume')} {self.option(node)})",
         )
-    def option(self, _node):  # Return the option that names a command for a step.
+    def option(self, _node):
         return "--agent COMMAND"
-    def preview(self, name, _node):  # Assume that it passes, or says its first keyword that is not special.
+    def preview(self, name, _node):
         return self.from_file(name) or Done(self._first(name), "assumed")
     def _first(self, name):
         node = self.session.program["nodes"][name]
         words = node.get("words", ["pass"])
         return next(word for word in words if word not in (node.get("excused") or node.get("unanimous") or ()))
     @staticmethod
-    def replies(_node):  # Return `-`: an answer comes on standard input, or as a word of its own.
+    def replies(_node):
         return ["-"]
 

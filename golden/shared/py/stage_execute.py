@@ -1,12 +1,13 @@
 # --- The stage that does the work of a step: a command, the executor, or a person where there is none (B7).
 def executor_of(session):
-    """Return the command of the executor: that of the operator, the environment, the configuration; None for none."""
-    given = getattr(session.options, "executor", None) or os.environ.get("RDC_EXECUTOR")
-    return given or config_of(session).get("executor")
+    given = session.options.executor or os.environ.get("RDC_EXECUTOR")
+    command = given or config_of(session).get("executor")
+    return command
 
-def execute_step(stages, name, node):  # Call the executor and take what it hands over, or put the step to a person.
+def execute_step(stages, name, node):
     import shutil
     import tempfile
+
     request = json.dumps(request_of(stages.session, node), sort_keys=True) + "\n"
     command = executor_of(stages.session)
     if command is None and not stages.is_mocked("executors", name):
@@ -17,7 +18,7 @@ def execute_step(stages, name, node):  # Call the executor and take what it hand
     except UnsafeError as error:
         return Found(f"output {error}", {})
     try:
-        folder, kept = tempfile.mkdtemp(prefix="rdc-"), Table()
+        folder, kept = tempfile.mkdtemp(prefix="rdc-"), {}
     except OSError as error:
         raise stages.not_begun(name, error) from None
     try:
@@ -32,7 +33,7 @@ def execute_step(stages, name, node):  # Call the executor and take what it hand
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
-def request_of(session, node):  # Return what an executor gets: the step, and what the attempt has found so far.
+def request_of(session, node):
     context = found_so_far(session, "telis_context")
     return {
         "run_id": session.state.begin["run"],
@@ -44,7 +45,6 @@ def request_of(session, node):  # Return what an executor gets: the step, and wh
     }
 
 def handed_over(session, folder):
-    """Return what the executor has written into its files; raises ValueError with what is wrong."""
     found = {}
     for key, variable in HANDED.items():
         try:
@@ -57,7 +57,7 @@ def handed_over(session, folder):
             found[key] = checked_evidence(value, evidence_ids(session.state)) if is_evidence else records_in(value, key)
     return found
 
-def why_refused(error):  # Return in plain words why a file was not read.
+def why_refused(error):
     if isinstance(error, UnicodeDecodeError):
         return "it is not UTF-8"
     if isinstance(error, json.JSONDecodeError):
@@ -65,19 +65,17 @@ def why_refused(error):  # Return in plain words why a file was not read.
     return "it is not a regular file" if isinstance(error, OSError) else error
 
 def unrecorded(session, node, kept):
-    """Say that evidence which was handed over is not recorded: that of a step without outputs and level (B13)."""
     nodes = session.program["nodes"].values()
     is_recorded = any(each.get("stage") == "outputs" and each["step"] == node["step"] for each in nodes)
     return "" if is_recorded or not kept.get("evidence") else "its evidence is not recorded: the step has no level"
 
-def value_in(path):
-    """Return what a file says that an executor may have written; None for nothing. Raises ValueError and OSError."""
+def value_in(path):  # any JSON value
     content = read_regular(path)
     if len(content) > LARGEST_ANSWER:
         raise ValueError(f"it is larger than {LARGEST_ANSWER:,} bytes")
-    return read_json(content.decode("utf-8-sig")) if content.strip() else None
+    return read_strictly(content.decode("utf-8-sig")) if content.strip() else None
 
-def by_person(stages, name, node):  # Put a step to a person; the time that this takes does not count.
+def by_person(stages, name, node):
     done, session = stages.from_file(name), stages.session
     if done is not None:
         return done
@@ -93,12 +91,7 @@ def by_person(stages, name, node):  # Put a step to a person; the time that this
     stages.begin_again(node)
     return stages.given(name, choice, "answered here")
 
-def execution_previewed(session, _node):  # Say who would do the work.
+def execution_previewed(session, _node):
     command = executor_of(session)
     return f"call the executor: {command}" if command else "put the step to a person: no executor is configured"
-
-STAGES["execute"] = execute_step
-PREVIEWS["execute"] = execution_previewed
-COMMANDED.append(lambda _session, node: node["stage"] == "execute")  # where a person is asked, the run waits
-OPTIONS.append(("run resume", "--executor", "COMMAND", "does the work of steps: the step as JSON on standard input"))
 

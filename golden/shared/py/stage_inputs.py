@@ -1,5 +1,5 @@
 # --- The stage in which the inputs of a step must exist and pass their guardrails (B2, B10).
-def look_at_inputs(stages, _name, node):  # Check that the inputs are there, and what they say.
+def look_at_inputs(stages, _name, node):
     paths, troubles = paths_of(stages.session, node), []
     for path in paths:
         try:
@@ -11,9 +11,6 @@ def look_at_inputs(stages, _name, node):  # Check that the inputs are there, and
     spec = spec_of(stages.session, node["step"])
     return guarded(stages, "input", lambda: strings_in(spec, "") + contents(stages.root, paths))
 
-def inputs_previewed(session, node):  # Say what would be checked.
+def inputs_previewed(session, node):
     return f"check the inputs: {', '.join(paths_of(session, node)) or 'guardrails'}"
-
-STAGES["inputs"] = look_at_inputs
-PREVIEWS["inputs"] = inputs_previewed
 

@@ -1,9 +1,8 @@
 # --- Mock runs of specifications: executors and tools answer from a file, and no process is called (`--mock`).
-class MockedStages(Stages):  # Does what the file says in place of what would be called.
+class MockedStages(Stages):
     def is_mocked(self, kind, name):
-        """Tell whether the file answers: for every executor, and for the tools that it knows."""
         return kind == "executors" or name in self.mocks[kind]
-    def converse(self, node, calls):  # Answer a call of a tool; a context is not looked up.
+    def converse(self, node, calls):
         if node["stage"] == "context":
             return [Answered(b"null", "")]
         tool, finished = node["subject"], self.session.state.finished
@@ -14,7 +13,7 @@ class MockedStages(Stages):  # Does what the file says in place of what would be
         self._show(reply.text.rstrip("\n"))
         self.keep(PROMPTS, calls[0][0], calls[0][3])
         return [Answered(b"" if reply.trouble else reply.text.encode("utf-8", "replace"), reply.trouble)]
-    def execute(self, name, _node, _command, request, folder):  # Write and hand over what the executor would.
+    def execute(self, name, _node, _command, request, folder):
         done = [one for one in self.session.state.finished if one["node"] == name]
         play = self._next("executors", name, sum("exit_code" in one.get("found", {}) for one in done))
         self.keep(PROMPTS, name, request)
@@ -27,7 +26,7 @@ class MockedStages(Stages):  # Does what the file says in place of what would be
         for key in HANDED.keys() & play.handed.keys():
             Path(folder, key).write_text(json.dumps(play.handed[key]), encoding="utf-8")
         return int(play.code)
-    def _next(self, kind, name, number):
+    def _next(self, kind, name, number):  # a Reply or a Play
         found = reply_to(self.mocks, kind, name, number)
         if found is None:
             self.session.rest()
@@ -35,12 +34,23 @@ class MockedStages(Stages):  # Does what the file says in place of what would be
             raise RefusedError(f"{node}: {self.session.options.mock} has no answer number {number + 1} under {where}")
         return found
 
-def mock_stages(session, _state):  # Have the file answer what executors and tools would.
-    path = getattr(session.options, "mock", None)
-    if path and session.options.command in ("run", "resume"):
-        mocks = mocks_in(path, read_text(path))
-        PERFORMERS["stage"] = type("MockedStages", (MockedStages, PERFORMERS["stage"]), {"mocks": mocks})
+class MocksOfStages(Extension):
+    options = (("run resume open step", "--mock", "FILE", "a mock run: executors and tools answer from this file"),)
+    @staticmethod
+    def suits(program):
+        return "contract" in program
+    def before_run(self, _state):
+        session, path = self.session, self.session.options.mock
+        if path and session.options.command in ("run", "resume"):
+            mocks = mocks_in(path, session.parse(path, read_text(path)))
+            session.kinds["stage"] = type("MockedStages", (MockedStages, session.kinds["stage"]), {"mocks": mocks})
 
-TAKES.append(mock_stages)
-OPTIONS.append(("run resume", "--mock", "FILE", "a mock run: executors and tools answer from this file"))
+EXTENSIONS = (
+    Signing, Shell, Asks, Nesting, Stepping, Shared, Inputs, TaskInput, Secrets, Variables, Slots, Outputs,
+    Limit, Pauses, Replies, Asked, OfGates, Moving, Conversations, Placeholders, Specification, Files,
+    RunReports, Called, MocksOfStages, ByHand, Logs, Notices, Several, History,
+)  # in the order in which they take part
 
+
+if __name__ == "__main__":
+    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS))

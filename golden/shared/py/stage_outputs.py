@@ -1,5 +1,5 @@
 # --- The stage in which the outputs of a step are hashed and indexed, and its evidence is recorded (B13).
-def index_outputs(stages, _name, node):  # Hash the outputs, and say what they are evidence of.
+def index_outputs(stages, _name, node):
     session, paths = stages.session, list(dict.fromkeys(paths_of(stages.session, node)))
     try:
         hashes = [sha256_of(stages.root, path) for path in paths]
@@ -14,24 +14,22 @@ def index_outputs(stages, _name, node):  # Hash the outputs, and say what they a
     ]
     return Found("", {"artifacts": artifacts, "evidence": whole})
 
-def sha256_of(root, path):  # Return the SHA-256 of a file.
+def sha256_of(root, path):
     import hashlib
+
     found = hashlib.sha256()
     with opened(root, path) as file:
         while piece := os.read(file, 1 << 20):
             found.update(piece)
     return found.hexdigest()
 
-def evidence_ids(state):  # Return the ids of all evidence that a run has recorded.
+def evidence_ids(state):
     passed = (record.get("found", {}) for record in state.finished if record["outcome"] == "pass")
     indexed = [found for found in passed if "artifacts" in found]
     return {one["id"] for found in indexed for one in found["evidence"]}
 
-def outputs_previewed(session, node):  # Say what would be indexed.
+def outputs_previewed(session, node):
     level = f"record evidence {node['subject']}" if node.get("subject") else ""
     paths = ", ".join(paths_of(session, node))
     return " and ".join(filter(None, [f"index {paths}" if paths else "", level]))
-
-STAGES["outputs"] = index_outputs
-PREVIEWS["outputs"] = outputs_previewed
 

@@ -1,15 +1,12 @@
 # --- The stages in which tools are called (B9): every call is recorded, those that fail and are skipped too.
 USUAL = {"args": {}, "required": False, "risk": "low"}
 
-def check_tools(_program, options):  # Refuse what is no name with a command before anything runs.
-    pairs("--tool", getattr(options, "tool", None) or [])
-
 def command_of_tool(session, tool):
-    """Return the command that a tool is: the operator's, or that of the configuration; None for none."""
-    given = pairs("--tool", getattr(session.options, "tool", None) or [])
-    return given.get(tool) or config_of(session).get("tools", {}).get(tool, {}).get("command")
+    given = pairs("--tool", session.options.tool)
+    command = given.get(tool) or config_of(session).get("tools", {}).get(tool, {}).get("command")
+    return command
 
-def call_tool(stages, name, node):  # Make a call of a step, and record it.
+def call_tool(stages, name, node):
     spec = spec_of(stages.session, node["step"])["tools"][node["place"]]
     about = {**USUAL, **{key: value for key, value in spec.items() if value is not None}, "started_at": utc_now()}
     tool, late = about["name"], None
@@ -32,7 +29,7 @@ def call_tool(stages, name, node):  # Make a call of a step, and record it.
     is_fine = ended["status"] == "skipped" and not about["required"]
     return Found("" if is_fine else trouble, kept, trouble)
 
-def result_of(stages, name, node, about):  # Return the result of a tool; raises ToolError and LateError.
+def result_of(stages, name, node, about):  # any JSON value
     tool, arguments, session = about["name"], about["args"], stages.session
     configured = config_of(session).get("tools", {}).get(tool, {})
     schema = configured.get("arguments") or BUILT_IN.get(tool, {}).get("arguments", {})
@@ -49,24 +46,17 @@ def result_of(stages, name, node, about):  # Return the result of a tool; raises
         raise ToolError(f"timeout after {duration(seconds)}" if is_late else answered.trouble)
     return json_or_text(answer)
 
-def small(result):  # Return the result of a built-in tool, unless it is too long.
+def small(result):
     if len(json.dumps(result, ensure_ascii=False).encode("utf-8", "replace")) > LARGEST_ANSWER:
         raise ToolError(f"the result is longer than {LARGEST_ANSWER:,} bytes")
     return result
 
 def calls_command(session, node):
-    """Tell whether a tool is a command of somebody, or may have been one in the call before."""
     is_own = node["stage"] == "tool" and node["subject"] in BUILT_IN
     return node["stage"] == "tool" and (not is_own or command_of_tool(session, node["subject"]) is not None)
 
-def tool_previewed(session, node):  # Say what would be called.
+def tool_previewed(session, node):
     command = command_of_tool(session, node["subject"])
     how = "built in" if node["subject"] in BUILT_IN else "unknown: skipped"
     return f"call the tool {node['subject']}: {command or how}"
-
-CHECKS.append(check_tools)
-STAGES["tool"] = call_tool
-PREVIEWS["tool"] = tool_previewed
-COMMANDED.append(calls_command)
-OPTIONS.append(("run resume", "--tool", "NAME=COMMAND...", "the command that a tool is"))
 

@@ -1,7 +1,7 @@
 # --- The stage in which outputs and other targets of a step are validated (B11).
 TOLD_CHECKS = 3  # in a message; the journal has all
 
-def validate(stages, _name, node):  # Do all checks of all files; a file that is not there has no others.
+def validate(stages, _name, node):
     found = []
     for path in dict.fromkeys(paths_of(stages.session, node)):
         for check in node["checks"]:
@@ -12,7 +12,7 @@ def validate(stages, _name, node):  # Do all checks of all files; a file that is
     kept = {"validation": {"status": "failed" if failed else "passed", "checks": found}}
     return Found(told_checks(failed), kept)
 
-def told_checks(failed):  # Say what is wrong, in a line.
+def told_checks(failed):
     if not failed:
         return ""
     lines = [_told_check(one) for one in failed[:TOLD_CHECKS]]
@@ -23,9 +23,6 @@ def _told_check(one):
     message = one_line(one["message"])[:300]
     return message if one["check"] == "exists" else f"{one['path']}: {one['check']}: {message}"
 
-def validation_previewed(session, node):  # Say what would be checked.
+def validation_previewed(session, node):
     return f"check {', '.join(node['checks'])}: {', '.join(paths_of(session, node))}"
-
-STAGES["validation"] = validate
-PREVIEWS["validation"] = validation_previewed
 

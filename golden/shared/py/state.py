@@ -1,14 +1,12 @@
 # --- The state of a run: what its journal says, the lock that keeps two runs apart, the archive.
 ENDED = ("complete", "stop")
-OURS, FORMAT, MODES = ".rdc", 1, [""]  # where states are, the format of journals, the modes that are known
-RUN_FILES = []  # the folder of the records of the run whose state was read last
-KEPT = []  # folders beside the journal that are archived with it
+OURS, FORMAT = ".rdc", 1  # where states are, the format of journals
 
-def utc_now():  # Return the time as it is written in records.
+def utc_now():
     seconds, rest = divmod(time.time_ns(), 10**9)
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{rest // 1000:06}Z"
 
-class State:  # Where a run stands: its condition is running, ready (its step has not begun), waiting, complete or stop.
+class State:
     def __init__(self, begin):
         self.begin, self.node, self.message = begin, begin["node"], begin.get("message", "")
         self.finished, self.notes = [], []  # what the step has left so far, such as the processes that it has called
@@ -16,7 +14,7 @@ class State:  # Where a run stands: its condition is running, ready (its step ha
         self.used = set()
         self.decided = []
         self.apply(begin)
-    def apply(self, record):  # Go on by one record.
+    def apply(self, record):
         kind = record["kind"]
         if "answers" in record:
             self.used.add((record["answers"], record["line"]))
@@ -35,11 +33,11 @@ class State:  # Where a run stands: its condition is running, ready (its step ha
             self.finished.append({key: value for key, value in record.items() if key != "changed"})  # texts may be long
             self.node, self.message, self.notes = record["next"], record.get("message", ""), []
             self.registers.update(record["changed"])
-    def left_behind(self):  # Return the processes of a step that was interrupted which go on without the run.
+    def left_behind(self):
         return [note for note in self.notes if note["kind"] == "process" and is_alive(note)]
 
-def replay(records, path):  # Put a state together.
-    if records[0].get("format") != FORMAT or records[0].get("mode", "") not in MODES:
+def replay(records, path, modes=('',)):
+    if records[0].get("format") != FORMAT or records[0].get("mode", "") not in modes:
         raise RefusedError(f"{path}: the state has a format that this program does not know; reset archives it")
     try:
         state = State(records[0])
@@ -49,22 +47,22 @@ def replay(records, path):  # Put a state together.
         raise RefusedError(f"{path}: the journal is damaged: {error}") from None
     return state
 
-class Store:  # A state directory, by the name that the operator knows: nothing is opened here after a chdir.
+class Store:
     within = None  # the directory, once it is open
-    def __init__(self, directory):
-        self.directory, self.path = directory, os.path.join(directory, "journal")
+    def __init__(self, directory, modes=('',)):
+        self.directory, self.path, self.modes = directory, os.path.join(directory, "journal"), modes
         self.folder = os.path.join(os.getcwd(), directory)  # wherever the run goes
         self.loss = f"{directory} was removed or replaced during the run"
         self._count, self._size, self._missing, self._files = 0, 0, b"", {}
-    def read(self):  # Read the state without changing anything.
+    def read(self):
         refuse_links(self.directory)
         records, self._size, self._missing = read_journal(self.path)
         self._count = len(records)
-        return replay(records, self.path) if records else None
-    def involves(self, name):  # Tell whether a file is the directory, lies in it, or is a folder above it.
+        return replay(records, self.path, self.modes) if records else None
+    def involves(self, name):
         path, own = os.path.join(str(name), ""), os.path.join(self.directory, "")
         return path.startswith(own) or own.startswith(path)
-    def lock(self):  # Keep every other run away until this process ends; refuses where one is at work.
+    def lock(self):
         is_new = not os.path.isdir(self.directory)
         self.within = opened_folder(self.directory)
         lock, path = self.within.open("lock", os.O_RDWR | os.O_CREAT), os.path.join(self.directory, "lock")
@@ -85,21 +83,21 @@ class Store:  # A state directory, by the name that the operator knows: nothing 
                 file = self.within.open(".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
                 os.write(file, b"*\n")
                 os.close(file)
-    def sync(self):  # Make the names in the directory last.
+    def sync(self):
         with naming(self.directory):
             os.fsync(self.within.at)
-    def is_busy(self):  # Tell whether a run is at work here now.
+    def is_busy(self):
         with suppress(OSError), open(os.path.join(self.directory, "lock"), opener=at_once) as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except OSError:
                 return True
         return False
-    def is_there(self):  # Tell whether lock and journal are still where they were; a command may have removed them.
+    def is_there(self):
         with suppress(OSError):
             return all(os.path.samestat(os.fstat(file), os.lstat(path)) for path, file in self._files.items())
         return False
-    def open(self):  # Open the journal, as it was read, for appending; a torn end is repaired.
+    def open(self):
         self.within = self.within or opened_folder(self.directory)
         self._file = self.within.open("journal", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         self._files[os.path.join(self.folder, "journal")] = self._file
@@ -108,7 +106,7 @@ class Store:  # A state directory, by the name that the operator knows: nothing 
         if self._missing:
             self._write(self._missing)
         self.sync()
-    def append(self, record, sync=True):  # Write a record; it survives whatever happens, if `sync`.
+    def append(self, record, sync=True):
         self._write(encode({"n": self._count, **record}), sync)
         self._count += 1  # only then is the place checked: a folder that was moved away has the record
         if sync and not self.is_there():
@@ -124,15 +122,14 @@ class Store:  # A state directory, by the name that the operator knows: nothing 
         except OSError as error:
             raise RefusedError(f"{self.path}: cannot record: {error.strerror}") from None
         self._size += len(line)
-    def archive(self, name):  # Archive the journal under a name of its own; nothing is ever deleted.
+    def archive(self, name, beside):
         history = self.within.enter("history").at
         taken = {entry.partition(".")[0] for entry in os.listdir(history)}
         while name in taken:
             name += "-2"
-        beside = [*((kept, kept) for kept in KEPT), *((folder, "files") for folder in RUN_FILES)]
-        for kept, ending in beside:
+        for path, ending in beside.items():
             with suppress(FileNotFoundError):
-                os.rename(kept, f"{name}.{ending}", src_dir_fd=self.within.at, dst_dir_fd=history)
+                os.rename(path, f"{name}.{ending}", src_dir_fd=self.within.at, dst_dir_fd=history)
         target = os.path.join(self.directory, "history", name)
         with naming(self.path):
             os.rename("journal", name, src_dir_fd=self.within.at, dst_dir_fd=history)

@@ -3,54 +3,43 @@ ROUNDS = 10  # how often a step is shown in a dry run
 ASSUMED = ("as assumed", "as the operator says")  # of commands that were interrupted: nobody knows their outcomes
 RECENT = 12  # steps that are told, if there are more
 KNOWN = ("title", "instances", "attempt", "outcome", "how", "says", "seconds")
-AGAIN = []  # how a step that ended a run is done again
-WAITS = []  # what other modules know of steps that wait
-TAILS = []  # what they say below a step that is told
-FACTS = []  # what they tell of a run
 
-def describe(session, state, is_busy):  # Return the state of a program as plain data.
-    if state is not None:
-        is_plain = not state.decided and "mode" not in state.begin and all(map(_is_plain, state.finished))
-        if session.options.json or not is_plain:
-            load()
-        for take in TAKES:
-            take(session, state)
+def describe(session, state, is_busy):
     program = session.program
     about = {key: program[key] for key in ("name", "title", "source")}
     if state is None:
         return {**about, "state": "none", "next": [session.call("run")]}
+    for prepare in session.at("before_run"):
+        prepare(state)
     node = program["nodes"].get(state.node, {"title": "", "task": ""})
     word = "running" if is_busy and state.condition not in ENDED else state.condition.replace("running", "interrupted")
     facts = {**about, "state": word, "run": state.begin["run"], "began": state.begin["time"], "step": state.node}
     facts["step_title"] = session.filled(node, "title", {**program["registers"], **state.registers})
-    facts.update(message=state.message, same_program=session.is_same(state), pid=None)
-    for left in state.left_behind():
-        facts["pid"] = left["pid"]
+    left = [one["pid"] for one in state.left_behind()]
+    facts.update(message=state.message, same_program=session.is_same(state), pid=left[-1] if left else None)
     facts["finished"] = [{"step": one["node"], **{key: one[key] for key in KNOWN}} for one in state.finished]
-    for look in FACTS:
-        facts.update(look(program, state))
+    for look in session.at("facts"):
+        facts.update(look(state))
     return {**facts, "next": _next(session, node, facts)}
 
-def _is_plain(record):  # Tell whether nothing but its line is to be told of a step.
-    return record["outcome"] not in ("fail", "failed", "goto") and "by" not in record
-
-def _next(session, node, facts):  # Return the commands that make sense now.
+def _next(session, node, facts):
     word, adopt = facts["state"], [] if facts["same_program"] else ["--adopt"]
     if word == "running":
         return []
-    if word in ENDED or (adopt and node["task"] not in PERFORMERS):
-        retries = [command for look in AGAIN for command in look(session, facts)]
-        return [*retries, session.call("run" if word in ENDED else "reset")]
+    if word == "expired":
+        return [session.call("run")]
+    if word == "stop" and "steps" in facts:  # a specification's failed step is tried again
+        return [session.call("resume", *adopt), session.call("run")]
+    if word in ENDED or (adopt and node["task"] not in session.kinds):
+        return [*session.gathered("again", facts), session.call("run" if word in ENDED else "reset")]
     choices = [[]]
     if word == "interrupted":
         outcomes = node.get("words", BINARY) if facts["pid"] is None else ()  # what goes on has no outcome yet
         choices = [["--rerun-interrupted"], *(["--assume", outcome] for outcome in outcomes)]
-    commands = [session.call("resume", *adopt, *choice) for choice in choices]
-    for look in WAITS:
-        commands = [*(look(session, node, facts["step"]) if word == "waiting" and not adopt else ()), *commands]
-    return commands
+    waits = session.gathered("answers", node, facts["step"]) if word == "waiting" and not adopt else []
+    return [*waits, *(session.call("resume", *adopt, *choice) for choice in choices)]
 
-def status_lines(session, facts):  # Return the state of a program as one screen for a person.
+def status_lines(session, facts):
     lines = [one_line(f"{facts['title']} ({facts['source']})")]
     if facts["state"] == "none":
         lines.append("No run has begun here.")
@@ -66,8 +55,7 @@ def status_lines(session, facts):  # Return the state of a program as one screen
             whose = "was an earlier" if is_ended else "run belongs to a different"
             lines.append(f"This {whose} version of the program.")
         lines += [""][: len(done)]
-        for look in TAILS:
-            lines += look(session, facts, None)
+        lines += session.gathered("lines", facts, None)
         if len(done) > RECENT:
             lines.append(f"  ... {len(done) - RECENT} steps before these")
         for record in done[-RECENT:]:
@@ -76,20 +64,19 @@ def status_lines(session, facts):  # Return the state of a program as one screen
             word = word_of(session.program["nodes"].get(record["step"], {}), record["outcome"])
             how = ", as assumed" if record["how"] in ASSUMED else ""
             lines.append(f"  {word:4}  {step}{attempt}, {duration(record['seconds'])}{how}")
-            for look in TAILS:
-                lines += look(session, facts, record)
+            lines += session.gathered("lines", facts, record)
     if facts["next"]:
         lines += ["", "What to do next:", *(f"  {command}" for command in facts["next"])]
     return lines
 
-def steps_lines(program):  # Return the steps of a program as a table.
-    doing = {name: node for name, node in program["nodes"].items() if node["task"] in PERFORMERS}
-    rows = [(name, node["task"], one_line(node["title"]), one_line(node["at"])) for name, node in doing.items()]
+def steps_lines(session):
+    doing = [(name, session.program["nodes"][name]) for name in session.places]
+    rows = [(name, node["task"], one_line(node["title"]), one_line(node["at"])) for name, node in doing]
     rows.insert(0, ("STEP", "KIND", "TITLE", "SOURCE"))
     widths = [max(map(len, column)) for column in zip(*rows)]  # Python 3.9 has no `strict`
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
-def preview(session):  # Walk without doing anything and return the lines that tell of it.
+def preview(session):
     nodes, state = session.program["nodes"], session.state
     visits, lines = collections.Counter(), []
     while nodes[state.node]["task"] != "end":

@@ -1,16 +1,16 @@
 # --- JSON that others have written: read strictly, so that what is kept of it is JSON again.
 DEEPEST_JSON = 100  # values within each other; Python reads about a thousand, and writes fewer
 
-def read_json(text):  # Read JSON; raises ValueError with what is wrong.
+def read_strictly(text):  # any JSON value
     try:
         found = json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except RecursionError:
         raise ValueError("too many values within each other") from None
     return _kept(found, 0)
 
-def json_or_text(text):  # Return what a text says as JSON, or the text itself where it is none.
+def json_or_text(text):
     try:
-        return read_json(text)
+        return read_strictly(text)
     except ValueError:
         return text
 
@@ -23,7 +23,7 @@ def _finite(written):
         raise ValueError(f"{written[:40]} is too large a number")
     return number
 
-def _kept(value, depth):  # Return a value without what no target could keep in a text.
+def _kept(value, depth):
     if depth > DEEPEST_JSON:
         raise ValueError("too many values within each other")
     if isinstance(value, str):

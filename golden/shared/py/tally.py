@@ -1,49 +1,53 @@
 # --- How often agents and tools are called in a run, over all resumes, and how many calls of agents it may make.
-AGENT = "agent "  # begins what is counted of an agent: with the name of its step or entry
+AGENT_CALL = "agent "  # begins what is counted of an agent: with the name of its step or entry
+REMINDED = (
+    *("--agent", "--agent-for", "--tool", "--agent-model", "--agent-timeout", "--agent-retries"),
+    *("--mock", "--out"),
+)
 
-def calls_of(notes):  # Return the calls of the step at which a run stands.
+def calls_of(notes):
     return collections.Counter(note["call"] for note in notes if note["kind"] == "call")
 
-def tally(state):  # Return all calls of a run.
+def tally(state):
     found = calls_of(state.notes)
     for record in state.finished:
         found.update(record.get("calls", {}))
     return found
 
-def agents_in(calls):  # Return how many of them were calls of agents.
-    return sum(number for name, number in calls.items() if name.startswith(AGENT))
+def agents_in(calls):
+    return sum(number for name, number in calls.items() if name.startswith(AGENT_CALL))
 
-def counted(session, record):  # Write into the record of a step what it has called.
-    calls = calls_of(session.state.notes) if record.get("kind") == "done" else {}
-    return {**record, "calls": dict(calls)} if calls else record
-
-def spent(name, budget):  # Say that there is no call left for a step.
+def spent(name, budget):
     return f"{name}: the budget of {budget} calls of agents is spent; `resume --agent-calls NUMBER` goes on"
 
-def within_budget(program, move, before, stand):  # End a run by STOP where it would make more calls than it may.
-    budget = agreed(before).get("agent_calls") if before is not None else None
-    node = program["nodes"][move.node]
-    due = len(node["entries"]) if node["task"] == "parallel" else node["task"] == "agent"
-    if before is None or budget is None or not due or agents_in(tally(before)) + due <= budget:
-        return stand
-    return {"condition": "stop", "message": spent(move.node, budget), "spent": True}
+class Budget(OfMore):
+    options = (("run resume", "--agent-calls", "NUMBER", "how many calls of agents the whole run may make"),)
+    def record(self, record):
+        calls = calls_of(self.session.state.notes) if record.get("kind") == "done" else {}
+        return {**record, "calls": dict(calls)} if calls else record
+    def stand(self, move, before, stand):
+        budget = agreed(before).get("agent_calls") if before is not None else None
+        node = self.session.program["nodes"][move.node]
+        due = len(node["entries"]) if node["task"] == "parallel" else node["task"] == "agent"
+        if before is None or budget is None or not due or agents_in(tally(before)) + due <= budget:
+            return stand
+        return {"condition": "stop", "message": spent(move.node, budget), "spent": True}
+    def resumed(self):
+        state = self.session.state
+        is_spent = state.condition == "stop" and state.finished and state.finished[-1].get("spent")
+        if is_spent and agents_in(tally(state)) < agreed(state)["agent_calls"]:
+            self.session.record({"kind": "again", "condition": "ready"})
+    def agrees(self, _before):
+        given = self.session.options.agent_calls
+        return {"agent_calls": number_of("--agent-calls", given, 1) if given else None}
 
-def go_on(session, event, fields):
-    """Take up a run that has ended because its budget was spent, if it was given a larger one."""
-    state = session.state
-    if event != "run_started" or not fields["resumed"] or state.condition != "stop":
-        return
-    is_spent = state.finished and state.finished[-1].get("spent")
-    if is_spent and agents_in(tally(state)) < agreed(state)["agent_calls"]:
-        session.record({"kind": "again", "condition": "ready"})
-
-def budget_of(options, _before):  # Return how many calls of agents the operator allows.
-    given = getattr(options, "agent_calls", None)
-    return number_of("--agent-calls", given, 1) if given else None
-
-RECORDS.append(counted)
-STANDS.append(within_budget)
-EVENTS.append(go_on)
-AGREES["agent_calls"] = budget_of
-OPTIONS.append(("run resume", "--agent-calls", "NUMBER", "how many calls of agents the whole run may make"))
+class Reminder(OfMore):
+    def agrees(self, _before):
+        options = self.session.options
+        known = {name for _, name, _, _ in options.known}
+        found = [name for name in REMINDED if name in known and getattr(options, name[2:].replace("-", "_"))]
+        return {"given": found or None}
+    def hint(self):
+        given = agreed(self.session.state).get("given", ())
+        return f"   (with {', '.join(given)}, as before)" if given else ""
 

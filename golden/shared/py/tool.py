@@ -1,5 +1,5 @@
 # --- Steps that call a tool of a connection (I13).
-class Tools(Speaking):  # Calls tools.
+class Tools(Speaking):
     keys = ("tool", "arguments")
     noun = "tool"
     seconds = TOOL_SECONDS
@@ -7,7 +7,7 @@ class Tools(Speaking):  # Calls tools.
     def __init__(self, session):
         super().__init__(session)
         self._commands = pairs("--tool", getattr(session.options, "tool", []))
-    def perform(self, name, node):  # Give name and arguments of a tool to its command and take the result.
+    def perform(self, name, node):
         arguments = filled(node, node["arguments"], self.session.state.registers, in_json)
         request = f'{{"tool": {json.dumps(node["tool"])}, "arguments": {arguments}}}\n'
         done = self.from_file(name)
@@ -15,21 +15,25 @@ class Tools(Speaking):  # Calls tools.
             return done
         command = self.command_of(node["connection"])
         if command is None and node.get("optional"):
-            return told(Done("fail", f"no command is named: {self.option(node)}"), "")
+            return self.session.told(Done("fail", f"no command is named: {self.option(node)}"), "")
         if command is None:
             return self.by_hand(name, request)
         (answered,) = self.converse(node, [(name, node, command, request)])
         result = answer_of(answered)
-        return told(Done("fail" if result is None else "pass", answered.trouble), result or "")
-    def command_of(self, connection):  # Return the command of a connection.
+        return self.session.told(Done("fail" if result is None else "pass", answered.trouble), result or "")
+    def command_of(self, connection):
         return self._commands.get(connection)
-    def key(self, _name, what):  # Return what a call of a tool is counted as.
+    def key(self, _name, what):
         return f"tool {what['connection']}/{what['tool']}"
-    def given(self, _name, reply, how):  # Take a result that a person gives.
-        return told(Done("pass", how), cleaned(reply))
-    def option(self, node):  # Return the option that names the command of the connection.
+    def given(self, _name, reply, how):
+        return self.session.told(Done("pass", how), cleaned(reply))
+    def option(self, node):
         return f"--tool {node['connection']}=COMMAND"
 
-PERFORMERS["tool"] = Tools
-OPTIONS.append(("run resume", "--tool", "CONNECTION=COMMAND...", "the command that calls the tools of a connection"))
+class OfTools(Extension):
+    options = (("run resume", "--tool", "CONNECTION=COMMAND...", "the command that calls the tools of a connection"),)
+    performers = {"tool": Tools}
+    @staticmethod
+    def suits(program):
+        return any(node["task"] == "tool" for node in program["nodes"].values())
 

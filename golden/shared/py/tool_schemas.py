@@ -1,5 +1,5 @@
 # --- What tools take: a small subset of JSON Schema, and the tools that every run has (B9). Pure.
-def _taking(*required, **properties):  # Return the schema of a tool, by the types of its arguments.
+def _taking(*required, **properties):
     typed = {name: {"type": kind} for name, kind in properties.items()}
     about = {"type": "object", "properties": typed, "additionalProperties": False}
     return {"arguments": {**about, "required": [*required]}}
@@ -23,12 +23,12 @@ TYPES = {
     "number": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
     "integer": lambda value: not isinstance(value, bool) and (isinstance(value, int) or _is_whole(value)),
 }
+NOTES = ("$schema", "title", "description", "default", "examples")  # what changes nothing
 
-def _is_whole(value):
+def _is_whole(value):  # any JSON value
     return isinstance(value, float) and value.is_integer()
 
-def unfit_arguments(schema, arguments):
-    """Return the first thing that is wrong with the arguments of a tool, in words; "" if they fit."""
+def unfit_arguments(schema, arguments):  # any JSON value
     return next(_problems(schema, arguments, "the arguments"), "")
 
 def _problems(schema, value, place):
@@ -65,4 +65,27 @@ def _several(found):
 
 def _is_same_json(one, other):
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+
+def unfit_schema(schema):  # any value of a configuration
+    if not isinstance(schema, dict):
+        return "a schema is an object"
+    for key, value in schema.items():
+        if key not in NOTES and (key not in PARTS or not PARTS[key](value)):
+            return f"`{key}` has no such value" if key in PARTS else f"`{key}` is not one of {', '.join(PARTS)}"
+    parts = (
+        schema[key] for key in ("items", "additionalProperties") if key in schema and schema[key] not in (True, False)
+    )
+    inner = [*schema.get("properties", {}).values(), *parts]
+    return next(filter(None, map(unfit_schema, inner)), "")
+
+PARTS = {
+    "type": lambda value: all(isinstance(one, str) and one in TYPES for one in _several(value or [0])),
+    "properties": TYPES["object"],
+    "required": lambda value: isinstance(value, list) and all(map(TYPES["string"], value)),
+    "additionalProperties": lambda value: isinstance(value, (bool, dict)),
+    "enum": lambda value: isinstance(value, list) and bool(value),
+    "items": TYPES["object"],
+    "minimum": TYPES["number"],
+    "maximum": TYPES["number"],
+}
 

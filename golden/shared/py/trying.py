@@ -1,10 +1,10 @@
 # --- Calls that are counted, and made again where they fail and the operator allows that.
 FIRST_PAUSE = 2  # seconds; each further pause is twice as long
 
-class Trying(Conversing):  # Calls what answers steps, as often as it takes.
+class Trying(Conversing):
     retries = 0
     needs_words = True  # whether an answer without anything in it is none
-    def converse(self, node, calls):  # Call commands at the same time, and those again that give no answer.
+    def converse(self, node, calls):
         found = {}
         while True:
             self._pause()
@@ -16,19 +16,21 @@ class Trying(Conversing):  # Calls what answers steps, as often as it takes.
             if not failed or self._tries() >= self.retries or not self._may_call(len(failed)):
                 return [found[index] for index in range(len(calls))]
             self._try_again(", ".join(f"{calls[at][0]}: {found[at].trouble or 'an empty answer'}" for at in failed))
-    def call(self, node, calls):  # Call commands once.
+    def call(self, node, calls):
         return super().converse(node, calls)
-    def variables(self, name, what):  # Say the number of the attempt, those among them that only failed.
+    def key(self, name, _what):
+        raise NotImplementedError
+    def variables(self, name, what):
         node, now = self.session.program["nodes"][self.session.state.node], self.session.state.registers
         return {**super().variables(name, what), "RDC_ATTEMPT": str(attempt_of(node, now) + self._tries())}
     def _failed(self, answered):
         return not answer_of(answered) if self.needs_words else bool(answered.trouble)
-    def _tries(self):  # Return how many attempts of the step have failed so far.
+    def _tries(self):
         return sum(note["kind"] == "tried" for note in self.session.state.notes)
     def _may_call(self, number):
         budget = agreed(self.session.state).get("agent_calls")
         return budget is None or self.noun == "tool" or agents_in(tally(self.session.state)) + number <= budget
-    def count(self, calls, due):  # Record the calls that are due, before they are made.
+    def count(self, calls, due):
         session = self.session
         if not self._may_call(len(due)):
             session.rest()
@@ -37,12 +39,11 @@ class Trying(Conversing):  # Calls what answers steps, as often as it takes.
             name, what, _, _ = calls[index]
             session.record({"kind": "call", "call": self.key(name, what)}, sync=index == due[-1])
     def _try_again(self, trouble):
-        """Record that an attempt has failed: nothing runs until the next one, and nobody need decide about it."""
         session, seconds = self.session, FIRST_PAUSE * 2 ** self._tries()
         session.display.line(f"    {one_line(trouble)}; trying again in {duration(seconds)}")
         session.rest()
         session.record({"kind": "tried", "how": trouble, "until": time.time() + seconds})
-    def _pause(self):  # Wait for what is left of a pause, in this call of the program or a later one.
+    def _pause(self):
         session = self.session
         tried = [note["until"] for note in session.state.notes if note["kind"] == "tried"]
         left = min(tried[-1] - time.time(), FIRST_PAUSE * 2.0 ** len(tried)) if tried else 0.0

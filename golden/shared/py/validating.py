@@ -27,15 +27,13 @@ MYPY = ("--config-file=", "--no-incremental", "--cache-dir=/dev/null", "--follow
 MYPY += ("--ignore-missing-imports", "--no-error-summary", "--no-color-output", "--")
 RUFF = ("check", "--no-cache", "--no-fix", "--quiet", "--output-format=concise", "--")
 
-# What a check of a file found: passed, failed or skipped, and why.
 Checked = collections.namedtuple("Checked", "status message", defaults=('',))
 
-def kind_of_file(path):  # Return the language of a file, by its suffix; "" if it is not one that can be checked.
+def kind_of_file(path):
     suffix = os.path.splitext(path)[1].lower()
     return "Python" if suffix in PYTHON else "YAML" if suffix in YAML else "JSON" if suffix == ".json" else ""
 
 def check_parses(stages, path):
-    """Parse a file in a process of its own: a hostile one may take for ever, or end the process."""
     kind = kind_of_file(path)
     if not kind:
         return Checked("skipped", "neither JSON, YAML nor Python")
@@ -50,20 +48,20 @@ def check_parses(stages, path):
         return Checked("failed", f"not {kind}: the parser ended: {error}")
     return Checked(*json.loads(said))
 
-def check_ast(stages, path):  # Parse a file of Python.
+def check_ast(stages, path):
     return check_parses(stages, path) if kind_of_file(path) == "Python" else Checked("skipped", "not a Python file")
 
 def check_types(stages, path):
-    """Run mypy without any configuration: that of a project may name plugins, which are code."""
     return _by_tool(stages, "mypy", MYPY, path)
 
-def check_lint(stages, path):  # Run ruff, with the rules of the project.
+def check_lint(stages, path):
     return _by_tool(stages, "ruff", RUFF, path)
 
 def _by_tool(stages, tool, options, path):
     if kind_of_file(path) != "Python":
         return Checked("skipped", "not a Python file")
     import shutil
+
     command = shutil.which(tool) or shutil.which(tool, path=os.path.dirname(sys.executable))
     if command is None:
         return Checked("skipped", f"{tool} is not installed")
@@ -73,7 +71,6 @@ def _by_tool(stages, tool, options, path):
     return Checked("failed", (decoded(answered.answer) or f"{tool}: {answered.trouble}")[:LONGEST_MESSAGE])
 
 def listened(stages, words, seconds=0):
-    """Run a program of somebody else in the project, and return what it says; raises LateError."""
     limit = stages.time_limit(seconds or float("inf"))
     command = "exec " + " ".join(map(shlex.quote, words))
     (answered,) = exchange(stages.processes, [Call(command, for_others(os.environb), b"", lambda _lines: None)], limit)
@@ -81,7 +78,7 @@ def listened(stages, words, seconds=0):
         raise LateError
     return answered
 
-def check_exists(stages, path):  # Look whether a regular file is there.
+def check_exists(stages, path):
     check_there(stages.root, path)
     return Checked("passed")
 
@@ -93,7 +90,7 @@ CHECKED_BY = {
     "lint": check_lint,
 }
 
-def checked(stages, check, path):  # Return what a check says of a path.
+def checked(stages, check, path):
     try:
         found = CHECKED_BY[check](stages, path)
     except UnsafeError as error:
