@@ -35,12 +35,18 @@ MAY_IMPORT = {
     "grammars": set[str](),
 }
 
-PURE = {"runtime_shim.tasks.reading", "runtime_shim.data.fitting", "runtime_shim.contract.tool_schemas"}
-"""Modules of the runtime that the compiler asks too, so that an answer, an input and the arguments of a tool have one
-meaning (I8, I12, B9)."""
+PURE = {
+    "runtime_shim.tasks.reading",
+    "runtime_shim.data.fitting",
+    "runtime_shim.contract.tool_schemas",
+    "runtime_shim.contract.step_builder",
+}
+"""Modules of the runtime that the compiler asks too, so that an answer, an input, the arguments of a tool and the words
+of a validation have one meaning (I8, I12, B9, B11)."""
 
-TABLES = {"runtime_shim.tasks.recipes", "runtime_shim.editions"}
-"""Modules of the runtime that are tables, for targets that write what stands in them into their output."""
+TABLES = {"runtime_shim.tasks.recipes", "runtime_shim.editions", "runtime_shim.contract.step_builder"}
+"""Modules of the runtime that targets use: tables that they write into their output, and a builder that shows them
+which facts a program need not state."""
 
 LONGEST_MODULE = 500
 LONGEST_FUNCTION = 40

@@ -16,6 +16,7 @@ from backends.python.common import explained
 from backends.python.edition import edition_of, has_jumps, runtime, runtime_sha256
 from backends.python.literals import literal
 from backends.python.options import PythonOptions
+from backends.python.step_calls import step_calls
 from backends.python.table import table
 from backends.remarks import comment, listed, of_contexts, of_placeholders, shells
 from backends.templating import environment
@@ -42,7 +43,7 @@ class PythonBackend(Backend[PythonOptions]):
         edition = edition_of(table(optimise(program)), is_full=options.operator == "full")
         program = optimise(program, jumps=has_jumps(edition))
         entries = table(program)
-        called = calls(entries, _headings(program))
+        called = step_calls(entries) or calls(entries, _headings(program))
         shared = shared_runtime(edition) if options.runtime == "shared" else None
         text = (
             _templates()

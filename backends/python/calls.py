@@ -33,6 +33,8 @@ class Calls:
     said: Table
     features: set[str]
     """What of the builder the calls need, besides its words."""
+    builder: str = ""
+    """The class whose words these are, where it is not that of a runbook."""
 
     @property
     def parameters(self) -> list[str]:
@@ -69,7 +71,7 @@ class _Writer:
             if name in headings:
                 lines.append(f"{INDENT}# {comment(headings[name])}")
             if node.get("group") in groups:
-                lines += self._call("group", [literal(node["group"])], _settings(groups.pop(node["group"])))
+                lines += self._call("group", [literal(node["group"])], settings_of(groups.pop(node["group"])))
             lines += body
         return Calls([*self._about(), *lines], self.used, self.table, self._features)
 
@@ -98,7 +100,7 @@ class _Writer:
         return self._call(
             "about",
             [literal(table["title"])],
-            [*facts, *_settings({key: value for key, value in held.items() if value})],
+            [*facts, *settings_of({key: value for key, value in held.items() if value})],
         )
 
     def _counted(self) -> set[str]:
@@ -120,7 +122,7 @@ class _Writer:
             own = _OWN | {"result", "message"}
             more = {key: value for key, value in node.items() if key not in own}
             titled = [f"title={literal(node['title'])}"] if node["title"] else []
-            settings = [*titled, *_settings(more)]
+            settings = [*titled, *settings_of(more)]
             return self._call("end", head, [*settings, *self._transitions(name, node)])
         if node["title"]:
             head.append(literal(node["title"]))
@@ -131,7 +133,7 @@ class _Writer:
         more = {key: value for key, value in node.items() if key not in own}
         command = {node["shell"]: node["command"]} if task == "shell" else {}
         prompt = {"prompt": more.pop("prompt")} if "prompt" in more else {}
-        settings = _settings(prompt | command | more)
+        settings = settings_of(prompt | command | more)
         return self._call("step" if task == "shell" else task, head, [*settings, *self._transitions(name, node)])
 
     def _retries(self, name: str, node: Table) -> bool:
@@ -208,16 +210,21 @@ class _Writer:
         return f"{word}({', '.join([*message, *says, *more, *filled])})"
 
     def _call(self, word: str, head: list[str], settings: list[str]) -> list[str]:
-        """A call on one line if it fits, else with a line for each setting."""
         self.used.add(word)
-        whole = f"{INDENT}{word}({', '.join([*head, *settings])})"
-        if len(whole) <= WIDEST and "\n" not in whole:
-            return [whole]
-        inner = [f"{INDENT}{INDENT}{setting}," for setting in settings]
-        return [f"{INDENT}{word}({', '.join(head)},", *inner, f"{INDENT})"]
+        return call_lines(word, head, settings)
 
 
-def _settings(values: Table) -> list[str]:
+def call_lines(word: str, head: list[str], settings: list[str]) -> list[str]:
+    """A call on one line if it fits, else with a line for each setting."""
+    whole = f"{INDENT}{word}({', '.join([*head, *settings])})"
+    if len(whole) <= WIDEST and "\n" not in whole:
+        return [whole]
+    inner = [f"{INDENT}{INDENT}{setting}," for setting in settings]
+    return [f"{INDENT}{word}({', '.join(head)},", *inner, f"{INDENT})"]
+
+
+def settings_of(values: Table) -> list[str]:
+    """The settings of a call, a text for each."""
     return [
         f"{key}={prose(value) if isinstance(value, str) else laid_out(value, 8, len(key))}"
         for key, value in values.items()

@@ -4,6 +4,7 @@ from typing import Optional
 
 from runtime_shim.contract.kinds import StepStages
 from runtime_shim.contract.run_records import RESUMED
+from runtime_shim.contract.step_builder import StepBuilder
 from runtime_shim.contract.run_steps import BLOCKED, COMPLETED, FAILED, PENDING, RUNNING
 from runtime_shim.engine.display import one_line
 from runtime_shim.engine.journal import Record
@@ -88,6 +89,7 @@ class Specification(Extension):
         ("run resume", "--tool", "NAME=COMMAND...", "the command that a tool is"),
     )
     performers = {"stage": StepStages}
+    builder = StepBuilder
     reopens = True
     _resumes = False  # whether the next record of this call is the first one of a run that it resumes
 

@@ -97,10 +97,15 @@ def unframed(value: Any) -> Any:  # noqa: ANN401 (a text, or any other setting)
 
 
 def built(document: Callable[..., None], extensions: Sequence[type[Extension]]) -> Table:
-    """Return the table of a document; a word that is not the builder's is the kind of a task."""
-    builder, code = Builder(), document.__code__
-    words = code.co_varnames[: code.co_argcount]
+    """Return the table of a document, by the first builder that has all of its words.
+
+    For the common builder, a word that is not its own is the kind of a task.
+    """
+    words = document.__code__.co_varnames[: document.__code__.co_argcount]
+    makers = [extension.builder for extension in extensions if extension.builder]
+    builder = next((make() for make in makers if all(hasattr(make, word) for word in words)), None) or Builder()
     document(*(getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words))
+    table: Table = builder.table
     for extension in extensions:
-        extension.complete(builder.table)
-    return builder.table
+        extension.complete(table)
+    return table

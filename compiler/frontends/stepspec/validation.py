@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import re
+from typing import get_args
 
 from compiler.ir.tasks import Check
-
-_WORDS: tuple[tuple[Check, re.Pattern[str]], ...] = (
-    ("parses", re.compile(r"\b(?:format|template|schema)", re.IGNORECASE)),
-    ("ast", re.compile(r"\bast\b", re.IGNORECASE)),
-    ("types", re.compile(r"\b(?:types?\b|typing|type-?check|mypy)", re.IGNORECASE)),
-    ("lint", re.compile(r"\b(?:lint|ruff)", re.IGNORECASE)),
-)
+from runtime_shim.contract.step_builder import checks_of as checks_named
 
 
 def checks_of(policy: str) -> tuple[Check, ...]:
     """The checks of a validation: that files are there, always, and what the policy names."""
-    return ("exists", *(check for check, words in _WORDS if words.search(policy)))
+    named = checks_named(policy)
+    return tuple(check for check in get_args(Check) if check in named)

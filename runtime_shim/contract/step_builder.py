@@ -1,0 +1,243 @@
+"""The words of a specification: a step states its facts once, and its gates and stages follow from them (I32)."""
+
+import re
+from collections.abc import Iterable
+from typing import Any, Optional
+
+from runtime_shim.engine.builder import unframed
+from runtime_shim.engine.program import Table
+
+STEP_FACTS = {"makes": [], "templates": [], "tools": [], "validation": "", "evidence": "none", "human_gate": "optional"}
+CALL = {"name": "", "args": {}, "required": False, "risk": "low"}
+KEYS_OF_STAGES = {"gate": "human_gate", "context": "inputs", "tool": "tools", "guardrails": "outputs"}
+NOT_TOOLS = ("inputs", "context", "guardrails", "validation", "outputs", "failed", "rejected")
+CHECK_WORDS = (
+    ("parses", re.compile(r"\b(?:format|template|schema)", re.IGNORECASE)),
+    ("ast", re.compile(r"\bast\b", re.IGNORECASE)),
+    ("types", re.compile(r"\b(?:types?\b|typing|type-?check|mypy)", re.IGNORECASE)),
+    ("lint", re.compile(r"\b(?:lint|ruff)", re.IGNORECASE)),
+)
+
+
+def checks_of(policy: str) -> list[str]:
+    """Return the checks of a validation: files must exist, and pass the checks that the policy names (B11)."""
+    return ["exists", *(check for check, words in CHECK_WORDS if words.search(policy))]
+
+
+def part_of(node: Table) -> str:
+    """Return the key of a document that a gate or a stage comes from."""
+    kind: str = node.get("stage", "gate")
+    return KEYS_OF_STAGES.get(kind, kind)
+
+
+def template_of(written: str) -> str:
+    """Return the path of a template: one without a placeholder is in the folder of templates."""
+    path = written.removeprefix("template:")
+    return path if path == written or path.startswith("{") else f"{{template_folder}}/{path}"
+
+
+def strings(value: object) -> list[str]:
+    """Return the strings of a list."""
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
+def paths_needed(inputs: Table, templates: list[str], said: Optional[list[str]] = None) -> list[str]:
+    """Return the paths that must exist when a step starts: its artifacts, unless it says others, and its templates."""
+    needs = strings(inputs.get("artifacts")) if said is None else said
+    return list(dict.fromkeys([*needs, *map(template_of, templates)]))
+
+
+class StepBuilder:
+    """The words of a specification. The last stage of a step continues with the next call."""
+
+    def __init__(self) -> None:
+        self.table: Table = {"registers": {}, "nodes": {}}
+        self.contract: Table = {}
+        self.marks: Table = {}
+        self.leaving: list[Table] = []  # the transitions to the next call
+
+    def about(self, title: str, variables: Any = (), secrets: Any = (), workflow: Any = (), **more: Any) -> None:  # noqa: ANN401
+        """Describe the workflow; `variables` are the placeholders with their defaults, `more` the configuration."""
+        defaults = dict(variables)
+        self.table.update({key: more.pop(key) for key in ("name", "source")}, title=title)
+        self.table["registers"] = dict.fromkeys(defaults)
+        found = {"secrets": secrets, "inputs": inputs_of(defaults)}
+        self.table.update({key: value for key, value in found.items() if value})
+        self.marks = {f"{{{name}}}": [name, "", "", ""] for name in defaults}
+        config = {"config": {key: unframed(value) for key, value in more.items()}} if more else {}
+        self.contract = {"workflow": dict(workflow), **config, "steps": {}}
+        self.table["contract"] = self.contract
+
+    def end(self, name: str, result: str, message: str = "") -> None:
+        """Add an end; one after the last step is where that leads to."""
+        self._arrive(name)
+        self.table["nodes"][name] = {"title": "", "task": "end", "result": result, "message": message, "edges": []}
+
+    def step(self, name: str, title: str = "", at: int = 0, lines: Any = None, **said: Any) -> None:  # noqa: ANN401
+        """Add a step; `lines` are those of its parts that are not the step's own."""
+        said = {key: unframed(value) for key, value in said.items()}
+        spec = self._spec(name, title, {**STEP_FACTS, **said})
+        self.contract["steps"][name] = spec
+        self._mark(self.contract, spec)
+        common = self._common(name, title, spec)
+        gates = self._gates(name, title, spec, said.get("gate", ""))
+        stages = self._stages(name, title, spec, said.get("needs"))
+        first, entry = next(iter(stages)), next(iter([*gates, *stages]))
+        if entry != name:
+            self.table.setdefault("jumps", {"to": {}})["to"][name] = {"go": entry}
+        if "attempt" in common and spec["retries"]["backoff_seconds"]:
+            stages[first].update(delay=spec["retries"]["backoff_seconds"], backoff=1)
+        self._arrive(entry)
+        for gate, then in followed(gates, first):
+            node = {**gates[gate], **common, "edges": [edge("approved", then), edge("rejected", f"{name}/rejected")]}
+            node.pop("attempt", None)
+            self._add(gate, node, at, lines or {})
+        leaving: list[Table] = []
+        for stage, then in followed(stages, ""):
+            node = {**stages[stage], **common}
+            node["edges"] = leaving = self._edges(name, node, then, first)
+            self._add(stage, node, at, lines or {})
+        if gates:
+            self.end(f"{name}/rejected", "stop", f"step {name} was rejected")
+        self.end(f"{name}/failed", "stop", f"step {name} failed")
+        self.leaving = [one for one in leaving if "go" not in one]
+
+    def _common(self, name: str, title: str, spec: Table) -> Table:
+        """Add the group and the counter of a step; return what its parts say of them."""
+        found: Table = {"step": name}
+        if spec["description"]:
+            group = {"title": title, "prompt": spec["description"]}
+            self.table.setdefault("groups", {})[name] = self._mark(group, group["prompt"])
+            found["group"] = name
+        if spec["retries"]["max"]:
+            found["attempt"] = f"{name} retries"
+            self.table["registers"][found["attempt"]] = 0
+            self.table.setdefault("scopes", {})[name] = [found["attempt"]]
+        return found
+
+    def _arrive(self, name: str) -> None:
+        """Lead the step before to this node."""
+        for one in self.leaving:
+            one["go"] = name
+        self.leaving = []
+
+    def _mark(self, item: Table, texts: object) -> Table:
+        """Add the placeholders of some texts."""
+        found = {mark: place for mark, place in self.marks.items() if mark in str(texts)}
+        if found:
+            item["placeholders"] = {**item.get("placeholders", {}), **found}
+        return item
+
+    def _spec(self, name: str, title: str, facts: Table) -> Table:
+        """Return the contract of a step with all its fields."""
+        needed = {"artifacts": facts["needs"]} if facts.get("needs") else {}
+        return {
+            "id": name,
+            "name": title or name,
+            "description": facts.get("description", ""),
+            "phase": facts.get("phase") or self.contract["workflow"].get("phase") or "",
+            "inputs": facts.get("inputs", needed),
+            "outputs": facts["makes"],
+            "templates": facts["templates"],
+            "tools": [{**CALL, **call} for call in facts["tools"]],
+            "validation": facts["validation"],
+            "evidence": facts["evidence"],
+            "human_gate": facts["human_gate"],
+            "retries": {"max": facts.get("retries", 0), "backoff_seconds": facts.get("pause", 0)},
+        }
+
+    def _gates(self, name: str, title: str, spec: Table, reason: str) -> Table:
+        """Return the gates of a step: its own, and those of its tools; no gate is asked twice (B8, B9)."""
+        about = self.contract["workflow"]
+        found = {f"{about['module']}:{about['workflow']}:{name}:hitl": reason} if reason else {}
+        for call in spec["tools"]:
+            risk = " has high risk" if call["risk"] == "high" else ""
+            if "gate" in call:
+                found.setdefault(call["gate"], f"the tool {call['name']}{risk and risk + ', and'} names this gate")
+            elif risk:
+                found.setdefault(f"tool:{call['name']}:{name}", f"the tool {call['name']}{risk}")
+        fixed = {"title": title, "task": "gate", "words": ["approved", "rejected"]}
+        new = {gate: why for gate, why in found.items() if gate not in self.table["nodes"]}
+        return {gate: {**fixed, "gate": gate, "reason": why} for gate, why in new.items()}
+
+    def _stages(self, name: str, title: str, spec: Table, needs: Optional[list[str]]) -> Table:
+        """Return the stages that have work to do, in order."""
+        config, inputs = self.contract.get("config", {}), spec["inputs"]
+        guards, found = config.get("guardrails", {}), {}
+
+        def add(id_: str, kind: str, title: str = "", **facts: Any) -> None:  # noqa: ANN401
+            given = {key: value for key, value in facts.items() if value or key == "place"}
+            found[id_] = {"title": title or kind, "task": "stage", "stage": kind, **given}
+
+        needed = paths_needed(inputs, spec["templates"], needs)
+        checked = list(dict.fromkeys([*strings(inputs.get("validation_targets")), *spec["outputs"]]))
+        level = "" if spec["evidence"] == "none" else spec["evidence"]
+        if needed or "input" in guards:
+            add(f"{name}/inputs", "inputs", paths=needed)
+        if "context" in config:
+            add(f"{name}/context", "context")
+        for place, id_ in enumerate(tool_names(spec["tools"])):
+            called = spec["tools"][place]["name"]
+            add(f"{name}/{id_}", "tool", called, place=place, subject=called)
+        add(name, "execute")
+        found[name]["title"] = title
+        if "output" in guards:
+            add(f"{name}/guardrails", "guardrails")
+        if checked or spec["validation"]:
+            add(f"{name}/validation", "validation", paths=checked, checks=checks_of(spec["validation"]))
+        if spec["outputs"] or level:
+            add(f"{name}/outputs", "outputs", paths=list(dict.fromkeys(spec["outputs"])), subject=level)
+        return found
+
+    def _edges(self, name: str, node: Table, then: str, first: str) -> list[Table]:
+        """Return the transitions of a stage: a failure leads to the next attempt, or to STOP; "" is the next call."""
+        spec = self.contract["steps"][name]
+        if node["stage"] == "tool" and not spec["tools"][node["place"]]["required"]:
+            return [edge("", then)]
+        reset, tries = [["reset", name]] if "attempt" in node else [], spec["retries"]["max"]
+        found = [edge("pass", then, do=[] if then else reset)]
+        if tries and node["stage"] != "inputs":
+            counter = node["attempt"]
+            found.append(edge("fail", first, when=[[counter, "<", tries]], do=[[counter, "+", 1]]))
+        return [*found, edge("fail", f"{name}/failed", do=reset)]
+
+    def _add(self, name: str, node: Table, at: int, lines: Table) -> None:
+        """Add a gate or a stage."""
+        line = lines.get(part_of(node), at)
+        line = line[node["place"]] if isinstance(line, list) else line
+        self.table.setdefault("entry", name)
+        self.table["nodes"][name] = self._mark({**node, "at": f"{self.table['source']}:{line}"}, node.get("paths"))
+
+
+def followed(names: Iterable[str], then: str) -> list[tuple[str, str]]:
+    """Return each name with the one behind it, the last with another."""
+    found = [*names, then]
+    return [(name, found[place]) for place, name in enumerate(found[:-1], 1)]
+
+
+def inputs_of(defaults: Table) -> list[Table]:
+    """Return the inputs that give placeholders their values."""
+    found = []
+    for name, value in defaults.items():
+        about = {"name": name, "type": "string", "required": True, "description": f"Placeholder {{{name}}}"}
+        found.append(about if value is None else {**about, "default": value})
+    return found
+
+
+def edge(on: str, go: str, when: Any = (), do: Any = ()) -> Table:  # noqa: ANN401 (lists of conditions and effects)
+    """Return a transition."""
+    said = {"on": on, "if": when, "do": do, "go": go}
+    return {**{key: value for key, value in said.items() if value}, "says": ""}
+
+
+def tool_names(calls: list[Table]) -> list[str]:
+    """Return the names of the stages that call tools; a name that is taken has a number behind it."""
+    taken, found = {*NOT_TOOLS}, []
+    for call in calls:
+        name, number = call["name"], 1
+        while name.casefold() in taken:
+            number += 1
+            name = f"{call['name']}~{number}"
+        taken.add(name.casefold())
+        found.append(name)
+    return found
