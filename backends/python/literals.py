@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 WIDEST = 120
 
 
@@ -35,12 +37,16 @@ def prose(text: str, indent: int = 8) -> str:
     shown = _quoted(text)
     if text in shown:
         return shown
-    framed = f"\n{text}\n"
     if text.replace("\t", "").replace("\n", "").isprintable():
         for quotes in ('"""', "'''"):
             if quotes not in text:  # nor can one begin at the end of the text: the frame stands between
-                return f"r{quotes}{framed}{quotes}"
-    return literal(framed if text.startswith("\n") else text, indent)
+                return f"r{quotes}\n{text}\n{quotes}"
+    return literal(framed(text), indent)
+
+
+def framed(value: Any) -> Any:  # noqa: ANN401 (a text, or any other setting)
+    """A text as Python reads it from a call: the reader takes a frame away from one that begins with a line end."""
+    return f"\n{value}\n" if isinstance(value, str) and value.startswith("\n") else value
 
 
 def laid_out(value: object, indent: int, begun: int = 0) -> str:

@@ -18,7 +18,7 @@ from runtime_shim.editions import EDITIONS
 RULER = "# " + "-" * 117
 """The line above and below the line that names the edition."""
 
-KNOWN = frozenset({*WORDS, "ask", "confirm", "input", "select", "agent", "tool", "parallel", "gate"})
+KNOWN = frozenset({*WORDS, "ask", "confirm", "input", "select", "agent", "tool", "parallel", "gate", "stage"})
 """All that a document may call."""
 
 ALLOWED = (

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from backends.python.calls import Calls, call_lines, settings_of
-from backends.python.literals import literal
+from backends.python.literals import framed, literal
 from backends.python.table import Table
 from runtime_shim.contract.step_builder import CALL, STEP_FACTS, StepBuilder, part_of, paths_needed
 
@@ -38,8 +38,9 @@ def step_calls(table: Table) -> Calls | None:
     said = list(_calls(table))
     builder = StepBuilder()
     for word, first, beside, settings in said:
-        getattr(builder, word)(*first, **beside, **settings)
-    if not _is_same(builder.table, table):
+        getattr(builder, word)(*first, **beside, **{key: framed(value) for key, value in settings.items()})
+    # A program without the operator's part has no use for jumps; those that follow from its steps harm nobody.
+    if not _is_same(builder.table, {"jumps": builder.table.get("jumps"), **table}):
         return None
     lines = [line for call in said for line in ["", *call.lines]]
     return Calls(lines[1:], {"about", "end", "step"}, table, set(), StepBuilder.__name__)
@@ -56,6 +57,7 @@ def _is_whole(table: Table) -> bool:
 def _is_same(one: Table, other: Table) -> bool:
     """Whether two tables are equal, and hand equal JSON to executors: keys in the same order."""
     contracts = [json.dumps(each["contract"]["steps"]) for each in (one, other)]
+    one, other = ({key: value for key, value in each.items() if value} for each in (one, other))
     return one == other and contracts[0] == contracts[1] and list(one["nodes"]) == list(other["nodes"])
 
 
