@@ -9,12 +9,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, takewhile
+from typing import Any
 
 from backends.python.common import without_common
 from backends.python.literals import WIDEST, broken, laid_out, literal, prose
 from backends.python.table import Table
 from backends.remarks import comment
+from runtime_shim.engine.builder import implied
 
 INDENT = "    "
 WORDS = ("about", "group", "step", "end", "branch", "go", "retry", "complete", "stop")
@@ -87,7 +89,8 @@ class _Writer:
             "secrets": table.get("secrets"),
             "counters": {name: value for name, value in registers.items() if isinstance(value, int)},
             "scopes": table.get("scopes"),
-            "texts": {name: value for name, value in registers.items() if not isinstance(value, int)},
+            "texts": _named({name: value for name, value in registers.items() if not isinstance(value, int)}),
+            "placeholders": table.get("placeholders"),
             "inputs": table.get("inputs"),
             "outputs": table.get("outputs"),
             "jumps": table.get("jumps"),
@@ -133,7 +136,10 @@ class _Writer:
         more = {key: value for key, value in node.items() if key not in own}
         command = {node["shell"]: node["command"]} if task == "shell" else {}
         prompt = {"prompt": more.pop("prompt")} if "prompt" in more else {}
-        settings = settings_of(prompt | command | more)
+        known = implied(node)
+        more = {key: value for key, value in more.items() if key not in known or value != known[key]}
+        clears = {"clears": found} if (found := self._clears(name, node)) else {}
+        settings = settings_of(prompt | command | more | clears)
         return self._call("step" if task == "shell" else task, head, [*settings, *self._transitions(name, node)])
 
     def _retries(self, name: str, node: Table) -> bool:
@@ -144,6 +150,14 @@ class _Writer:
         times = [_times(name, edge) for edge in node["edges"]]
         resets = [edge.get("do", [])[-1:] == [[counter, "=", 0]] for edge in node["edges"]]
         return any(times) and all(bool(many) or reset for many, reset in zip(times, resets, strict=True))
+
+    def _clears(self, name: str, node: Table) -> list[str]:
+        """The texts that all transitions of a step clear first."""
+        if name in self._retried or node["task"] == "end":
+            return []
+        effects = (edge.get("do", []) for edge in node["edges"])
+        alike = takewhile(lambda found: all(one == found[0] for one in found), zip(*effects, strict=False))
+        return [found[0][0] for found in takewhile(lambda found: found[0][1:] == ["clear", []], alike)]
 
     def _transitions(self, name: str, node: Table) -> list[str]:
         """Where the run goes from a step, as settings of its call."""
@@ -184,6 +198,7 @@ class _Writer:
             self.used.add("retry")
             return f"retry({times}, {literal(edge['says'])})"
         do = edge.get("do", [])[:-1] if is_retried else edge.get("do", [])
+        do = do[len(self._clears(name, self.table["nodes"][name])) :]
         guards = {"when": edge.get("if"), "do": do}
         more = [f"{key}={literal(value)}" for key, value in guards.items() if value]
         found = self._end(name, edge, more)
@@ -191,6 +206,9 @@ class _Writer:
             return found
         self.used.add("go")
         says = [literal(edge["says"])] if edge["says"] else []
+        kept = list(takewhile(_is_kept, reversed(do)))[::-1]
+        guards = {"when": edge.get("if"), "do": do[: len(do) - len(kept)], "keeps": [_kept(one) for one in kept]}
+        more = [f"{key}={literal(value)}" for key, value in guards.items() if value]
         return f"go({', '.join([literal(edge['go']), *says, *more])})"
 
     def _end(self, name: str, edge: Table, more: list[str]) -> str:
@@ -229,6 +247,26 @@ def settings_of(values: Table) -> list[str]:
         f"{key}={prose(value) if isinstance(value, str) else laid_out(value, 8, len(key))}"
         for key, value in values.items()
     ]
+
+
+def _named(texts: Table) -> Table | list[str]:
+    """The texts of a program and what they are at first; only their names, where that is nothing."""
+    return texts if any(value is not None for value in texts.values()) else list(texts)
+
+
+def _is_kept(effect: list[Any]) -> bool:
+    """Whether an effect keeps an answer, or a field of it."""
+    match effect:
+        case [_, "keep", ["answer"] | ["field", str()]]:
+            return True
+        case _:
+            return False
+
+
+def _kept(effect: list[Any]) -> str | list[str]:
+    """The text that keeps an answer; with the field, where it is one of the answer."""
+    slot, _, what = effect
+    return slot if what == ["answer"] else [slot, what[1]]
 
 
 def _times(name: str, edge: Table) -> int:

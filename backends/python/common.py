@@ -23,16 +23,32 @@ def without_common(table: Table) -> Table:
     values = _common_values(table)
     names = [] if values is None else [*_inputs(table), *values]
     registers = {name: initial for name, initial in table["registers"].items() if name not in names}
-    nodes = {name: _node(node, names, values or []) for name, node in table["nodes"].items()}
+    marks = {f"{{{{{name}}}}}": [name, "", "", f"{{{{{name}}}}}"] for name in names}
+    shared = _shared(table, marks) if table.get("inputs") or values else {}
+    marks |= shared
+    nodes = {name: _node(node, names, values or [], marks) for name, node in table["nodes"].items()}
     found = table | {"registers": registers, "nodes": nodes} | ({"outputs": values} if values else {})
+    found |= {"placeholders": shared} if shared else {}
     if "groups" in table:
         groups = table["groups"].items()
-        found["groups"] = {name: _but(group, "placeholders") | _placeholders(group, names) for name, group in groups}
+        found["groups"] = {name: _but(group, "placeholders") | _placeholders(group, marks) for name, group in groups}
     return found
+
+
+def _shared(table: Table, known: Table) -> Table:
+    """The other marks that stand for the same in each of several steps."""
+    places: dict[str, list[Any]] = {}
+    for item in (*table["nodes"].values(), *table.get("groups", {}).values()):
+        for mark, place in item.get("placeholders", {}).items():
+            places.setdefault(mark, []).append(place)
+    several = {mark: found for mark, found in places.items() if mark not in known and len(found) > 1}
+    return {mark: found[0] for mark, found in several.items() if all(one == found[0] for one in found)}
 
 
 def explained(table: Table, found: Table) -> Iterator[str]:
     """Sentences on what steps do not say for themselves, which `found` is the table without."""
+    if "placeholders" in found:
+        yield "The `placeholders` of `about` are those of each text that has them."
     if len(found["registers"]) == len(table["registers"]):
         return
     kinds = [f"`{kind}`" for kind in ("inputs", "outputs") if found.get(kind)]
@@ -68,13 +84,13 @@ def _but(node: Table, *keys: str) -> Table:
     return {key: value for key, value in node.items() if key not in keys}
 
 
-def _node(node: Table, names: Sequence[str], values: Sequence[str]) -> Table:
+def _node(node: Table, names: Sequence[str], values: Sequence[str], marks: Table) -> Table:
     """A step without what goes for all."""
     said, edges = _but(node, *_KEYS), node["edges"]
     texts, kept = node.get("texts", {}), _kept(node)
     if node["task"] in _CALLING and texts != _same(names):
         said["texts"] = texts
-    said |= _placeholders(node, names)
+    said |= _placeholders(node, marks)
     if kept is None:
         said["gives"] = node["outputs"]
     elif node["task"] == "shell":
@@ -101,11 +117,10 @@ def _value_kept(effect: list[Any]) -> str:
             return ""
 
 
-def _placeholders(node: Table, names: Sequence[str]) -> Table:
-    """The marks of a step but `{{NAME}}` for what all steps see; None for what only looks like such a mark."""
+def _placeholders(node: Table, known: Table) -> Table:
+    """The marks of a step but those that all steps see; None for what only looks like such a mark."""
     marks, shown = node.get("placeholders", {}), str([node.get(key) for key in _TEXTS])
-    written = {f"{{{{{name}}}}}": name for name in names}
-    common = {mark: [name, "", "", mark] for mark, name in written.items() if mark in shown}
+    common = {mark: place for mark, place in known.items() if mark in shown}
     # Of two marks that begin alike the first one counts, so their order has to stay.
     is_ordered = any(one.startswith(other) for one, other in permutations(marks, 2))
     said = {mark: place for mark, place in marks.items() if is_ordered or common.get(mark) != place}

@@ -28,14 +28,15 @@ def add_common(table: Table) -> None:
     inputs = [item["name"] for item in table.get("inputs", [])]
     names = [name for name in (*inputs, *values) if name not in table["registers"]]
     table["registers"] = {**dict.fromkeys(names), **table["registers"]}
-    written = [(f"{{{{{name}}}}}", name) for name in names]
+    marks = {f"{{{{{name}}}}}": [name, "", "", f"{{{{{name}}}}}"] for name in names}
+    marks.update(table.pop("placeholders", {}))
     for node in (*table["nodes"].values(), *table.get("groups", {}).values()):
         if node.get("task") in CALLING:
             node.setdefault("texts", {name: name for name in names})
         if node.get("task") == "shell":
             keep_values(node, node.get("outputs", values))
         shown, said = str([node.get(key) for key in TEXTS]), node.get("placeholders", {})
-        found = {mark: [name, "", "", mark] for mark, name in written if mark in shown}
+        found = {mark: place for mark, place in marks.items() if mark in shown}
         places = {**said, **found, **said}.items()  # what is said comes first, and counts
         node["placeholders"] = {mark: place for mark, place in places if place is not None}
         for key in ("texts", "placeholders", "outputs"):

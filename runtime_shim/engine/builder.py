@@ -1,13 +1,15 @@
 """The table of a program, put together from the calls of its document."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any, Callable, Optional
 
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import Table
 
 OUTCOMES = {"on_pass": "pass", "on_fail": "fail", "on_yes": "pass", "on_no": "fail", "then": None, "otherwise": None}
+WORDS_OF_TASKS = {"gate": ["approved", "rejected"], "confirm": ["yes", "no"], "input": ["pass"]}
+UNREAD = ("none", "invalid", "ambiguous", "failed")  # the outcomes of an agent without one of its keywords
 Pairs = list[tuple[Optional[str], Table]]
 
 
@@ -17,9 +19,10 @@ class Builder:
     def __init__(self) -> None:
         self.table: Table = {"registers": {}, "nodes": {}}
 
-    def about(self, title: str, counters: Optional[Table] = None, texts: Optional[Table] = None, **facts: str) -> None:
-        """Say what the program is, and what it holds at first."""
-        self.table.update(title=title, registers={**(counters or {}), **(texts or {})}, **facts)
+    def about(self, title: str, counters: Any = (), texts: Any = (), **facts: Any) -> None:  # noqa: ANN401
+        """Describe the program and the values that it starts with; a text that is only named has none."""
+        texts = texts if isinstance(texts, dict) else dict.fromkeys(texts)
+        self.table.update(title=title, registers={**dict(counters), **texts}, **facts)
 
     def group(self, name: str, **facts: str) -> None:
         """Say what a run is told when it comes into a group."""
@@ -42,10 +45,13 @@ class Builder:
                 node.update(shell=key, command=unframed(value))
             else:
                 node[key] = unframed(value)
+        node.update(implied(node, node))  # for: agent parallel gate confirm input
+        clears = [[slot, "clear", []] for slot in node.pop("clears", ())]
         counter = f"{name} retries" if any("times" in one for _, one in pairs) else ""
         if counter:
             node["attempt"], self.table["registers"][counter] = counter, 0
-        node["edges"] = [self._edge(name, counter, {"on": word, "go": name, **one}) for word, one in pairs]
+        edges = [{"on": word, "go": name, **one, "do": [*clears, *one.get("do", ())]} for word, one in pairs]
+        node["edges"] = [self._edge(name, counter, edge) for edge in edges]
 
     def _edge(self, name: str, counter: str, edge: Table) -> Table:
         """Write a transition as an edge of a step."""
@@ -62,9 +68,10 @@ class Builder:
         self.step(name, task="end", result=result, **settings)
         self.table["nodes"][name]["message"] = message
 
-    def go(self, go: str, says: str = "", when: Any = (), do: Any = ()) -> Table:  # noqa: ANN401
-        """Lead to a step; `says` is what the document says."""
-        return {"go": go, "if": when, "do": do, "says": says}
+    def go(self, go: str, says: str = "", when: Any = (), do: Any = (), keeps: Any = ()) -> Table:  # noqa: ANN401
+        """Lead to a step; `says` is what the document says. Texts that it `keeps` are the answer, or a field of it."""
+        pairs = [(one, ["answer"]) if isinstance(one, str) else (one[0], ["field", one[1]]) for one in keeps]
+        return {"go": go, "if": when, "do": [*do, *([slot, "keep", what] for slot, what in pairs)], "says": says}
 
     def complete(self, message: str = "", says: str = "COMPLETE", when: Any = (), do: Any = (), **more: Any) -> Table:  # noqa: ANN401
         """Lead to a good end."""
@@ -89,6 +96,14 @@ class Builder:
         name = next(free for free in (name, *more) if free not in nodes)
         nodes[name] = {"title": "", "task": "end", **end, "edges": []}
         return name
+
+
+def implied(node: Table, said: Container[str] = ()) -> Table:
+    """Return the settings that follow from others, without those that a step states itself."""
+    known = [keyword for one in (node, *node.get("entries", ())) for keyword in one.get("keywords", ())]
+    words = [*dict.fromkeys(known), *UNREAD] if known else WORDS_OF_TASKS.get(node["task"])
+    found = {"agent": "" if node["task"] == "agent" else None, "words": words}
+    return {key: value for key, value in found.items() if value is not None and key not in said}
 
 
 def unframed(value: Any) -> Any:  # noqa: ANN401 (a text, or any other setting)

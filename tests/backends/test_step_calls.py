@@ -47,7 +47,7 @@ def derives(made: Program) -> bool:
     return is_derived
 
 
-# --- Random specifications ---------------------------------------------------------------------------------------------
+# --- Random specifications
 
 PATHS = ("{output_folder}/a.md", "{output_folder}/b.py", "{template_folder}/c.md")
 TEXTS = ("", "Do it", "Fill {output_folder}\nand more", "\nframed", "a 'quoted' \"text\" \\ {")
@@ -126,7 +126,7 @@ def test_a_title_that_looks_like_a_placeholder_stays_a_title(tmp_path: Path) -> 
     derives(handmade({"id": "a", "name": "a", "outputs": ["{output_folder}/a"]}))
 
 
-# --- What people read --------------------------------------------------------------------------------------------------
+# --- What people read
 
 
 def example(path: Path) -> Program:
