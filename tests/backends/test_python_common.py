@@ -173,3 +173,59 @@ def test_the_examples_repeat_nothing(name: str) -> None:
     for absent in ("texts=", "gives=", '"keep"', '"{{'):
         assert absent not in said.replace('", "{{', '", {{').replace('("{{', "({{").replace('="{{', "={{")
     assert said.count("outputs=") <= 1
+
+
+CLEARING = ["dependency-update", "security-audit", "plan-and-build", "name-a-feature", "first-note"]
+
+
+@pytest.mark.parametrize("name", CLEARING)
+def test_a_workflow_says_once_what_steps_clear_and_what_follows(name: str) -> None:
+    wanted, said = of_document(EXAMPLES / f"workflows/{name}.workflow.yaml")
+    assert rebuilt(calls(wanted, {})) == wanted
+    assert "clears=[" in said
+    for absent in ('"clear"', '"keep"', " words=", 'agent=""'):
+        assert absent not in said
+    assert said.count('"{task}":') == 1
+
+
+def test_only_what_all_transitions_clear_is_said_once() -> None:
+    edges: list[dict[str, Any]] = [
+        {
+            "on": "pass",
+            "do": [["a", "clear", []], ["b", "clear", []], ["b", "keep", ["answer"]]],
+            "go": "1",
+            "says": "",
+        },
+        {"on": "fail", "do": [["a", "clear", []], ["c", "clear", []]], "go": "1", "says": ""},
+    ]
+    node = {"title": "", "at": "x:1", "task": "agent", "agent": "", "prompt": "", "edges": edges}
+    wanted: Table = {"name": "x", "title": "", "source": "x", "entry": "1", "nodes": {"1": node}}
+    wanted["registers"] = {"a": None, "b": "at first", "c": None}
+    found = calls(wanted, {})
+    assert rebuilt(found) == wanted
+    text = "\n".join(found.lines)
+    assert 'clears=["a"]' in text
+    assert 'do=[["b", "clear", []]], keeps=["b"]' in text
+    assert 'do=[["c", "clear", []]]' in text
+
+
+def test_a_mark_that_means_something_else_stays_with_its_step() -> None:
+    def node(prompt: str, **marks: list[str]) -> Table:
+        edges = [{"on": "pass", "go": "1", "says": ""}]
+        places = {f"{{{name}}}": place for name, place in marks.items()}
+        found = {"title": "", "at": "x:1", "task": "agent", "agent": "", "prompt": prompt, "edges": edges}
+        return found | ({"placeholders": places} if places else {})
+
+    nodes = {
+        "1": node("{a} {b}", a=["a", "", "", ""], b=["b", "", "", ""]),
+        "2": node("{a} {b}", a=["a", "", "", ""], b=["b", "<", ">", ""]),
+        "3": node("{a} {b}", b=["b", "", "", ""]),
+    }
+    wanted: Table = {"name": "x", "title": "", "source": "x", "entry": "1", "nodes": nodes}
+    wanted |= {"inputs": [{"name": "a", "type": "string", "required": True}], "registers": {"a": None, "b": None}}
+    found = calls(wanted, {})
+    assert rebuilt(found) == wanted
+    text = "\n".join(found.lines)
+    assert text.count('"{a}": ["a"') == 1
+    assert text.count('"{a}": None') == 1
+    assert text.count('"{b}": ["b"') == 3
