@@ -217,15 +217,17 @@ class _Writer:
         if node["task"] != "end" or node["edges"] or node["title"] or self._users[target] > 1:
             return ""
         word = node["result"]
-        if target != next(free for free in _free(f"{name}/{word.upper()}") if free not in self._taken):
+        is_named = target != next(free for free in _free(f"{name}/{word.upper()}") if free not in self._taken)
+        if is_named and (edge["says"] or target in self._taken):
             return ""
         self._taken.add(target)
         self._said.add(target)
         self.used.add(word)
-        says = [] if edge["says"] == word.upper() else [f"says={literal(edge['says'])}"]
+        to = [f"to={literal(target)}"] if is_named else []
+        says = [] if is_named or edge["says"] == word.upper() else [f"says={literal(edge['says'])}"]
         filled = [f"placeholders={literal(node['placeholders'])}"] if "placeholders" in node else []
         message = [literal(node["message"])] if node["message"] else []
-        return f"{word}({', '.join([*message, *says, *more, *filled])})"
+        return f"{word}({', '.join([*message, *to, *says, *more, *filled])})"
 
     def _call(self, word: str, head: list[str], settings: list[str]) -> list[str]:
         self.used.add(word)

@@ -60,7 +60,7 @@ class Builder:
         elif counter:  # who leaves and comes back has all attempts again
             edge["do"] = [*edge["do"], [counter, "=", 0]]
         if "end" in edge:
-            edge["go"] = self._end(name, edge.pop("end"))
+            edge["go"] = self._end(name, edge, edge.pop("end"))
         return {key: value for key, value in edge.items() if value or key == "says"}
 
     def end(self, name: str, result: str, message: str = "", **settings: Any) -> None:  # noqa: ANN401
@@ -73,11 +73,11 @@ class Builder:
         pairs = [(one, ["answer"]) if isinstance(one, str) else (one[0], ["field", one[1]]) for one in keeps]
         return {"go": go, "if": when, "do": [*do, *([slot, "keep", what] for slot, what in pairs)], "says": says}
 
-    def complete(self, message: str = "", says: str = "COMPLETE", when: Any = (), do: Any = (), **more: Any) -> Table:  # noqa: ANN401
+    def complete(self, message: str = "", says: Any = None, when: Any = (), do: Any = (), **more: Any) -> Table:  # noqa: ANN401
         """Lead to a good end."""
         return {**self.go("", says, when, do), "end": {"result": "complete", "message": message, **more}}
 
-    def stop(self, message: str = "", says: str = "STOP", when: Any = (), do: Any = (), **more: Any) -> Table:  # noqa: ANN401
+    def stop(self, message: str = "", says: Any = None, when: Any = (), do: Any = (), **more: Any) -> Table:  # noqa: ANN401
         """Lead to a bad end."""
         return {**self.go("", says, when, do), "end": {"result": "stop", "message": message, **more}}
 
@@ -89,11 +89,13 @@ class Builder:
         """Return transitions one after the other, each with its outcome."""
         return [(word, said)] if isinstance(said, dict) else [pair for one in said for pair in self._flat(word, one)]
 
-    def _end(self, name: str, end: Table) -> str:
-        """Add an end that only one transition leads to, and name it."""
-        nodes, name = self.table["nodes"], f"{name}/{end['result'].upper()}"
-        more = (f"{name}~{number}" for number in range(2, len(nodes) + 2))
-        name = next(free for free in (name, *more) if free not in nodes)
+    def _end(self, name: str, edge: Table, end: Table) -> str:
+        """Add an end that only one transition leads to, and name it; a document that names it says no result."""
+        nodes, word = self.table["nodes"], end["result"].upper()
+        if edge["says"] is None:
+            edge["says"] = "" if "to" in end else word
+        more = (f"{name}/{word}~{number}" for number in range(2, len(nodes) + 2))
+        name = end.pop("to", None) or next(free for free in (f"{name}/{word}", *more) if free not in nodes)
         nodes[name] = {"title": "", "task": "end", **end, "edges": []}
         return name
 

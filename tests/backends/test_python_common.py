@@ -186,6 +186,8 @@ def test_a_workflow_says_once_what_steps_clear_and_what_follows(name: str) -> No
     for absent in ('"clear"', '"keep"', " words=", 'agent=""'):
         assert absent not in said
     assert said.count('"{task}":') == 1
+    ends = [name for name, node in wanted["nodes"].items() if node["task"] == "end" and "/" in name]
+    assert [said.count(f'"{name}"') for name in ends] == [1] * len(ends)
 
 
 def test_only_what_all_transitions_clear_is_said_once() -> None:
