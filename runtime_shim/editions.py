@@ -43,7 +43,14 @@ _AGENTS = (
     *("operator.mocks", "operator.mocked"),
 )
 _CONTRACT = (
-    *(*_CALLS, "contract.step_builder", "contract.contract", "contract.strict_json", "contract.safe_paths", "contract.given_vars"),
+    *(
+        *_CALLS,
+        "contract.step_builder",
+        "contract.contract",
+        "contract.strict_json",
+        "contract.safe_paths",
+        "contract.given_vars",
+    ),
     *("contract.guarding", "contract.stage_inputs", "contract.stage_context", "contract.validating"),
     *("contract.git_calls", "contract.tool_schemas", "contract.built_in_tools", "contract.stage_tool"),
     *("contract.evidence", "contract.stage_outputs", "contract.stage_execute", "contract.stage_guardrails"),

@@ -44,7 +44,12 @@ PURE = {
 """Modules of the runtime that the compiler asks too, so that an answer, an input, the arguments of a tool and the words
 of a validation have one meaning (I8, I12, B9, B11)."""
 
-TABLES = {"runtime_shim.tasks.recipes", "runtime_shim.editions", "runtime_shim.engine.builder", "runtime_shim.contract.step_builder"}
+TABLES = {
+    "runtime_shim.tasks.recipes",
+    "runtime_shim.editions",
+    "runtime_shim.engine.builder",
+    "runtime_shim.contract.step_builder",
+}
 """Modules of the runtime that targets use: tables that they write into their output, and a builder that shows them
 which facts a program need not state."""
 

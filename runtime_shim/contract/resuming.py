@@ -4,8 +4,8 @@ from typing import Optional
 
 from runtime_shim.contract.kinds import StepStages
 from runtime_shim.contract.run_records import RESUMED
-from runtime_shim.contract.step_builder import StepBuilder
 from runtime_shim.contract.run_steps import BLOCKED, COMPLETED, FAILED, PENDING, RUNNING
+from runtime_shim.contract.step_builder import StepBuilder
 from runtime_shim.engine.display import one_line
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension
