@@ -45,7 +45,7 @@ class Builder:
                 node.update(shell=key, command=unframed(value))
             else:
                 node[key] = unframed(value)
-        node.update(implied(node, node))  # for: agent parallel gate confirm input
+        node.update(implied(node, node))
         clears = [[slot, "clear", []] for slot in node.pop("clears", ())]
         counter = f"{name} retries" if any("times" in one for _, one in pairs) else ""
         if counter:

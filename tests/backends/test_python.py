@@ -178,15 +178,6 @@ def test_jumps_are_left_out_where_no_operator_can_jump() -> None:
     assert "jumps={" in (emitted(made, operator="full").text or "")
 
 
-def test_what_a_program_has_is_bundled(tmp_path: Path) -> None:
-    source = document(tmp_path, "## {N}. Do {N}\n\n```bash\nfalse\n```\n\n- PASS: GOTO NEXT {N}\n- FAIL: STOP\n")
-    assert "place, registers" in source, "placeholders"
-    assert "instance " in source
-    emission = emitted(program(node("1", sh("true"))), runtime="shared")
-    assert "# for: " not in emission.companions[0].text
-    assert "out of time" in emission.companions[0].text
-
-
 # --- One runtime for several programs ---------------------------------------------------------------------------------
 
 

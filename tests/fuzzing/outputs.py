@@ -8,7 +8,6 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +23,6 @@ from compiler.ir.serialise import from_json
 from compiler.passes import optimise
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.builder import built
-
-import_module("runtime_shim.engine.common")  # it completes the tables of programs with inputs or values
 
 # Harmless documents, one for each form of Makefile: rules of make, commands alone, and with questions.
 _HARMLESS = (
