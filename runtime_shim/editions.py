@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 if TYPE_CHECKING:
     from runtime_shim.engine.lifecycle import Extension
-    from runtime_shim.engine.program import Parse
+    from runtime_shim.engine.program import Host
 
 
 class Edition(NamedTuple):
@@ -94,15 +94,10 @@ EDITIONS = {
 }
 
 
-def main(
-    program: dict[str, Any],
-    argv: Optional[list[str]] = None,
-    prog: Optional[str] = None,
-    parse: "Optional[Parse]" = None,
-) -> int:
-    """Run a program in place, with the largest edition for it; `parse` reads the files of inputs and mocks."""
+def main(program: dict[str, Any], argv: Optional[list[str]] = None, host: "Optional[Host]" = None) -> int:
+    """Run a program in place, with the largest edition for it."""
     from runtime_shim.engine.command_line import main as run_main  # whoever only compiles needs none of it
-    from runtime_shim.engine.program import read_json
+    from runtime_shim.engine.program import Host
 
     edition = EDITIONS["contract" if "contract" in program else "agents"]
-    return run_main(program, edition.kinds(), argv, prog, parse or read_json)
+    return run_main(program, edition.kinds(), argv, host or Host())

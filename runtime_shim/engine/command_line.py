@@ -17,11 +17,10 @@ from runtime_shim.engine.program import (
     EXIT_COMPLETE,
     EXIT_INTERRUPTED,
     EXIT_REFUSED,
-    Parse,
+    Host,
     RefusedError,
     Table,
     naming,
-    read_json,
 )
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import Interrupted
@@ -50,6 +49,8 @@ def resume(session: Session) -> int:
     session.take(session.read())
     session.store.open()
     os.chdir(session.state.begin["cwd"])  # M2: where the run was started from
+    if (began := session.state.begin.get("edition", "")) != session.host.edition and began:
+        session.display.rule(f"this run began with edition {began}, and continues with {session.host.edition or 'rdc'}")
     if session.state.condition not in ENDED and not session.is_same(session.state):
         session.adopt()
     return session.go(resumed=True)
@@ -161,11 +162,9 @@ def words_of_program(prog: str, kinds: Sequence[type[Extension]]) -> Words:
     return Words(prog, commands, tuple(options))
 
 
-def execute(
-    program: Table, argv: list[str], prog: str, display: Display, kinds: Sequence[type[Extension]], parse: Parse
-) -> int:
+def execute(program: Table, argv: list[str], host: Host, display: Display, kinds: Sequence[type[Extension]]) -> int:
     """Do what the subcommand says."""
-    words = words_of_program(prog, kinds)
+    words, prog = words_of_program(host.prog, kinds), host.prog
     command = argv[0] if argv else ""
     if {"-h", "--help"} & set(argv if command in words.commands else argv[:1]):
         return display.say(words.help(program["title"], command if command in words.commands else "COMMAND"))
@@ -177,7 +176,7 @@ def execute(
     if options.assume and (options.rerun_interrupted or options.assume not in outcomes):
         raise RefusedError(f"--assume takes one of {', '.join(sorted(outcomes))}, and no --rerun-interrupted beside it")
     with naming("the current folder"):
-        session = Session(program, options, display, kinds, parse)
+        session = Session(program, options, display, kinds, host)
     try:
         return words.commands[command][1](session)
     except OSError as error:
@@ -190,29 +189,24 @@ def main(
     program: Table,
     extensions: Sequence[type[Extension]],
     argv: Optional[list[str]] = None,
-    prog: Optional[str] = None,
-    parse: Parse = read_json,
+    host: Host = Host(),  # noqa: B008 (it never changes)
 ) -> int:
-    """Do what the command line says, with the extensions that suit the program; return the exit code.
-
-    `parse` reads the files of inputs and mocks that are named: JSON, or whatever the caller knows.
-    """
+    """Do what the command line says, with the extensions that suit the program; return the exit code."""
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # the next file that is opened would take its place
             setattr(sys, name, open(os.open(os.devnull, os.O_RDWR), "r+", encoding="utf-8"))  # noqa: SIM115
     is_direct = "/" in sys.argv[0] and os.access(sys.argv[0], os.X_OK)
-    prog = prog or ("" if is_direct else "python3 ") + shlex.quote(sys.argv[0])
+    prog = host.prog or ("" if is_direct else "python3 ") + shlex.quote(sys.argv[0])
     kinds = [kind for kind in extensions if kind.suits(program)]
     with suppress(KeyboardInterrupt):
-        return _do(program, sys.argv[1:] if argv is None else argv, prog, Display(sys.stderr), kinds, parse)
+        words = sys.argv[1:] if argv is None else argv
+        return _do(program, words, host._replace(prog=prog), Display(sys.stderr), kinds)
     return EXIT_INTERRUPTED
 
 
-def _do(
-    program: Table, argv: list[str], prog: str, display: Display, kinds: Sequence[type[Extension]], parse: Parse
-) -> int:
+def _do(program: Table, argv: list[str], host: Host, display: Display, kinds: Sequence[type[Extension]]) -> int:
     try:
-        return execute(program, argv, prog, display, kinds, parse)
+        return execute(program, argv, host, display, kinds)
     except RefusedError as refusal:
         *details, reason = refusal.args
     except BrokenPipeError:  # who reads the output has seen enough

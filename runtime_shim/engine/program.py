@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Callable
+from typing import Any, Callable, NamedTuple
 
 Table = dict[str, Any]
 
@@ -23,6 +23,14 @@ def read_json(path: str, text: str) -> Any:  # noqa: ANN401 (any JSON value)
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise RefusedError(f"{path}: not JSON, which a program reads (`rdc run` reads YAML too): {error}") from None
+
+
+class Host(NamedTuple):
+    """What runs a program: the words that call it, what reads its files, and the name and hash of its edition."""
+
+    prog: str = ""
+    parse: Parse = read_json
+    edition: str = ""
 
 
 @contextmanager

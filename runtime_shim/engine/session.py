@@ -19,12 +19,11 @@ from runtime_shim.engine.program import (
     EXIT_INTERRUPTED,
     EXIT_STOP,
     EXIT_WAITING,
-    Parse,
+    Host,
     RefusedError,
     Table,
     differences,
     identified,
-    read_json,
     without_places,
 )
 from runtime_shim.engine.signals import Interrupted, Signals
@@ -45,9 +44,9 @@ class Session:
         options: types.SimpleNamespace,
         display: Display,
         kinds: Sequence[type[Extension]],
-        parse: Parse = read_json,
+        host: Host = Host(),  # noqa: B008 (it never changes)
     ) -> None:
-        self.program, self.options, self.display, self.parse = program, options, display, parse
+        self.program, self.options, self.display, self.host = program, options, display, host
         self.kinds = {task: performer for kind in kinds for task, performer in kind.performers.items()}
         self.extensions, self.at = [kind(self) for kind in kinds], functools.cache(self._at)
         for prepare in self.at("prepare"):
@@ -184,8 +183,14 @@ class Session:
             registers.update(look())
         move = follow(self.program, {"go": self.program["entry"]}, registers)
         run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
-        where = {"time": utc_now(), "cwd": os.getcwd(), "registers": dict(move.registers), "node": move.node}
-        record = {"kind": "begin", "format": FORMAT, "run": run, **self.identity(), **where, **self.stand(move)}
+        where = {
+            "time": utc_now(),
+            "cwd": os.getcwd(),
+            "registers": dict(move.registers),
+            "node": move.node,
+        }
+        version = {"format": FORMAT, "edition": self.host.edition}
+        record = {"kind": "begin", **version, "run": run, **self.identity(), **where, **self.stand(move)}
         found: Record = self.through("record", record)
         return found
 

@@ -81,6 +81,6 @@ class Mocks(Extension):
         session, path = self.session, self.session.options.mock
         if not path or session.options.command not in ("run", "resume"):
             return
-        mocks = mocks_in(path, session.parse(path, read_text(path)))
+        mocks = mocks_in(path, session.host.parse(path, read_text(path)))
         for task in {*TASKS} & {*session.kinds}:
             session.kinds[task] = type("Mocked", (Mocked, session.kinds[task]), {"mocks": mocks})

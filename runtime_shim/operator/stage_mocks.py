@@ -76,5 +76,5 @@ class MocksOfStages(Extension):
         """Have the file answer what executors and tools would."""
         session, path = self.session, self.session.options.mock
         if path and session.options.command in ("run", "resume"):
-            mocks = mocks_in(path, session.parse(path, read_text(path)))
+            mocks = mocks_in(path, session.host.parse(path, read_text(path)))
             session.kinds["stage"] = type("MockedStages", (MockedStages, session.kinds["stage"]), {"mocks": mocks})

@@ -264,3 +264,16 @@ def emitted(folder: Path, made: Program, **options: str) -> Compiled:
     for companion in emission.companions:
         (folder / companion.path).write_text(companion.text, encoding="utf-8")
     return place
+
+
+def test_a_run_continues_with_another_edition_and_says_so(tmp_path: Path) -> None:
+    made = compiled(node("1", Ask("pass_fail", text("Well?"))))
+    place = Compiled(tmp_path, made)
+    place.bundle()
+    assert place.run("run").code == 75
+    place.bundle(operator="full")
+    assert place.run("answer", "1", "pass").code == 0
+    done = place.run("resume")
+    assert done.code == 0
+    assert "rdc: this run began with edition commands " in done.err
+    assert ", and continues with agents " in done.err

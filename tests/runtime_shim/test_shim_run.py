@@ -456,6 +456,7 @@ def test_run_that_ends_while_its_status_is_read_was_not_interrupted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     from runtime_shim import main  # noqa: PLC0415
+    from runtime_shim.engine.program import Host  # noqa: PLC0415
     from runtime_shim.engine.state import Store  # noqa: PLC0415
 
     table = program({"1": shell("true", "COMPLETE")})
@@ -470,5 +471,5 @@ def test_run_that_ends_while_its_status_is_read_was_not_interrupted(
 
     monkeypatch.setattr(Store, "is_busy", ends)
     monkeypatch.chdir(tmp_path)
-    assert main(table, ["status", "--json"], "deploy.py") == 0
+    assert main(table, ["status", "--json"], Host("deploy.py")) == 0
     assert json.loads(capfd.readouterr().out)["state"] == "complete"

@@ -12,6 +12,7 @@ from unittest.mock import patch
 from runtime_shim.contract.contract import Found, Stages
 from runtime_shim.contract.kinds import StepStages
 from runtime_shim.editions import main
+from runtime_shim.engine.program import Host
 
 Table = dict[str, Any]
 Script = Callable[[str, Table], Found]
@@ -66,4 +67,4 @@ def _called(program: Table, folder: Path, words: list[str], script: Script, kill
     touched: Table = {name: disk.touching(getattr(os, name)) for name in TOUCHES}
     kinds = {name: kind._replace(do=scripted) for name, kind in StepStages.kinds.items()}
     with patch.object(StepStages, "kinds", kinds), patch.multiple(os, **touched):
-        return main(program, words, "program")
+        return main(program, words, Host("program"))
