@@ -89,7 +89,7 @@ def _step(name: str, spec: Table, parts: Table, workflow: Table) -> _Call:
         **_inputs(spec, parts.get(f"{name}/inputs", {})),
         "makes": spec["outputs"],
         "templates": spec["templates"],
-        "tools": [{key: value for key, value in call.items() if value != CALL.get(key)} for call in spec["tools"]],
+        "tools": list(_tools(name, spec["tools"], parts)),
         **{key: spec[key] for key in ("validation", "evidence", "human_gate") if spec[key] != STEP_FACTS[key]},
         "gate": parts.get(gate, {}).get("reason", ""),
         "retries": retries["max"],
@@ -98,6 +98,15 @@ def _step(name: str, spec: Table, parts: Table, workflow: Table) -> _Call:
     first = [name, *([title] if title else [])]
     settings = {key: value for key, value in facts.items() if value or key in ("inputs", "needs")}
     return _Call("step", first, _given({"at": line, "lines": _lines(parts, line)}), settings)
+
+
+def _tools(name: str, calls: list[Table], parts: Table) -> Iterator[Table]:
+    """The calls of tools without defaults; one whose stage has another name than its tool says that (`as`)."""
+    stages = {part["place"]: id_.removeprefix(f"{name}/") for id_, part in parts.items() if part.get("stage") == "tool"}
+    for place, call in enumerate(calls):
+        own = stages.get(place, call["name"])
+        said = {key: value for key, value in call.items() if value != CALL.get(key)}
+        yield said if own == call["name"] else {**said, "as": own}
 
 
 def _inputs(spec: Table, stage: Table) -> Table:

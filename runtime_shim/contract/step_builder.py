@@ -1,16 +1,15 @@
 """The words of a specification: a step states its facts once, and its gates and stages follow from them (I32)."""
 
 import re
-from collections.abc import Iterable
 from typing import Any, Optional
 
 from runtime_shim.engine.builder import unframed
 from runtime_shim.engine.program import Table
 
-STEP_FACTS = {"makes": [], "templates": [], "tools": [], "validation": "", "evidence": "none", "human_gate": "optional"}
+NO_FACTS: Table = {"phase": "", "inputs": {}, "outputs": [], "templates": [], "tools": [], "validation": ""}
+STEP_FACTS: Table = {"description": "", **NO_FACTS, "evidence": "none", "human_gate": "optional"}
 CALL = {"name": "", "args": {}, "required": False, "risk": "low"}
 KEYS_OF_STAGES = {"gate": "human_gate", "context": "inputs", "tool": "tools", "guardrails": "outputs"}
-NOT_TOOLS = ("inputs", "context", "guardrails", "validation", "outputs", "failed", "rejected")
 CHECK_WORDS = (
     ("parses", r"\b(?:format|template|schema)"),
     ("ast", r"\bast\b"),
@@ -76,31 +75,31 @@ class StepBuilder:
     def step(self, name: str, title: str = "", at: int = 0, lines: Any = None, **said: Any) -> None:  # noqa: ANN401
         """Add a step; `lines` are those of its parts that are not the step's own."""
         said = {key: unframed(value) for key, value in said.items()}
-        spec = self._spec(name, title, {**STEP_FACTS, **said})
+        spec = self._spec(name, title, said)
         self.contract["steps"][name] = spec
         self._mark(self.contract, spec)
         common = self._common(name, title, spec)
         gates = self._gates(name, title, spec, said.get("gate", ""))
-        stages = self._stages(name, title, spec, said.get("needs"))
+        stages = self._stages(name, title, spec, said)
         first, entry = next(iter(stages)), next(iter([*gates, *stages]))
         if entry != name:
             self.table.setdefault("jumps", {"to": {}})["to"][name] = {"go": entry}
         if "attempt" in common and spec["retries"]["backoff_seconds"]:
             stages[first].update(delay=spec["retries"]["backoff_seconds"], backoff=1)
         self._arrive(entry)
-        for gate, then in followed(gates, first):
+        for gate, then in zip(gates, [*gates, first][1:]):  # noqa: B905 - Python 3.9 has no `strict`
             node = {**gates[gate], **common, "edges": [edge("approved", then), edge("rejected", f"{name}/rejected")]}
             node.pop("attempt", None)
             self._add(gate, node, at, lines or {})
-        leaving: list[Table] = []
-        for stage, then in followed(stages, ""):
+        edges: list[Table] = []
+        for stage, then in zip(stages, [*stages, ""][1:]):  # noqa: B905
             node = {**stages[stage], **common}
-            node["edges"] = leaving = self._edges(name, node, then, first)
+            node["edges"] = edges = self._edges(name, node, then, first)
             self._add(stage, node, at, lines or {})
         if gates:
             self.end(f"{name}/rejected", "stop", f"step {name} was rejected")
         self.end(f"{name}/failed", "stop", f"step {name} failed")
-        self.leaving = [one for one in leaving if "go" not in one]
+        self.leaving = [one for one in edges if "go" not in one]
 
     def _common(self, name: str, title: str, spec: Table) -> Table:
         """Add the group and the counter of a step; return what its parts say of them."""
@@ -130,21 +129,16 @@ class StepBuilder:
 
     def _spec(self, name: str, title: str, facts: Table) -> Table:
         """Return the contract of a step with all its fields."""
-        needed = {"artifacts": facts["needs"]} if facts.get("needs") else {}
-        return {
-            "id": name,
-            "name": title or name,
-            "description": facts.get("description", ""),
-            "phase": facts.get("phase") or self.contract["workflow"].get("phase") or "",
-            "inputs": facts.get("inputs", needed),
-            "outputs": facts["makes"],
-            "templates": facts["templates"],
-            "tools": [{**CALL, **call} for call in facts["tools"]],
-            "validation": facts["validation"],
-            "evidence": facts["evidence"],
-            "human_gate": facts["human_gate"],
-            "retries": {"max": facts.get("retries", 0), "backoff_seconds": facts.get("pause", 0)},
+        implied = {
+            "phase": self.contract["workflow"].get("phase") or "",
+            "inputs": {"artifacts": facts["needs"]} if facts.get("needs") else {},
+            "outputs": facts.get("makes", []),
         }
+        said = {**STEP_FACTS, **implied, **facts}
+        calls = [{**CALL, **call} for call in said["tools"]]
+        said["tools"] = [{key: value for key, value in call.items() if key != "as"} for call in calls]
+        retries = {"max": facts.get("retries", 0), "backoff_seconds": facts.get("pause", 0)}
+        return {"id": name, "name": title or name, **{key: said[key] for key in STEP_FACTS}, "retries": retries}
 
     def _gates(self, name: str, title: str, spec: Table, reason: str) -> Table:
         """Return the gates of a step: its own, and those of its tools; no gate is asked twice (B8, B9)."""
@@ -160,8 +154,8 @@ class StepBuilder:
         new = {gate: why for gate, why in found.items() if gate not in self.table["nodes"]}
         return {gate: {**fixed, "gate": gate, "reason": why} for gate, why in new.items()}
 
-    def _stages(self, name: str, title: str, spec: Table, needs: Optional[list[str]]) -> Table:
-        """Return the stages that have work to do, in order."""
+    def _stages(self, name: str, title: str, spec: Table, said: Table) -> Table:
+        """Return the stages that have work to do, in order; a call whose name is taken says its stage (`as`)."""
         config, inputs = self.contract.get("config", {}), spec["inputs"]
         guards, found = config.get("guardrails", {}), {}
 
@@ -169,16 +163,16 @@ class StepBuilder:
             given = {key: value for key, value in facts.items() if value or key == "place"}
             found[id_] = {"title": title or kind, "task": "stage", "stage": kind, **given}
 
-        needed = paths_needed(inputs, spec["templates"], needs)
+        needed = paths_needed(inputs, spec["templates"], said.get("needs"))
         checked = list(dict.fromkeys([*strings(inputs.get("validation_targets")), *spec["outputs"]]))
         level = "" if spec["evidence"] == "none" else spec["evidence"]
         if needed or "input" in guards:
             add(f"{name}/inputs", "inputs", paths=needed)
         if "context" in config:
             add(f"{name}/context", "context")
-        for place, id_ in enumerate(tool_names(spec["tools"])):
-            called = spec["tools"][place]["name"]
-            add(f"{name}/{id_}", "tool", called, place=place, subject=called)
+        for place, call in enumerate(said.get("tools", ())):
+            called = call["name"]
+            add(f"{name}/{call.get('as', called)}", "tool", called, place=place, subject=called)
         add(name, "execute")
         found[name]["title"] = title
         if "output" in guards:
@@ -209,35 +203,16 @@ class StepBuilder:
         self.table["nodes"][name] = self._mark({**node, "at": f"{self.table['source']}:{line}"}, node.get("paths"))
 
 
-def followed(names: Iterable[str], then: str) -> list[tuple[str, str]]:
-    """Return each name with the one behind it, the last with another."""
-    found = [*names, then]
-    return [(name, found[place]) for place, name in enumerate(found[:-1], 1)]
-
-
 def inputs_of(defaults: Table) -> list[Table]:
     """Return the inputs that give placeholders their values."""
-    found = []
-    for name, value in defaults.items():
-        about = {"name": name, "type": "string", "required": True, "description": f"Placeholder {{{name}}}"}
-        found.append(about if value is None else {**about, "default": value})
-    return found
+    return [
+        {"name": name, "type": "string", "required": True, "description": f"Placeholder {{{name}}}"}
+        | ({} if value is None else {"default": value})
+        for name, value in defaults.items()
+    ]
 
 
 def edge(on: str, go: str, when: Any = (), do: Any = ()) -> Table:  # noqa: ANN401 (lists of conditions and effects)
     """Return a transition."""
     said = {"on": on, "if": when, "do": do, "go": go}
     return {**{key: value for key, value in said.items() if value}, "says": ""}
-
-
-def tool_names(calls: list[Table]) -> list[str]:
-    """Return the names of the stages that call tools; a name that is taken has a number behind it."""
-    taken, found = {*NOT_TOOLS}, []
-    for call in calls:
-        name, number = call["name"], 1
-        while name.casefold() in taken:
-            number += 1
-            name = f"{call['name']}~{number}"
-        taken.add(name.casefold())
-        found.append(name)
-    return found
