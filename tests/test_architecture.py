@@ -47,7 +47,7 @@ of a validation have one meaning (I8, I12, B9, B11)."""
 TABLES = {
     "runtime_shim.tasks.recipes",
     "runtime_shim.editions",
-    "runtime_shim.engine.builder",
+    "runtime_shim.data.shared",
     "runtime_shim.contract.step_builder",
 }
 """Modules of the runtime that targets use: tables that they write into their output, and a builder that shows them

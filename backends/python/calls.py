@@ -16,7 +16,7 @@ from backends.python.common import without_common
 from backends.python.literals import WIDEST, broken, laid_out, literal, prose
 from backends.python.table import Table
 from backends.remarks import comment
-from runtime_shim.engine.builder import implied
+from runtime_shim.data.shared import implied
 
 INDENT = "    "
 WORDS = ("about", "group", "step", "end", "branch", "go", "retry", "complete", "stop")

@@ -1,22 +1,34 @@
-"""What goes for every step of a document with inputs and outputs, and so is not said in its calls (I6, I7, I9)."""
+"""What the calls of a document need not say: it follows from others, or goes for every step (I6, I7, I9)."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import Table
 
+WORDS_OF_TASKS = {"gate": ["approved", "rejected"], "confirm": ["yes", "no"], "input": ["pass"]}
+UNREAD = ("none", "invalid", "ambiguous", "failed")  # the outcomes of an agent without one of its keywords
 CALLING = ("shell", "agent", "tool", "parallel")
 TEXTS = ("title", "prompt", "block", "command", "message", "reason", "arguments", "options", "entries")
 
 
 class Shared(Extension):
-    """Programs with inputs or outputs."""
+    """Completes the tables of programs."""
 
     @staticmethod
     def complete(table: Table) -> None:
-        """Give steps the inputs and outputs of the program, if they say nothing else."""
+        """Give steps their outcomes, and the inputs and outputs of the program, if they say nothing else."""
+        for node in table["nodes"].values():
+            node.update(implied(node, node))
         if {"inputs", "outputs", "gives"} & {*table}.union(*table["nodes"].values()):
             add_common(table)
+
+
+def implied(node: Table, said: Container[str] = ()) -> Table:
+    """Return the settings that follow from others, without those that a step states itself."""
+    known = [keyword for one in (node, *node.get("entries", ())) for keyword in one.get("keywords", ())]
+    words = [*dict.fromkeys(known), *UNREAD] if known else WORDS_OF_TASKS.get(node["task"])
+    found = {"agent": "" if node["task"] == "agent" else None, "words": words}
+    return {key: value for key, value in found.items() if value is not None and key not in said}
 
 
 def add_common(table: Table) -> None:

@@ -1,15 +1,13 @@
 """The table of a program, put together from the calls of its document."""
 
 import functools
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from typing import Any, Callable, Optional
 
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import Table
 
 OUTCOMES = {"on_pass": "pass", "on_fail": "fail", "on_yes": "pass", "on_no": "fail", "then": None, "otherwise": None}
-WORDS_OF_TASKS = {"gate": ["approved", "rejected"], "confirm": ["yes", "no"], "input": ["pass"]}
-UNREAD = ("none", "invalid", "ambiguous", "failed")  # the outcomes of an agent without one of its keywords
 Pairs = list[tuple[Optional[str], Table]]
 
 
@@ -45,7 +43,6 @@ class Builder:
                 node.update(shell=key, command=unframed(value))
             else:
                 node[key] = unframed(value)
-        node.update(implied(node, node))
         clears = [[slot, "clear", []] for slot in node.pop("clears", ())]
         counter = f"{name} retries" if any("times" in one for _, one in pairs) else ""
         if counter:
@@ -98,14 +95,6 @@ class Builder:
         name = end.pop("to", None) or next(free for free in (f"{name}/{word}", *more) if free not in nodes)
         nodes[name] = {"title": "", "task": "end", **end, "edges": []}
         return name
-
-
-def implied(node: Table, said: Container[str] = ()) -> Table:
-    """Return the settings that follow from others, without those that a step states itself."""
-    known = [keyword for one in (node, *node.get("entries", ())) for keyword in one.get("keywords", ())]
-    words = [*dict.fromkeys(known), *UNREAD] if known else WORDS_OF_TASKS.get(node["task"])
-    found = {"agent": "" if node["task"] == "agent" else None, "words": words}
-    return {key: value for key, value in found.items() if value is not None and key not in said}
 
 
 def unframed(value: Any) -> Any:  # noqa: ANN401 (a text, or any other setting)
