@@ -1,4 +1,4 @@
-"""What goes for every step of a program with inputs and outputs, and is said once; `runtime_shim/common.py` adds it."""
+"""What goes for every step of a program with inputs and outputs, and is said once; `data/shared.py` adds it."""
 
 from __future__ import annotations
 

@@ -39,8 +39,7 @@ def step_calls(table: Table) -> Calls | None:
     builder = StepBuilder()
     for word, first, beside, settings in said:
         getattr(builder, word)(*first, **beside, **{key: framed(value) for key, value in settings.items()})
-    # A program without the operator's part has no use for jumps; those that follow from its steps harm nobody.
-    if not _is_same(builder.table, {"jumps": builder.table.get("jumps"), **table}):
+    if not _is_same(builder.table, table):
         return None
     lines = [line for call in said for line in ["", *call.lines]]
     return Calls(lines[1:], {"about", "end", "step"}, table, set(), StepBuilder.__name__)

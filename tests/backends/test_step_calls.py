@@ -159,6 +159,16 @@ def test_a_step_states_what_its_author_wrote() -> None:
     )
 
 
+def test_a_tool_states_the_name_of_its_stage_only_where_that_is_taken(tmp_path: Path) -> None:
+    step = {"id": "a", "tools": [{"name": "gitStatus"}, {"name": "gitStatus"}, {"name": "gitDiff"}]}
+    made = program_of({"step_specs": [step]}, tmp_path)
+    assert derives(made)
+    assert (
+        """tools=[{"name": "gitStatus"}, {"name": "gitStatus", "as": "gitStatus~2"}, {"name": "gitDiff"}]"""
+        in author_part(made)
+    )
+
+
 def test_the_options_of_operators_change_nothing_of_it() -> None:
     made = example(EXAMPLES[0])
     assert author_part(made, operator="basic") == author_part(made, operator="full")
