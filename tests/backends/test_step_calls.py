@@ -169,6 +169,14 @@ def test_a_tool_states_the_name_of_its_stage_only_where_that_is_taken(tmp_path: 
     )
 
 
+def test_the_header_speaks_of_what_is_below_it() -> None:
+    """The calls of a specification have no `go`: the builder derives where the run goes."""
+    header, _, calls = head(written(example(EXAMPLES[0]))).partition("\ndef specification(")
+    assert "go(" not in calls
+    assert "`go`" not in header
+    assert "`lines`" in header
+
+
 def test_the_options_of_operators_change_nothing_of_it() -> None:
     made = example(EXAMPLES[0])
     assert author_part(made, operator="basic") == author_part(made, operator="full")
