@@ -33,8 +33,6 @@ class Calls:
     lines: list[str]
     used: set[str]
     said: Table
-    features: set[str]
-    """What of the builder the calls need, besides its words."""
     builder: str = ""
     """The class whose words these are, where it is not that of a runbook."""
 
@@ -57,7 +55,6 @@ class _Writer:
     def __post_init__(self) -> None:
         edges = [edge for node in self.table["nodes"].values() for edge in node["edges"]]
         self._users = Counter([self.table["entry"], *(edge["go"] for edge in edges)])
-        self._features: set[str] = set()
         self._taken: set[str] = set()
         self._said: set[str] = set()
         """Ends that were written where the run goes there, and so need no call of their own."""
@@ -75,7 +72,7 @@ class _Writer:
             if node.get("group") in groups:
                 lines += self._call("group", [literal(node["group"])], settings_of(groups.pop(node["group"])))
             lines += body
-        return Calls([*self._about(), *lines], self.used, self.table, self._features)
+        return Calls([*self._about(), *lines], self.used, self.table)
 
     def _about(self) -> list[str]:
         table = self.table
@@ -167,7 +164,6 @@ class _Writer:
         words = [word for word, _ in transitions]
         others = [index for index, word in enumerate(words) if word not in (None, "pass", "fail")]
         if len(set(words)) < len(words) or any(after - before > 1 for before, after in pairwise(others)):
-            self._features.add("on")
             pairs = [f"[{literal(word)}, {transition}]" for word, transition in transitions]
             return [f"on={broken('[', pairs, ']', 8)}"]
         known = _OUTCOMES.get(node.get("question", ""), _OUTCOMES["pass/fail"])
@@ -178,7 +174,6 @@ class _Writer:
             elif index not in others:
                 settings.append(f"{known[word]}={transition}")
             elif index == others[0]:
-                self._features.add("on")
                 inner = [f"{literal(words[other])}: {transitions[other][1]}" for other in others]
                 settings.append(f"on={broken('{', inner, '}', 8)}")
         return settings

@@ -42,7 +42,7 @@ def step_calls(table: Table) -> Calls | None:
     if not _is_same(builder.table, table):
         return None
     lines = [line for call in said for line in ["", *call.lines]]
-    return Calls(lines[1:], {"about", "end", "step"}, table, set(), StepBuilder.__name__)
+    return Calls(lines[1:], {"about", "end", "step"}, table, StepBuilder.__name__)
 
 
 def _is_whole(table: Table) -> bool:
