@@ -20,19 +20,11 @@
 # The outputs of earlier steps stand above a prompt as its context says: see `contexts`.
 
 
-def playbook(about, end, go, agent, tool):
+def playbook(about, end, go, complete, agent, tool):
     about("Review a change",
         name="change-review",
         source="examples/playbooks/change-review.playbook.md",
-        texts={
-            "change": None,
-            "language": None,
-            "mistakes": None,
-            "output 1": None,
-            "output 2": None,
-            "prompt 2": None,
-            "last output": None,
-        },
+        texts=["change", "language", "mistakes", "output 1", "output 2", "prompt 2", "last output"],
         inputs=[
             {"name": "change", "type": "text", "required": True, "description": "The output of `git diff`"},
             {
@@ -73,13 +65,12 @@ The change:
 
 {{change}}
 """,
-        agent="",
         context="system",
         placeholders={
             "{{language}}": ["language", "", "", "{{language}}"],
             "{{change}}": ["change", "", "", "{{change}}"],
         },
-        on_pass=go("2/prompt", do=[["output 1", "keep", ["answer"]], ["mistakes", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
+        on_pass=go("2/prompt", keeps=["output 1", "mistakes", "last output"]),
         on_fail=go("STOP"),
     )
 
@@ -88,16 +79,15 @@ The change:
         tool="prompt",
         arguments='{"id": "house-rules"}',
         optional=True,
-        on_pass=go("2", do=[["prompt 2", "keep", ["answer"]]]),
+        on_pass=go("2", keeps=["prompt 2"]),
         on_fail=go("2", do=[["prompt 2", "clear", []]]),
     )
 
     agent("2", "Look at the style", at=38,
         prompt="@prompt(library:house-rules)Look at names, structure and comments of the same change. Leave out what the first review says.",
-        agent="",
         context="up to 1",
         placeholders={"@prompt(library:house-rules)": ["prompt 2", "", "\n\n", ""]},
-        on_pass=go("3", do=[["output 2", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
+        on_pass=go("3", keeps=["output 2", "last output"]),
         on_fail=go("STOP"),
     )
 
@@ -106,19 +96,16 @@ The change:
 Summarise both reviews for the author of the change. Begin with what has to be done before it can be merged. At most ten
 lines.
 """,
-        agent="",
         context="up to 2",
-        on_pass=go("COMPLETE", do=[["last output", "keep", ["answer"]]]),
+        on_pass=complete(to="COMPLETE", do=[["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),
     )
-
-    end("COMPLETE", "complete")
 
     end("STOP", "stop")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 76fcf15fb63d7f27270f955f93b02ff52bd3be26628317104aa6bcf8537d5b28).
+# The runtime of rdc 0.1.0, edition agents (sha256 a4cba52a78ebe3a630c70d66ecd88f71590d2d2ec06dab1f7870f49022b968b2).
 # The playbook ends here. The runtime is the same in every program; `rdc runtime agents` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

@@ -16,18 +16,11 @@
 # The outputs of earlier steps stand above a prompt as its context says: see `contexts`.
 
 
-def playbook(about, end, go, agent):
+def playbook(about, end, go, complete, agent):
     about("Changelog entry",
         name="changelog-entry",
         source="examples/playbooks/changelog-entry.playbook.md",
-        texts={
-            "commits": None,
-            "product": None,
-            "version": None,
-            "changes": None,
-            "output 1": None,
-            "last output": None,
-        },
+        texts=["commits", "product", "version", "changes", "output 1", "last output"],
         inputs=[
             {
                 "name": "commits",
@@ -74,13 +67,12 @@ These are the commits since the last release:
 
 List what a user of {{product}} will notice, one line for each. Leave out refactoring, tests and tools.
 """,
-        agent="",
         context="system",
         placeholders={
             "{{commits}}": ["commits", "", "", "{{commits}}"],
             "{{product}}": ["product", "", "", "{{product}}"],
         },
-        on_pass=go("2", do=[["output 1", "keep", ["answer"]], ["changes", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
+        on_pass=go("2", keeps=["output 1", "changes", "last output"]),
         on_fail=go("STOP"),
     )
 
@@ -89,20 +81,17 @@ List what a user of {{product}} will notice, one line for each. Leave out refact
 Write the changelog entry for {{version}} from the list above. Group the lines under `### Added`, `### Changed` and
 `### Fixed`, and leave out a group that is empty. Write Markdown and nothing else.
 """,
-        agent="",
         context="up to 1",
         placeholders={"{{version}}": ["version", "", "", "{{version}}"]},
-        on_pass=go("COMPLETE", do=[["last output", "keep", ["answer"]]]),
+        on_pass=complete(to="COMPLETE", do=[["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),
     )
-
-    end("COMPLETE", "complete")
 
     end("STOP", "stop")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 76fcf15fb63d7f27270f955f93b02ff52bd3be26628317104aa6bcf8537d5b28).
+# The runtime of rdc 0.1.0, edition agents (sha256 a4cba52a78ebe3a630c70d66ecd88f71590d2d2ec06dab1f7870f49022b968b2).
 # The playbook ends here. The runtime is the same in every program; `rdc runtime agents` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

@@ -10,7 +10,7 @@
 # `make help` tells the rest. State is kept in .rdc/checked-code.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))checked-code.py
-RDC_SHA256 := 18c4fa94d83c82f4b206a66b7b6ad9e2f90b33ff231445c46151135261c15619
+RDC_SHA256 := e8f9a9bea51d67d6912336c3330fcb8a5237c21a105e29c88baa390428673bac
 RDC_STATE := .rdc/checked-code.make
 
 SHELL = /bin/sh

@@ -11,201 +11,63 @@
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
 # the rest. State is kept in .rdc/checked-code in the current folder.
 #
-# First the specification: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
-# run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# First the specification: a call for each step with its facts, its line in the document (`at`), and the `lines` of parts.
+# A step waits for its gates, needs its inputs, calls its tools, does its work, and validates what it makes. If any of this
+# fails, the step is tried again, as often as `retries` says, and then the run stops. Missing inputs stop the run at once.
+# Then the runtime that carries it out.
 
 
-def specification(about, group, end, go, stage):
+def specification(about, step, end):
     about("tools/checked-code",
         name="checked-code",
         source="examples/specifications/checked-code.stepspec.yaml",
-        counters={"generate retries": 0, "verify retries": 0},
-        scopes={"generate": ["generate retries"], "verify": ["verify retries"]},
-        texts={"output_folder": None},
-        inputs=[
-            {
-                "name": "output_folder",
-                "type": "string",
-                "required": True,
-                "description": "Placeholder {output_folder}",
-                "default": "build",
-            },
-        ],
-        jumps={"to": {"verify": {"go": "verify/validateFile"}}},
-        contract={
-            "workflow": {"module": "tools", "workflow": "checked-code", "phase": "Build"},
-            "config": {
-                "executor": (
-                    "mkdir -p build\n"
-                    "printf 'def double(number: int) -> int:\\n    return 2 * number\\n' > build/double.py\n"
-                    'printf \'{"entry": "double"}\\n\' > build/manifest.json\n'
-                ),
-            },
-            "steps": {
-                "generate": {
-                    "id": "generate",
-                    "name": "generate the module",
-                    "description": "Write the module and its manifest",
-                    "phase": "Build",
-                    "inputs": {
-                        "telis_language": "python",
-                        "telis_query": "functions on numbers",
-                        "telis_document_text": "def double(number): ...",
-                        "telis_shard_limit": 3,
-                        "validation_targets": ["{output_folder}/double.py"],
-                    },
-                    "outputs": ["{output_folder}/double.py", "{output_folder}/manifest.json"],
-                    "templates": [],
-                    "tools": [],
-                    "validation": "Format validation, AST + type + lint",
-                    "evidence": "L2",
-                    "human_gate": "optional",
-                    "retries": {"max": 3, "backoff_seconds": 1},
-                },
-                "verify": {
-                    "id": "verify",
-                    "name": "verify",
-                    "description": "Let the tools look at both files once more",
-                    "phase": "Build",
-                    "inputs": {"validation_targets": ["{output_folder}/double.py"]},
-                    "outputs": [],
-                    "templates": [],
-                    "tools": [
-                        {
-                            "name": "validateFile",
-                            "args": {"path": "{output_folder}/double.py"},
-                            "required": True,
-                            "risk": "low",
-                        },
-                        {
-                            "name": "validateFile",
-                            "args": {"path": "{output_folder}/manifest.json"},
-                            "required": True,
-                            "risk": "low",
-                        },
-                    ],
-                    "validation": "AST",
-                    "evidence": "none",
-                    "human_gate": "optional",
-                    "retries": {"max": 2, "backoff_seconds": 0},
-                },
-            },
-            "placeholders": {"{output_folder}": ["output_folder", "", "", ""]},
+        workflow={"module": "tools", "workflow": "checked-code", "phase": "Build"},
+        variables={"output_folder": "build"},
+        executor=r"""
+mkdir -p build
+printf 'def double(number: int) -> int:\n    return 2 * number\n' > build/double.py
+printf '{"entry": "double"}\n' > build/manifest.json
+
+""",
+    )
+
+    step("generate", "generate the module", at=13, lines={"validation": 23, "outputs": 22},
+        description="Write the module and its manifest",
+        inputs={
+            "telis_language": "python",
+            "telis_query": "functions on numbers",
+            "telis_document_text": "def double(number): ...",
+            "telis_shard_limit": 3,
+            "validation_targets": ["{output_folder}/double.py"],
         },
+        makes=["{output_folder}/double.py", "{output_folder}/manifest.json"],
+        validation="Format validation, AST + type + lint",
+        evidence="L2",
+        retries=3,
+        pause=1,
     )
 
-    # generate generate the module
-    group("generate", title="generate the module", prompt="Write the module and its manifest")
-    stage("generate", "generate the module", at=13,
-        group="generate",
-        stage="execute",
-        step="generate",
-        delay=1,
-        backoff=1,
-        attempt="generate retries",
-        on_pass=go("generate/validation"),
-        on_fail=[
-            go("generate", when=[["generate retries", "<", 3]], do=[["generate retries", "+", 1]]),
-            go("generate/failed", do=[["reset", "generate"]]),
+    step("verify", at=27, lines={"tools": [30, 31], "validation": 32},
+        description="Let the tools look at both files once more",
+        inputs={"validation_targets": ["{output_folder}/double.py"]},
+        tools=[
+            {"name": "validateFile", "args": {"path": "{output_folder}/double.py"}, "required": True},
+            {
+                "name": "validateFile",
+                "args": {"path": "{output_folder}/manifest.json"},
+                "required": True,
+                "as": "validateFile~2",
+            },
         ],
+        validation="AST",
+        retries=2,
     )
-
-    stage("generate/validation", "validation", at=23,
-        group="generate",
-        stage="validation",
-        step="generate",
-        paths=["{output_folder}/double.py", "{output_folder}/manifest.json"],
-        checks=["exists", "parses", "ast", "types", "lint"],
-        attempt="generate retries",
-        placeholders={"{output_folder}": ["output_folder", "", "", ""]},
-        on_pass=go("generate/outputs"),
-        on_fail=[
-            go("generate", when=[["generate retries", "<", 3]], do=[["generate retries", "+", 1]]),
-            go("generate/failed", do=[["reset", "generate"]]),
-        ],
-    )
-
-    stage("generate/outputs", "outputs", at=22,
-        group="generate",
-        stage="outputs",
-        step="generate",
-        subject="L2",
-        paths=["{output_folder}/double.py", "{output_folder}/manifest.json"],
-        attempt="generate retries",
-        placeholders={"{output_folder}": ["output_folder", "", "", ""]},
-        on_pass=go("verify/validateFile", do=[["reset", "generate"]]),
-        on_fail=[
-            go("generate", when=[["generate retries", "<", 3]], do=[["generate retries", "+", 1]]),
-            go("generate/failed", do=[["reset", "generate"]]),
-        ],
-    )
-
-    end("generate/failed", "stop", "step generate failed")
-
-    # verify
-    group("verify", title="", prompt="Let the tools look at both files once more")
-    stage("verify/validateFile", "validateFile", at=30,
-        group="verify",
-        stage="tool",
-        step="verify",
-        place=0,
-        subject="validateFile",
-        attempt="verify retries",
-        on_pass=go("verify/validateFile~2"),
-        on_fail=[
-            go("verify/validateFile", when=[["verify retries", "<", 2]], do=[["verify retries", "+", 1]]),
-            go("verify/failed", do=[["reset", "verify"]]),
-        ],
-    )
-
-    stage("verify/validateFile~2", "validateFile", at=31,
-        group="verify",
-        stage="tool",
-        step="verify",
-        place=1,
-        subject="validateFile",
-        attempt="verify retries",
-        on_pass=go("verify"),
-        on_fail=[
-            go("verify/validateFile", when=[["verify retries", "<", 2]], do=[["verify retries", "+", 1]]),
-            go("verify/failed", do=[["reset", "verify"]]),
-        ],
-    )
-
-    stage("verify", at=27,
-        group="verify",
-        stage="execute",
-        step="verify",
-        attempt="verify retries",
-        on_pass=go("verify/validation"),
-        on_fail=[
-            go("verify/validateFile", when=[["verify retries", "<", 2]], do=[["verify retries", "+", 1]]),
-            go("verify/failed", do=[["reset", "verify"]]),
-        ],
-    )
-
-    stage("verify/validation", "validation", at=32,
-        group="verify",
-        stage="validation",
-        step="verify",
-        paths=["{output_folder}/double.py"],
-        checks=["exists", "ast"],
-        attempt="verify retries",
-        placeholders={"{output_folder}": ["output_folder", "", "", ""]},
-        on_pass=go("COMPLETE", do=[["reset", "verify"]]),
-        on_fail=[
-            go("verify/validateFile", when=[["verify retries", "<", 2]], do=[["verify retries", "+", 1]]),
-            go("verify/failed", do=[["reset", "verify"]]),
-        ],
-    )
-
-    end("verify/failed", "stop", "step verify failed")
 
     end("COMPLETE", "complete")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 cabafd1106b5ea53da1208d08e99e46d639d87608bd012bf1f596f3a6ade6b0f).
+# The runtime of rdc 0.1.0, edition contract (sha256 94f26b13d7e32216534172f1404044c7f68b150f0c6331495ee7382e638d18e8).
 # The specification ends here. The runtime is the same in every program; `rdc runtime contract` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -276,6 +138,7 @@ from urllib.parse import quote
 # --- golden/shared/py/search.py
 # --- golden/shared/py/conversing.py
 # --- golden/shared/py/pairs.py
+# --- golden/shared/py/step_builder.py
 # --- golden/shared/py/contract.py
 # --- golden/shared/py/strict_json.py
 # --- golden/shared/py/safe_paths.py

@@ -13,13 +13,15 @@
 #
 # First the program: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# The `placeholders` of `about` are those of each text that has them.
 
 
 def program(about, step, end, branch, go, select):
     about("Deploy to a region that is given or chosen",
         name="choose-region",
         source="examples/programs/choose-region.program.json",
-        texts={"version": None, "region": None},
+        texts=["version", "region"],
+        placeholders={"{region}": ["region", "", "", ""]},
         inputs=[
             {
                 "name": "version",
@@ -44,24 +46,23 @@ def program(about, step, end, branch, go, select):
         prompt="Where shall {version} go?",
         words=["eu", "us"],
         placeholders={"{version}": ["version", "", "", ""]},
-        otherwise=go("deploy", "to deploy", do=[["region", "keep", ["answer"]]]),
+        otherwise=go("deploy", "to deploy", keeps=["region"]),
     )
 
     step("deploy", "Deploy to {region}", at=32,
         bash='echo "$VERSION goes to $REGION"',
         texts={"VERSION": "version", "REGION": "region"},
-        placeholders={"{region}": ["region", "", "", ""]},
         on_pass=go("done", "to done"),
         on_fail=go("failed", "to failed"),
     )
 
-    end("done", "complete", "Deployed to {region}", placeholders={"{region}": ["region", "", "", ""]})
+    end("done", "complete", "Deployed to {region}")
 
     end("failed", "stop", "The deployment failed")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 c24c8c07558151dfc57037effb196bda6c6d5f76357315833f68574c7d841ac0).
+# The runtime of rdc 0.1.0, edition values (sha256 75a9abfac9cdf1bcf2f95a09e22424953b62bb2704b3533d5f03492db837bb81).
 # The program ends here. The runtime is the same in every program; `rdc runtime values` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

@@ -13,21 +13,23 @@
 #
 # First the workflow: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# The `placeholders` of `about` are those of each text that has them.
 
 
-def workflow(about, end, go, agent, gate):
+def workflow(about, end, go, stop, agent, gate):
     about("dependency-update",
         name="dependency-update",
         source="examples/workflows/dependency-update.workflow.yaml",
         limit=20,
-        texts={
-            "task": None,
-            "folder of reports": None,
-            "feedback mend update": None,
-            "feedback mend mend": None,
-            "feedback publish update": None,
-            "feedback publish mend": None,
-        },
+        texts=[
+            "task",
+            "folder of reports",
+            "feedback mend update",
+            "feedback mend mend",
+            "feedback publish update",
+            "feedback publish mend",
+        ],
+        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         inputs=[
             {
                 "name": "task",
@@ -56,29 +58,22 @@ If there are none, answer with TASK_DONE.
         agent="developer",
         keywords=["TASK_DONE"],
         excused=["TASK_DONE"],
-        words=["TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="survey",
-        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         on={
-            "failed": go("survey/failed"),
+            "failed": stop("step survey: the agent gave no answer", to="survey/failed"),
             "TASK_DONE": go("COMPLETE", "complete"),
         },
         otherwise=go("update/human", "next update"),
     )
 
-    end("survey/failed", "stop", "step survey: the agent gave no answer")
-
     gate("update/human", at=19,
         gate="update",
         reason="Step update waits until a person lets it start.",
-        words=["approved", "rejected"],
         on={
             "approved": go("update"),
-            "rejected": go("update/rejected"),
+            "rejected": stop("step update was rejected", to="update/rejected"),
         },
     )
-
-    end("update/rejected", "stop", "step update was rejected")
 
     agent("update", at=19,
         prompt=r"""
@@ -101,28 +96,17 @@ A report like this is expected:
         keywords=["GREEN", "RED", "TASK_DONE"],
         validation="GREEN|RED",
         excused=["TASK_DONE"],
-        words=["GREEN", "RED", "TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="update",
         timeout=2700,
-        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         on={
-            "failed": go("update/failed"),
-            "invalid": go("update/invalid"),
-            "ambiguous": go("update/ambiguous"),
+            "failed": stop("step update: the agent gave no answer", to="update/failed"),
+            "invalid": stop("step update: the agent gave an answer that does not match the validation pattern", to="update/invalid"),
+            "ambiguous": stop("step update: the verdict is ambiguous: the answer names two", to="update/ambiguous"),
             "TASK_DONE": go("COMPLETE", "complete"),
-            "GREEN": go("publish/human", "goto publish", do=[["feedback publish update", "keep", ["answer"]]]),
-            "RED": go("mend", "goto mend", do=[["feedback mend update", "keep", ["answer"]]]),
+            "GREEN": go("publish/human", "goto publish", keeps=["feedback publish update"]),
+            "RED": go("mend", "goto mend", keeps=["feedback mend update"]),
         },
-        otherwise=go("update/unrouted"),
-    )
-
-    end("update/failed", "stop", "step update: the agent gave no answer")
-
-    end("update/invalid", "stop", "step update: the agent gave an answer that does not match the validation pattern")
-
-    end("update/ambiguous", "stop", "step update: the verdict is ambiguous: the answer names two")
-
-    end("update/unrouted", "stop", "step update: the answer has no verdict with a condition, and there is no `next` or `end`",
+        otherwise=stop("step update: the answer has no verdict with a condition, and there is no `next` or `end`", to="update/unrouted"),
     )
 
     agent("mend", at=37,
@@ -146,11 +130,8 @@ A report like this is expected:
         keywords=["GREEN", "RED", "TASK_DONE"],
         validation="GREEN|RED",
         excused=["TASK_DONE"],
-        words=["GREEN", "RED", "TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="mend",
         placeholders={
-            "{folder of reports}": ["folder of reports", "", "", ""],
-            "{task}": ["task", "", "", ""],
             "{feedback mend update}": ["feedback mend update", "What update said:\n\n", "\n\n", ""],
             "{feedback mend mend}": [
                 "feedback mend mend",
@@ -159,37 +140,26 @@ A report like this is expected:
                 "",
             ],
         },
+        clears=["feedback mend update", "feedback mend mend"],
         on={
-            "failed": go("mend/failed", do=[["feedback mend update", "clear", []], ["feedback mend mend", "clear", []]]),
-            "invalid": go("mend/invalid", do=[["feedback mend update", "clear", []], ["feedback mend mend", "clear", []]]),
-            "ambiguous": go("mend/ambiguous", do=[["feedback mend update", "clear", []], ["feedback mend mend", "clear", []]]),
-            "TASK_DONE": go("COMPLETE", "complete", do=[["feedback mend update", "clear", []], ["feedback mend mend", "clear", []]]),
-            "GREEN": go("publish/human", "goto publish", do=[["feedback mend update", "clear", []], ["feedback mend mend", "clear", []], ["feedback publish mend", "keep", ["answer"]]]),
-            "RED": go("mend", "goto mend", do=[["feedback mend update", "clear", []], ["feedback mend mend", "clear", []], ["feedback mend mend", "keep", ["answer"]]]),
+            "failed": stop("step mend: the agent gave no answer", to="mend/failed"),
+            "invalid": stop("step mend: the agent gave an answer that does not match the validation pattern", to="mend/invalid"),
+            "ambiguous": stop("step mend: the verdict is ambiguous: the answer names two", to="mend/ambiguous"),
+            "TASK_DONE": go("COMPLETE", "complete"),
+            "GREEN": go("publish/human", "goto publish", keeps=["feedback publish mend"]),
+            "RED": go("mend", "goto mend", keeps=["feedback mend mend"]),
         },
-        otherwise=go("mend/unrouted", do=[["feedback mend update", "clear", []], ["feedback mend mend", "clear", []]]),
-    )
-
-    end("mend/failed", "stop", "step mend: the agent gave no answer")
-
-    end("mend/invalid", "stop", "step mend: the agent gave an answer that does not match the validation pattern")
-
-    end("mend/ambiguous", "stop", "step mend: the verdict is ambiguous: the answer names two")
-
-    end("mend/unrouted", "stop", "step mend: the answer has no verdict with a condition, and there is no `next` or `end`",
+        otherwise=stop("step mend: the answer has no verdict with a condition, and there is no `next` or `end`", to="mend/unrouted"),
     )
 
     gate("publish/human", at=54,
         gate="publish",
         reason="Step publish waits until a person lets it start.",
-        words=["approved", "rejected"],
         on={
             "approved": go("publish"),
-            "rejected": go("publish/rejected"),
+            "rejected": stop("step publish was rejected", to="publish/rejected"),
         },
     )
-
-    end("publish/rejected", "stop", "step publish was rejected")
 
     agent("publish", at=54,
         prompt=r"""
@@ -202,31 +172,26 @@ Task:
 
 {feedback publish update}{feedback publish mend}Write the description of a pull request from the reports.
 """,
-        agent="",
         keywords=["TASK_DONE"],
         excused=["TASK_DONE"],
-        words=["TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="publish",
         placeholders={
-            "{folder of reports}": ["folder of reports", "", "", ""],
-            "{task}": ["task", "", "", ""],
             "{feedback publish update}": ["feedback publish update", "What update said:\n\n", "\n\n", ""],
             "{feedback publish mend}": ["feedback publish mend", "What mend said:\n\n", "\n\n", ""],
         },
+        clears=["feedback publish update", "feedback publish mend"],
         on={
-            "failed": go("publish/failed", do=[["feedback publish update", "clear", []], ["feedback publish mend", "clear", []]]),
-            "TASK_DONE": go("COMPLETE", "complete", do=[["feedback publish update", "clear", []], ["feedback publish mend", "clear", []]]),
+            "failed": stop("step publish: the agent gave no answer", to="publish/failed"),
+            "TASK_DONE": go("COMPLETE", "complete"),
         },
-        otherwise=go("COMPLETE", "end", do=[["feedback publish update", "clear", []], ["feedback publish mend", "clear", []]]),
+        otherwise=go("COMPLETE", "end"),
     )
-
-    end("publish/failed", "stop", "step publish: the agent gave no answer")
 
     end("COMPLETE", "complete")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 76fcf15fb63d7f27270f955f93b02ff52bd3be26628317104aa6bcf8537d5b28).
+# The runtime of rdc 0.1.0, edition agents (sha256 a4cba52a78ebe3a630c70d66ecd88f71590d2d2ec06dab1f7870f49022b968b2).
 # The workflow ends here. The runtime is the same in every program; `rdc runtime agents` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

@@ -10,7 +10,7 @@
 # `make help` tells the rest. State is kept in .rdc/draft-prd.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))draft-prd.py
-RDC_SHA256 := 868db02784627d89eff1388e31069e926121d9f42461f8c11d52adcce829f7a4
+RDC_SHA256 := 0d4fa13258cbc0e2f9be71e0b624f0cf83902f52ee5303744cf7e7afdd8ef5f9
 RDC_STATE := .rdc/draft-prd.make
 
 SHELL = /bin/sh

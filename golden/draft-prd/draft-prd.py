@@ -11,217 +11,60 @@
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
 # the rest. State is kept in .rdc/draft-prd in the current folder.
 #
-# First the specification: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
-# run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# First the specification: a call for each step with its facts, its line in the document (`at`), and the `lines` of parts.
+# A step waits for its gates, needs its inputs, calls its tools, does its work, and validates what it makes. If any of this
+# fails, the step is tried again, as often as `retries` says, and then the run stops. Missing inputs stop the run at once.
+# Then the runtime that carries it out.
 
 
-def specification(about, group, end, go, gate, stage):
+def specification(about, step, end):
     about("bmm/prd",
         name="draft-prd",
         source="examples/specifications/draft-prd.stepspec.yaml",
-        counters={"step-02 retries": 0},
-        scopes={"step-02": ["step-02 retries"]},
-        texts={"output_folder": None, "template_folder": None},
-        inputs=[
+        workflow={"module": "bmm", "workflow": "prd", "phase": "Phase 2 Planning"},
+        variables={"output_folder": "docs", "template_folder": "templates"},
+        executor=r"""
+mkdir -p docs && printf '# Product requirements\n\nNotes are searched in a second.\n' > docs/prd.md
+
+""",
+    )
+
+    step("step-01", "collect", at=13, lines={"tools": [17, 20]},
+        description="Write the product brief and the template",
+        tools=[
             {
-                "name": "output_folder",
-                "type": "string",
+                "name": "writeFile",
+                "args": {"path": "{output_folder}/product-brief.md", "text": "People want to search their notes."},
                 "required": True,
-                "description": "Placeholder {output_folder}",
-                "default": "docs",
             },
             {
-                "name": "template_folder",
-                "type": "string",
+                "name": "writeFile",
+                "args": {"path": "{template_folder}/prd.template.md", "text": "# Product requirements"},
                 "required": True,
-                "description": "Placeholder {template_folder}",
-                "default": "templates",
+                "as": "writeFile~2",
             },
         ],
-        jumps={"to": {"step-01": {"go": "step-01/writeFile"}, "step-02": {"go": "bmm:prd:step-02:hitl"}}},
-        contract={
-            "workflow": {"module": "bmm", "workflow": "prd", "phase": "Phase 2 Planning"},
-            "config": {
-                "executor": "mkdir -p docs && printf '# Product requirements\\n\\nNotes are searched in a second.\\n' > docs/prd.md\n",
-            },
-            "steps": {
-                "step-01": {
-                    "id": "step-01",
-                    "name": "collect",
-                    "description": "Write the product brief and the template",
-                    "phase": "Phase 2 Planning",
-                    "inputs": {},
-                    "outputs": [],
-                    "templates": [],
-                    "tools": [
-                        {
-                            "name": "writeFile",
-                            "args": {
-                                "path": "{output_folder}/product-brief.md",
-                                "text": "People want to search their notes.",
-                            },
-                            "required": True,
-                            "risk": "low",
-                        },
-                        {
-                            "name": "writeFile",
-                            "args": {"path": "{template_folder}/prd.template.md", "text": "# Product requirements"},
-                            "required": True,
-                            "risk": "low",
-                        },
-                    ],
-                    "validation": "",
-                    "evidence": "none",
-                    "human_gate": "optional",
-                    "retries": {"max": 0, "backoff_seconds": 0},
-                },
-                "step-02": {
-                    "id": "step-02",
-                    "name": "draft-prd",
-                    "description": "Generate the PRD using the BMAD template",
-                    "phase": "Phase 2 Planning",
-                    "inputs": {"context": "minimal", "artifacts": ["{output_folder}/product-brief.md"]},
-                    "outputs": ["{output_folder}/prd.md"],
-                    "templates": ["template:{template_folder}/prd.template.md"],
-                    "tools": [
-                        {"name": "getCurrentTime", "args": {"timezone": "UTC"}, "required": False, "risk": "low"},
-                    ],
-                    "validation": "Template/schema validation",
-                    "evidence": "L1",
-                    "human_gate": "required",
-                    "retries": {"max": 1, "backoff_seconds": 2},
-                },
-            },
-            "placeholders": {
-                "{output_folder}": ["output_folder", "", "", ""],
-                "{template_folder}": ["template_folder", "", "", ""],
-            },
-        },
     )
 
-    # step-01 collect
-    group("step-01", title="collect", prompt="Write the product brief and the template")
-    stage("step-01/writeFile", "writeFile", at=17,
-        group="step-01",
-        stage="tool",
-        step="step-01",
-        place=0,
-        subject="writeFile",
-        on_pass=go("step-01/writeFile~2"),
-        on_fail=go("step-01/failed"),
+    step("step-02", "draft-prd", at=24, lines={"human_gate": 39, "inputs": 27, "tools": [33], "validation": 37, "outputs": 30},
+        description="Generate the PRD using the BMAD template",
+        inputs={"context": "minimal", "artifacts": ["{output_folder}/product-brief.md"]},
+        makes=["{output_folder}/prd.md"],
+        templates=["template:{template_folder}/prd.template.md"],
+        tools=[{"name": "getCurrentTime", "args": {"timezone": "UTC"}}],
+        validation="Template/schema validation",
+        evidence="L1",
+        human_gate="required",
+        gate="human_gate: required",
+        retries=1,
+        pause=2,
     )
-
-    stage("step-01/writeFile~2", "writeFile", at=20,
-        group="step-01",
-        stage="tool",
-        step="step-01",
-        place=1,
-        subject="writeFile",
-        on_pass=go("step-01"),
-        on_fail=go("step-01/failed"),
-    )
-
-    stage("step-01", "collect", at=13,
-        group="step-01",
-        stage="execute",
-        step="step-01",
-        on_pass=go("bmm:prd:step-02:hitl"),
-        on_fail=go("step-01/failed"),
-    )
-
-    end("step-01/failed", "stop", "step step-01 failed")
-
-    # step-02 draft-prd
-    group("step-02", title="draft-prd", prompt="Generate the PRD using the BMAD template")
-    gate("bmm:prd:step-02:hitl", "draft-prd", at=39,
-        group="step-02",
-        gate="bmm:prd:step-02:hitl",
-        reason="human_gate: required",
-        words=["approved", "rejected"],
-        step="step-02",
-        on={
-            "approved": go("step-02/inputs"),
-            "rejected": go("step-02/rejected"),
-        },
-    )
-
-    stage("step-02/inputs", "inputs", at=27,
-        group="step-02",
-        stage="inputs",
-        step="step-02",
-        paths=["{output_folder}/product-brief.md", "{template_folder}/prd.template.md"],
-        delay=2,
-        backoff=1,
-        attempt="step-02 retries",
-        placeholders={
-            "{output_folder}": ["output_folder", "", "", ""],
-            "{template_folder}": ["template_folder", "", "", ""],
-        },
-        on_pass=go("step-02/getCurrentTime"),
-        on_fail=go("step-02/failed", do=[["reset", "step-02"]]),
-    )
-
-    stage("step-02/getCurrentTime", "getCurrentTime", at=33,
-        group="step-02",
-        stage="tool",
-        step="step-02",
-        place=0,
-        subject="getCurrentTime",
-        attempt="step-02 retries",
-        otherwise=go("step-02"),
-    )
-
-    stage("step-02", "draft-prd", at=24,
-        group="step-02",
-        stage="execute",
-        step="step-02",
-        attempt="step-02 retries",
-        on_pass=go("step-02/validation"),
-        on_fail=[
-            go("step-02/inputs", when=[["step-02 retries", "<", 1]], do=[["step-02 retries", "+", 1]]),
-            go("step-02/failed", do=[["reset", "step-02"]]),
-        ],
-    )
-
-    stage("step-02/validation", "validation", at=37,
-        group="step-02",
-        stage="validation",
-        step="step-02",
-        paths=["{output_folder}/prd.md"],
-        checks=["exists", "parses"],
-        attempt="step-02 retries",
-        placeholders={"{output_folder}": ["output_folder", "", "", ""]},
-        on_pass=go("step-02/outputs"),
-        on_fail=[
-            go("step-02/inputs", when=[["step-02 retries", "<", 1]], do=[["step-02 retries", "+", 1]]),
-            go("step-02/failed", do=[["reset", "step-02"]]),
-        ],
-    )
-
-    stage("step-02/outputs", "outputs", at=30,
-        group="step-02",
-        stage="outputs",
-        step="step-02",
-        subject="L1",
-        paths=["{output_folder}/prd.md"],
-        attempt="step-02 retries",
-        placeholders={"{output_folder}": ["output_folder", "", "", ""]},
-        on_pass=go("COMPLETE", do=[["reset", "step-02"]]),
-        on_fail=[
-            go("step-02/inputs", when=[["step-02 retries", "<", 1]], do=[["step-02 retries", "+", 1]]),
-            go("step-02/failed", do=[["reset", "step-02"]]),
-        ],
-    )
-
-    end("step-02/rejected", "stop", "step step-02 was rejected")
-
-    end("step-02/failed", "stop", "step step-02 failed")
 
     end("COMPLETE", "complete")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 cabafd1106b5ea53da1208d08e99e46d639d87608bd012bf1f596f3a6ade6b0f).
+# The runtime of rdc 0.1.0, edition contract (sha256 94f26b13d7e32216534172f1404044c7f68b150f0c6331495ee7382e638d18e8).
 # The specification ends here. The runtime is the same in every program; `rdc runtime contract` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -292,6 +135,7 @@ from urllib.parse import quote
 # --- golden/shared/py/search.py
 # --- golden/shared/py/conversing.py
 # --- golden/shared/py/pairs.py
+# --- golden/shared/py/step_builder.py
 # --- golden/shared/py/contract.py
 # --- golden/shared/py/strict_json.py
 # --- golden/shared/py/safe_paths.py

@@ -13,14 +13,16 @@
 #
 # First the workflow: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# The `placeholders` of `about` are those of each text that has them.
 
 
-def workflow(about, end, go, agent):
+def workflow(about, end, go, stop, agent):
     about("first-note",
         name="first-note",
         source="examples/workflows/first-note.workflow.yaml",
         limit=10,
-        texts={"task": None, "folder of reports": None, "feedback draft check": None, "feedback finish check": None},
+        texts=["task", "folder of reports", "feedback draft check", "feedback finish check"],
+        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         inputs=[
             {
                 "name": "task",
@@ -44,14 +46,10 @@ Task:
 
 {feedback draft check}Write a note of at most 100 words about what the task names.
 """,
-        agent="",
         keywords=["TASK_DONE"],
         excused=["TASK_DONE"],
-        words=["TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="draft",
         placeholders={
-            "{folder of reports}": ["folder of reports", "", "", ""],
-            "{task}": ["task", "", "", ""],
             "{feedback draft check}": [
                 "feedback draft check",
                 "What check said, and why this step runs again:\n\n",
@@ -59,14 +57,13 @@ Task:
                 "",
             ],
         },
+        clears=["feedback draft check"],
         on={
-            "failed": go("draft/failed", do=[["feedback draft check", "clear", []]]),
-            "TASK_DONE": go("COMPLETE", "complete", do=[["feedback draft check", "clear", []]]),
+            "failed": stop("step draft: the agent gave no answer", to="draft/failed"),
+            "TASK_DONE": go("COMPLETE", "complete"),
         },
-        otherwise=go("check", "next check", do=[["feedback draft check", "clear", []]]),
+        otherwise=go("check", "next check"),
     )
-
-    end("draft/failed", "stop", "step draft: the agent gave no answer")
 
     agent("check", at=11,
         prompt=r"""
@@ -87,31 +84,19 @@ A report like this is expected:
 - What is good
 - What is wrong
 """,
-        agent="",
         keywords=["GOOD", "AGAIN", "TASK_DONE"],
         validation="GOOD|AGAIN",
         excused=["TASK_DONE"],
-        words=["GOOD", "AGAIN", "TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="check",
-        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         on={
-            "failed": go("check/failed"),
-            "invalid": go("check/invalid"),
-            "ambiguous": go("check/ambiguous"),
+            "failed": stop("step check: the agent gave no answer", to="check/failed"),
+            "invalid": stop("step check: the agent gave an answer that does not match the validation pattern", to="check/invalid"),
+            "ambiguous": stop("step check: the verdict is ambiguous: the answer names two", to="check/ambiguous"),
             "TASK_DONE": go("COMPLETE", "complete"),
-            "GOOD": go("finish", "goto finish", do=[["feedback finish check", "keep", ["answer"]]]),
-            "AGAIN": go("draft", "goto draft", do=[["feedback draft check", "keep", ["answer"]]]),
+            "GOOD": go("finish", "goto finish", keeps=["feedback finish check"]),
+            "AGAIN": go("draft", "goto draft", keeps=["feedback draft check"]),
         },
-        otherwise=go("check/unrouted"),
-    )
-
-    end("check/failed", "stop", "step check: the agent gave no answer")
-
-    end("check/invalid", "stop", "step check: the agent gave an answer that does not match the validation pattern")
-
-    end("check/ambiguous", "stop", "step check: the verdict is ambiguous: the answer names two")
-
-    end("check/unrouted", "stop", "step check: the answer has no verdict with a condition, and there is no `next` or `end`",
+        otherwise=stop("step check: the answer has no verdict with a condition, and there is no `next` or `end`", to="check/unrouted"),
     )
 
     agent("finish", at=29,
@@ -125,30 +110,23 @@ Task:
 
 {feedback finish check}Repeat the last draft of draft.md without any remark of your own.
 """,
-        agent="",
         keywords=["TASK_DONE"],
         excused=["TASK_DONE"],
-        words=["TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="finish",
-        placeholders={
-            "{folder of reports}": ["folder of reports", "", "", ""],
-            "{task}": ["task", "", "", ""],
-            "{feedback finish check}": ["feedback finish check", "What check said:\n\n", "\n\n", ""],
-        },
+        placeholders={"{feedback finish check}": ["feedback finish check", "What check said:\n\n", "\n\n", ""]},
+        clears=["feedback finish check"],
         on={
-            "failed": go("finish/failed", do=[["feedback finish check", "clear", []]]),
-            "TASK_DONE": go("COMPLETE", "complete", do=[["feedback finish check", "clear", []]]),
+            "failed": stop("step finish: the agent gave no answer", to="finish/failed"),
+            "TASK_DONE": go("COMPLETE", "complete"),
         },
-        otherwise=go("COMPLETE", "end", do=[["feedback finish check", "clear", []]]),
+        otherwise=go("COMPLETE", "end"),
     )
-
-    end("finish/failed", "stop", "step finish: the agent gave no answer")
 
     end("COMPLETE", "complete")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 76fcf15fb63d7f27270f955f93b02ff52bd3be26628317104aa6bcf8537d5b28).
+# The runtime of rdc 0.1.0, edition agents (sha256 a4cba52a78ebe3a630c70d66ecd88f71590d2d2ec06dab1f7870f49022b968b2).
 # The workflow ends here. The runtime is the same in every program; `rdc runtime agents` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

@@ -57,7 +57,7 @@ echo "7 browser tests passed"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 79a234ee50252c004d9fe28738a278a7e59752eb7070fd597a88077b922dd9b2).
+# The runtime of rdc 0.1.0, edition commands (sha256 c30e717207ba9bf756d1e4fb6e91beb949ae519da3d74ece30732ec22a7ffa67).
 # The runbook ends here. The runtime is the same in every program; `rdc runtime commands` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

@@ -12,7 +12,7 @@
 # `make help` tells the rest. State is kept in .rdc/hello-steps.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))hello-steps.py
-RDC_SHA256 := 40f45eb3f833bdecc64f40f5600b2c13d99e956a3b8862a56801e8c7bd1884c2
+RDC_SHA256 := de2ba23c5054e0f1dc17d5639a99f00bdea6c7f36fb6646ea308703352cbf4de
 RDC_STATE := .rdc/hello-steps.make
 
 SHELL = /bin/sh

@@ -13,135 +13,36 @@
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
 # the rest. State is kept in .rdc/hello-steps in the current folder.
 #
-# First the specification: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
-# run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# First the specification: a call for each step with its facts, its line in the document (`at`), and the `lines` of parts.
+# A step waits for its gates, needs its inputs, calls its tools, does its work, and validates what it makes. If any of this
+# fails, the step is tried again, as often as `retries` says, and then the run stops. Missing inputs stop the run at once.
+# Then the runtime that carries it out.
 
 
-def specification(about, group, end, go, stage):
+def specification(about, step, end):
     about("hello-steps",
         name="hello-steps",
         source="examples/specifications/hello-steps.stepspec.json",
-        texts={"output_folder": None},
-        inputs=[
-            {
-                "name": "output_folder",
-                "type": "string",
-                "required": True,
-                "description": "Placeholder {output_folder}",
-                "default": "notes",
-            },
-        ],
-        jumps={"to": {"note": {"go": "note/writeFile"}, "read": {"go": "read/inputs"}}},
-        contract={
-            "workflow": {"module": "hello-steps", "workflow": "hello-steps"},
-            "config": {"executor": 'cat > /dev/null; echo "$RDC_STEP is done"'},
-            "steps": {
-                "note": {
-                    "id": "note",
-                    "name": "write a note",
-                    "description": "Keep a note in {output_folder}",
-                    "phase": "",
-                    "inputs": {},
-                    "outputs": [],
-                    "templates": [],
-                    "tools": [
-                        {
-                            "name": "writeFile",
-                            "args": {"path": "{output_folder}/note.txt", "text": "Hello"},
-                            "required": True,
-                            "risk": "low",
-                        },
-                    ],
-                    "validation": "",
-                    "evidence": "none",
-                    "human_gate": "optional",
-                    "retries": {"max": 0, "backoff_seconds": 0},
-                },
-                "read": {
-                    "id": "read",
-                    "name": "read the note",
-                    "description": "",
-                    "phase": "",
-                    "inputs": {"artifacts": ["{output_folder}/note.txt"]},
-                    "outputs": [],
-                    "templates": [],
-                    "tools": [
-                        {
-                            "name": "readFile",
-                            "args": {"path": "{output_folder}/note.txt"},
-                            "required": True,
-                            "risk": "low",
-                        },
-                    ],
-                    "validation": "",
-                    "evidence": "none",
-                    "human_gate": "optional",
-                    "retries": {"max": 0, "backoff_seconds": 0},
-                },
-            },
-            "placeholders": {"{output_folder}": ["output_folder", "", "", ""]},
-        },
+        workflow={"module": "hello-steps", "workflow": "hello-steps"},
+        variables={"output_folder": "notes"},
+        executor='cat > /dev/null; echo "$RDC_STEP is done"',
     )
 
-    # note write a note
-    group("note",
-        title="write a note",
-        prompt="Keep a note in {output_folder}",
-        placeholders={"{output_folder}": ["output_folder", "", "", ""]},
-    )
-    stage("note/writeFile", "writeFile", at=7,
-        group="note",
-        stage="tool",
-        step="note",
-        place=0,
-        subject="writeFile",
-        on_pass=go("note"),
-        on_fail=go("note/failed"),
+    step("note", "write a note", at=2, lines={"tools": [7]},
+        description="Keep a note in {output_folder}",
+        tools=[{"name": "writeFile", "args": {"path": "{output_folder}/note.txt", "text": "Hello"}, "required": True}],
     )
 
-    stage("note", "write a note", at=2,
-        group="note",
-        stage="execute",
-        step="note",
-        on_pass=go("read/inputs"),
-        on_fail=go("note/failed"),
+    step("read", "read the note", at=10, lines={"inputs": 13, "tools": [14]},
+        needs=["{output_folder}/note.txt"],
+        tools=[{"name": "readFile", "args": {"path": "{output_folder}/note.txt"}, "required": True}],
     )
-
-    end("note/failed", "stop", "step note failed")
-
-    # read read the note
-    stage("read/inputs", "inputs", at=13,
-        stage="inputs",
-        step="read",
-        paths=["{output_folder}/note.txt"],
-        placeholders={"{output_folder}": ["output_folder", "", "", ""]},
-        on_pass=go("read/readFile"),
-        on_fail=go("read/failed"),
-    )
-
-    stage("read/readFile", "readFile", at=14,
-        stage="tool",
-        step="read",
-        place=0,
-        subject="readFile",
-        on_pass=go("read"),
-        on_fail=go("read/failed"),
-    )
-
-    stage("read", "read the note", at=10,
-        stage="execute",
-        step="read",
-        on_pass=go("COMPLETE"),
-        on_fail=go("read/failed"),
-    )
-
-    end("read/failed", "stop", "step read failed")
 
     end("COMPLETE", "complete")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 cabafd1106b5ea53da1208d08e99e46d639d87608bd012bf1f596f3a6ade6b0f).
+# The runtime of rdc 0.1.0, edition contract (sha256 94f26b13d7e32216534172f1404044c7f68b150f0c6331495ee7382e638d18e8).
 # The specification ends here. The runtime is the same in every program; `rdc runtime contract` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -212,6 +113,7 @@ from urllib.parse import quote
 # --- golden/shared/py/search.py
 # --- golden/shared/py/conversing.py
 # --- golden/shared/py/pairs.py
+# --- golden/shared/py/step_builder.py
 # --- golden/shared/py/contract.py
 # --- golden/shared/py/strict_json.py
 # --- golden/shared/py/safe_paths.py

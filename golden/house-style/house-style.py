@@ -19,7 +19,7 @@ def program(about, end, go, agent, tool):
     about("A summary in the style of the house",
         name="house-style",
         source="examples/programs/house-style.program.json",
-        texts={"subject": None, "style": None, "summary": None},
+        texts=["subject", "style", "summary"],
         inputs=[{"name": "subject", "type": "text", "required": True, "description": "What is summarised"}],
         artifact={"slot": "summary", "type": "markdown"},
     )
@@ -29,7 +29,7 @@ def program(about, end, go, agent, tool):
         tool="prompt",
         arguments='{"id": "style"}',
         optional=True,
-        on_pass=go("write", "to write", do=[["style", "keep", ["answer"]]]),
+        on_pass=go("write", "to write", keeps=["style"]),
         otherwise=go("write", "to write"),
     )
 
@@ -39,9 +39,8 @@ def program(about, end, go, agent, tool):
 
 {subject}
 """,
-        agent="",
         placeholders={"{style}": ["style", "", "\n\n", ""], "{subject}": ["subject", "", "", ""]},
-        on_pass=go("done", "to done", do=[["summary", "keep", ["answer"]]]),
+        on_pass=go("done", "to done", keeps=["summary"]),
         otherwise=go("failed", "to failed"),
     )
 
@@ -51,7 +50,7 @@ def program(about, end, go, agent, tool):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 76fcf15fb63d7f27270f955f93b02ff52bd3be26628317104aa6bcf8537d5b28).
+# The runtime of rdc 0.1.0, edition agents (sha256 a4cba52a78ebe3a630c70d66ecd88f71590d2d2ec06dab1f7870f49022b968b2).
 # The program ends here. The runtime is the same in every program; `rdc runtime agents` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

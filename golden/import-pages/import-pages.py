@@ -16,7 +16,7 @@
 # `{n}` in a text is replaced by the number of the instance.
 
 
-def runbook(about, step, end, go, complete, stop):
+def runbook(about, step, go, complete, stop):
     about("Import pages", name="import-pages", source="examples/import-pages.runbook.md", counters={"2.{n}": 0})
 
     step("1", "Prepare the stand-in for the remote catalogue", at=7,
@@ -28,7 +28,7 @@ echo "pear, 5" > catalogue/remote/page2.csv &&
 echo "plum, 8" > catalogue/remote/page3.csv
 """,
         on_pass=go("2.{n}", do=[["2.{n}", "=", 1]]),
-        on_fail=go("STOP"),
+        on_fail=stop(to="STOP"),
     )
 
     # 2 Fetch all pages
@@ -50,11 +50,9 @@ echo "page {n} is here"
         on_fail=stop("There was no page at all"),
     )
 
-    end("STOP", "stop")
-
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 79a234ee50252c004d9fe28738a278a7e59752eb7070fd597a88077b922dd9b2).
+# The runtime of rdc 0.1.0, edition commands (sha256 c30e717207ba9bf756d1e4fb6e91beb949ae519da3d74ece30732ec22a7ffa67).
 # The runbook ends here. The runtime is the same in every program; `rdc runtime commands` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

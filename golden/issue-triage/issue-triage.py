@@ -16,21 +16,21 @@
 # The outputs of earlier steps stand above a prompt as its context says: see `contexts`.
 
 
-def playbook(about, end, branch, go, agent):
+def playbook(about, end, branch, go, complete, agent):
     about("Triage an issue",
         name="issue-triage",
         source="examples/playbooks/issue-triage.playbook.md",
-        texts={
-            "issue": None,
-            "project": None,
-            "kind": None,
-            "labels": None,
-            "output 1": None,
-            "output 2a": None,
-            "output 2b": None,
-            "output 2/else": None,
-            "last output": None,
-        },
+        texts=[
+            "issue",
+            "project",
+            "kind",
+            "labels",
+            "output 1",
+            "output 2a",
+            "output 2b",
+            "output 2/else",
+            "last output",
+        ],
         inputs=[
             {"name": "issue", "type": "text", "required": True, "description": "The text of the issue"},
             {
@@ -71,9 +71,8 @@ Is it a bug, a feature or a question? Answer with JSON such as {"kind": "bug", "
 
 Answer with a JSON object whose field "kind" is one of "bug", "feature", "question".
 """,
-        agent="",
         placeholders={"{{project}}": ["project", "", "", "{{project}}"], "{{issue}}": ["issue", "", "", "{{issue}}"]},
-        on_pass=go("2", do=[["output 1", "keep", ["answer"]], ["kind", "keep", ["field", "kind"]], ["last output", "keep", ["answer"]]]),
+        on_pass=go("2", keeps=["output 1", ["kind", "kind"], "last output"]),
         on_fail=go("STOP"),
     )
 
@@ -88,25 +87,22 @@ Answer with a JSON object whose field "kind" is one of "bug", "feature", "questi
 
     agent("2a", "Analyse the bug", at=43,
         prompt="Say how severe the bug is, how to reproduce it as far as the issue tells, and where a developer should look first.",
-        agent="",
         context="up to 1",
-        on_pass=go("3", do=[["output 2a", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
+        on_pass=go("3", keeps=["output 2a", "last output"]),
         on_fail=go("STOP"),
     )
 
     agent("2b", "Specify the feature", at=49,
         prompt="Write a short specification: the problem, the proposal, three conditions that an acceptance test could check.",
-        agent="",
         context="up to 1",
-        on_pass=go("3", do=[["output 2b", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
+        on_pass=go("3", keeps=["output 2b", "last output"]),
         on_fail=go("STOP"),
     )
 
     agent("2/else", "Work on it", at=53,
         prompt="Answer the question. Say clearly what you do not know.",
-        agent="",
         context="up to 1",
-        on_pass=go("3", do=[["output 2/else", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
+        on_pass=go("3", keeps=["output 2/else", "last output"]),
         on_fail=go("STOP"),
     )
 
@@ -116,19 +112,16 @@ Suggest at most three labels for the issue.
 
 Answer with a JSON object whose field "labels" is a JSON value.
 """,
-        agent="",
         context="up to 2/else",
-        on_pass=go("COMPLETE", do=[["labels", "keep", ["field", "labels"]], ["last output", "keep", ["answer"]]]),
+        on_pass=complete(to="COMPLETE", do=[["labels", "keep", ["field", "labels"]], ["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),
     )
-
-    end("COMPLETE", "complete")
 
     end("STOP", "stop")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 76fcf15fb63d7f27270f955f93b02ff52bd3be26628317104aa6bcf8537d5b28).
+# The runtime of rdc 0.1.0, edition agents (sha256 a4cba52a78ebe3a630c70d66ecd88f71590d2d2ec06dab1f7870f49022b968b2).
 # The playbook ends here. The runtime is the same in every program; `rdc runtime agents` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

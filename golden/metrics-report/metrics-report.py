@@ -14,13 +14,15 @@
 # First the playbook: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
 # The outputs of earlier steps stand above a prompt as its context says: see `contexts`.
+# The `placeholders` of `about` are those of each text that has them.
 
 
-def playbook(about, end, go, agent, tool):
+def playbook(about, end, go, complete, agent, tool):
     about("Report on a metric",
         name="metrics-report",
         source="examples/playbooks/metrics-report.playbook.md",
-        texts={"metric": None, "days": None, "numbers": None, "output 1": None, "last output": None},
+        texts=["metric", "days", "numbers", "output 1", "last output"],
+        placeholders={"{{metric}}": ["metric", "", "", "{{metric}}"], "{{days}}": ["days", "", "", "{{days}}"]},
         inputs=[
             {"name": "metric", "type": "string", "required": True, "description": "The name of the metric"},
             {"name": "days", "type": "number", "required": False, "description": "How many days back", "default": "7"},
@@ -35,8 +37,7 @@ def playbook(about, end, go, agent, tool):
         connection="metrics",
         tool="read",
         arguments='{"name": "{{metric}}", "days": "{{days}}", "format": "json"}',
-        placeholders={"{{metric}}": ["metric", "", "", "{{metric}}"], "{{days}}": ["days", "", "", "{{days}}"]},
-        on_pass=go("2", do=[["output 1", "keep", ["answer"]], ["numbers", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
+        on_pass=go("2", keeps=["output 1", "numbers", "last output"]),
         on_fail=go("STOP"),
     )
 
@@ -48,24 +49,17 @@ These are the numbers of {{metric}} for the last {{days}} days:
 
 Name the trend, what is unusual, and what is likely to come next. Give numbers.
 """,
-        agent="",
         context="up to 1",
-        placeholders={
-            "{{metric}}": ["metric", "", "", "{{metric}}"],
-            "{{days}}": ["days", "", "", "{{days}}"],
-            "{{numbers}}": ["numbers", "", "", "{{numbers}}"],
-        },
-        on_pass=go("COMPLETE", do=[["last output", "keep", ["answer"]]]),
+        placeholders={"{{numbers}}": ["numbers", "", "", "{{numbers}}"]},
+        on_pass=complete(to="COMPLETE", do=[["last output", "keep", ["answer"]]]),
         on_fail=go("STOP"),
     )
-
-    end("COMPLETE", "complete")
 
     end("STOP", "stop")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 76fcf15fb63d7f27270f955f93b02ff52bd3be26628317104aa6bcf8537d5b28).
+# The runtime of rdc 0.1.0, edition agents (sha256 a4cba52a78ebe3a630c70d66ecd88f71590d2d2ec06dab1f7870f49022b968b2).
 # The playbook ends here. The runtime is the same in every program; `rdc runtime agents` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

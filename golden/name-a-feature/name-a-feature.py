@@ -13,14 +13,16 @@
 #
 # First the workflow: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# The `placeholders` of `about` are those of each text that has them.
 
 
-def workflow(about, end, go, agent, parallel):
+def workflow(about, end, go, stop, agent, parallel):
     about("name-a-feature",
         name="name-a-feature",
         source="examples/workflows/name-a-feature.workflow.yaml",
         limit=10,
-        texts={"task": None, "folder of reports": None, "feedback propose taste": None, "feedback announce taste": None},
+        texts=["task", "folder of reports", "feedback propose taste", "feedback announce taste"],
+        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         inputs=[
             {
                 "name": "task",
@@ -47,11 +49,8 @@ Task:
         agent="writer",
         keywords=["TASK_DONE"],
         excused=["TASK_DONE"],
-        words=["TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="propose",
         placeholders={
-            "{folder of reports}": ["folder of reports", "", "", ""],
-            "{task}": ["task", "", "", ""],
             "{feedback propose taste}": [
                 "feedback propose taste",
                 "What taste said, and why this step runs again:\n\n",
@@ -59,14 +58,13 @@ Task:
                 "",
             ],
         },
+        clears=["feedback propose taste"],
         on={
-            "failed": go("propose/failed", do=[["feedback propose taste", "clear", []]]),
-            "TASK_DONE": go("COMPLETE", "complete", do=[["feedback propose taste", "clear", []]]),
+            "failed": stop("step propose: the agent gave no answer", to="propose/failed"),
+            "TASK_DONE": go("COMPLETE", "complete"),
         },
-        otherwise=go("taste", "next taste", do=[["feedback propose taste", "clear", []]]),
+        otherwise=go("taste", "next taste"),
     )
-
-    end("propose/failed", "stop", "step propose: the agent gave no answer")
 
     parallel("taste", at=12,
         entries=[
@@ -114,28 +112,16 @@ Task:
         check="any",
         failing=["NO"],
         unanimous=["TASK_DONE"],
-        words=["YES", "NO", "TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="taste",
-        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         on={
-            "failed": go("taste/failed"),
-            "invalid": go("taste/invalid"),
-            "ambiguous": go("taste/ambiguous"),
+            "failed": stop("step taste: one of the agents gave no answer", to="taste/failed"),
+            "invalid": stop("step taste: one of the agents gave an answer that does not match the validation pattern", to="taste/invalid"),
+            "ambiguous": stop("step taste: the answers name different verdicts", to="taste/ambiguous"),
             "TASK_DONE": go("COMPLETE", "complete"),
-            "YES": go("announce", "goto announce", do=[["feedback announce taste", "keep", ["answer"]]]),
-            "NO": go("propose", "goto propose", do=[["feedback propose taste", "keep", ["answer"]]]),
+            "YES": go("announce", "goto announce", keeps=["feedback announce taste"]),
+            "NO": go("propose", "goto propose", keeps=["feedback propose taste"]),
         },
-        otherwise=go("taste/unrouted"),
-    )
-
-    end("taste/failed", "stop", "step taste: one of the agents gave no answer")
-
-    end("taste/invalid", "stop", "step taste: one of the agents gave an answer that does not match the validation pattern",
-    )
-
-    end("taste/ambiguous", "stop", "step taste: the answers name different verdicts")
-
-    end("taste/unrouted", "stop", "step taste: the answer has no verdict with a condition, and there is no `next` or `end`",
+        otherwise=stop("step taste: the answer has no verdict with a condition, and there is no `next` or `end`", to="taste/unrouted"),
     )
 
     agent("announce", at=29,
@@ -152,27 +138,21 @@ Task:
         agent="writer",
         keywords=["TASK_DONE"],
         excused=["TASK_DONE"],
-        words=["TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="announce",
-        placeholders={
-            "{folder of reports}": ["folder of reports", "", "", ""],
-            "{task}": ["task", "", "", ""],
-            "{feedback announce taste}": ["feedback announce taste", "What taste said:\n\n", "\n\n", ""],
-        },
+        placeholders={"{feedback announce taste}": ["feedback announce taste", "What taste said:\n\n", "\n\n", ""]},
+        clears=["feedback announce taste"],
         on={
-            "failed": go("announce/failed", do=[["feedback announce taste", "clear", []]]),
-            "TASK_DONE": go("COMPLETE", "complete", do=[["feedback announce taste", "clear", []]]),
+            "failed": stop("step announce: the agent gave no answer", to="announce/failed"),
+            "TASK_DONE": go("COMPLETE", "complete"),
         },
-        otherwise=go("COMPLETE", "end", do=[["feedback announce taste", "clear", []]]),
+        otherwise=go("COMPLETE", "end"),
     )
-
-    end("announce/failed", "stop", "step announce: the agent gave no answer")
 
     end("COMPLETE", "complete")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 76fcf15fb63d7f27270f955f93b02ff52bd3be26628317104aa6bcf8537d5b28).
+# The runtime of rdc 0.1.0, edition agents (sha256 a4cba52a78ebe3a630c70d66ecd88f71590d2d2ec06dab1f7870f49022b968b2).
 # The workflow ends here. The runtime is the same in every program; `rdc runtime agents` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

@@ -20,16 +20,7 @@ def playbook(about, end, branch, go, agent, confirm, input, select):
     about("Newsletter",
         name="newsletter",
         source="examples/playbooks/newsletter.playbook.md",
-        texts={
-            "topics": None,
-            "tone": None,
-            "has_dates": None,
-            "output 1": None,
-            "output 2": None,
-            "output 3": None,
-            "output 4": None,
-            "last output": None,
-        },
+        texts=["topics", "tone", "has_dates", "output 1", "output 2", "output 3", "output 4", "last output"],
         artifact={"slot": "last output", "type": "markdown"},
         contexts={
             "up to 3": {
@@ -45,29 +36,26 @@ def playbook(about, end, branch, go, agent, confirm, input, select):
 
     input("1", "Topics", at=23,
         prompt="What should the newsletter be about?",
-        words=["pass"],
-        otherwise=go("2", do=[["output 1", "keep", ["answer"]], ["topics", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
+        otherwise=go("2", keeps=["output 1", "topics", "last output"]),
     )
 
     select("2", "Tone", at=28,
         prompt="How should it sound?",
         words=["factual", "cheerful", "very short"],
-        otherwise=go("3", do=[["output 2", "keep", ["answer"]], ["tone", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
+        otherwise=go("3", keeps=["output 2", "tone", "last output"]),
     )
 
     confirm("3", "Dates", at=33,
         prompt="Should it end with a list of dates?",
-        words=["yes", "no"],
-        otherwise=go("4", do=[["output 3", "keep", ["answer"]], ["has_dates", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
+        otherwise=go("4", keeps=["output 3", "has_dates", "last output"]),
     )
 
     # 4 Write it
     agent("4", "Write it", at=36,
         prompt="Write a newsletter about {{topics}}. It should sound {{tone}}. At most 200 words.",
-        agent="",
         context="up to 3",
         placeholders={"{{topics}}": ["topics", "", "", "{{topics}}"], "{{tone}}": ["tone", "", "", "{{tone}}"]},
-        on_pass=go("4/route", do=[["output 4", "keep", ["answer"]], ["last output", "keep", ["answer"]]]),
+        on_pass=go("4/route", keeps=["output 4", "last output"]),
         on_fail=go("STOP"),
     )
 
@@ -80,9 +68,8 @@ def playbook(about, end, branch, go, agent, confirm, input, select):
 
     agent("4a", "Add the dates", at=42,
         prompt="Give the newsletter again, with a list of all dates in it at the end.",
-        agent="",
         context="up to 4",
-        on_pass=go("COMPLETE", do=[["last output", "keep", ["answer"]]]),
+        on_pass=go("COMPLETE", keeps=["last output"]),
         on_fail=go("STOP"),
     )
 
@@ -92,7 +79,7 @@ def playbook(about, end, branch, go, agent, confirm, input, select):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 76fcf15fb63d7f27270f955f93b02ff52bd3be26628317104aa6bcf8537d5b28).
+# The runtime of rdc 0.1.0, edition agents (sha256 a4cba52a78ebe3a630c70d66ecd88f71590d2d2ec06dab1f7870f49022b968b2).
 # The playbook ends here. The runtime is the same in every program; `rdc runtime agents` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

@@ -61,7 +61,7 @@ def runbook(about, step, go, retry, complete, stop):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 c24c8c07558151dfc57037effb196bda6c6d5f76357315833f68574c7d841ac0).
+# The runtime of rdc 0.1.0, edition values (sha256 75a9abfac9cdf1bcf2f95a09e22424953b62bb2704b3533d5f03492db837bb81).
 # The runbook ends here. The runtime is the same in every program; `rdc runtime values` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

@@ -16,7 +16,7 @@
 # `retry(3)` does the step up to three more times, and only then what stands behind `then`.
 
 
-def runbook(about, end, go, retry, complete, ask):
+def runbook(about, end, go, retry, complete, stop, ask):
     about("Onboarding checklist", name="onboarding-checklist", source="examples/onboarding-checklist.runbook.md")
 
     # 1 Get your things
@@ -83,16 +83,14 @@ cat ~/.ssh/id_ed25519.pub
         prompt="Take half an hour, and some coffee.",
         question="pass/fail",
         on_pass=complete("Welcome to the team!"),
-        on_fail=go("STOP"),
+        on_fail=stop(to="STOP"),
     )
 
     end("1/STOP", "stop", "Go to the front desk, they will help you")
 
-    end("STOP", "stop")
-
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 79a234ee50252c004d9fe28738a278a7e59752eb7070fd597a88077b922dd9b2).
+# The runtime of rdc 0.1.0, edition commands (sha256 c30e717207ba9bf756d1e4fb6e91beb949ae519da3d74ece30732ec22a7ffa67).
 # The runbook ends here. The runtime is the same in every program; `rdc runtime commands` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

@@ -13,6 +13,7 @@
 #
 # First the program: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# The `placeholders` of `about` are those of each text that has them.
 
 
 def program(about, end, go, gate, parallel, tool):
@@ -20,7 +21,8 @@ def program(about, end, go, gate, parallel, tool):
         name="parallel-review",
         source="examples/programs/parallel-review.program.json",
         counters={"merge retries": 0},
-        texts={"change": None, "findings": None, "summary": None},
+        texts=["change", "findings", "summary"],
+        placeholders={"{change}": ["change", "", "", ""]},
         inputs=[
             {
                 "name": "change",
@@ -50,12 +52,10 @@ def program(about, end, go, gate, parallel, tool):
         check="all",
         failing=["REJECT"],
         unanimous=["TRIVIAL"],
-        words=["APPROVE", "REJECT", "TRIVIAL", "none", "invalid", "ambiguous", "failed"],
-        placeholders={"{change}": ["change", "", "", ""]},
         on={
             "TRIVIAL": go("merge", "to merge"),
-            "APPROVE": go("gate", "to gate", do=[["findings", "keep", ["answer"]], ["summary", "keep", ["field", "summary"]]]),
-            "REJECT": go("rejected", "to rejected", do=[["findings", "keep", ["answer"]]]),
+            "APPROVE": go("gate", "to gate", keeps=["findings", ["summary", "summary"]]),
+            "REJECT": go("rejected", "to rejected", keeps=["findings"]),
         },
         otherwise=go("unclear", "to unclear"),
     )
@@ -63,7 +63,6 @@ def program(about, end, go, gate, parallel, tool):
     gate("gate", "A person approves", at=42,
         gate="merge",
         reason="The reviewers say: {summary}",
-        words=["approved", "rejected"],
         placeholders={"{summary}": ["summary", "", "", ""]},
         on={
             "approved": go("merge", "to merge", do=[["findings", "clear", []]]),
@@ -79,7 +78,6 @@ def program(about, end, go, gate, parallel, tool):
         delay=5,
         backoff=2,
         attempt="merge retries",
-        placeholders={"{change}": ["change", "", "", ""]},
         on_pass=go("merged", "to merged"),
         on_fail=go("merge", "to merge", when=[["merge retries", "<", 3]], do=[["merge retries", "+", 1]]),
         otherwise=go("unclear", "to unclear"),
@@ -93,7 +91,7 @@ def program(about, end, go, gate, parallel, tool):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 76fcf15fb63d7f27270f955f93b02ff52bd3be26628317104aa6bcf8537d5b28).
+# The runtime of rdc 0.1.0, edition agents (sha256 a4cba52a78ebe3a630c70d66ecd88f71590d2d2ec06dab1f7870f49022b968b2).
 # The program ends here. The runtime is the same in every program; `rdc runtime agents` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

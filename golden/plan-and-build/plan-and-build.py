@@ -13,19 +13,16 @@
 #
 # First the workflow: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# The `placeholders` of `about` are those of each text that has them.
 
 
-def workflow(about, end, go, agent, parallel):
+def workflow(about, end, go, stop, agent, parallel):
     about("plan-and-build",
         name="plan-and-build",
         source="examples/workflows/plan-and-build.workflow.yaml",
         limit=12,
-        texts={
-            "task": None,
-            "folder of reports": None,
-            "feedback implement review": None,
-            "feedback finish review": None,
-        },
+        texts=["task", "folder of reports", "feedback implement review", "feedback finish review"],
+        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         inputs=[
             {
                 "name": "task",
@@ -61,23 +58,15 @@ A report like this is expected:
         keywords=["PLAN_READY", "TASK_DONE"],
         validation="PLAN_READY",
         excused=["TASK_DONE"],
-        words=["PLAN_READY", "TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="plan",
-        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         on={
-            "failed": go("plan/failed"),
-            "invalid": go("plan/invalid"),
-            "ambiguous": go("plan/ambiguous"),
+            "failed": stop("step plan: the agent gave no answer", to="plan/failed"),
+            "invalid": stop("step plan: the agent gave an answer that does not match the validation pattern", to="plan/invalid"),
+            "ambiguous": stop("step plan: the verdict is ambiguous: the answer names two", to="plan/ambiguous"),
             "TASK_DONE": go("COMPLETE", "complete"),
         },
         otherwise=go("implement", "next implement"),
     )
-
-    end("plan/failed", "stop", "step plan: the agent gave no answer")
-
-    end("plan/invalid", "stop", "step plan: the agent gave an answer that does not match the validation pattern")
-
-    end("plan/ambiguous", "stop", "step plan: the verdict is ambiguous: the answer names two")
 
     agent("implement", at=21,
         prompt=r"""
@@ -99,11 +88,8 @@ A report like this is expected:
         agent="developer",
         keywords=["TASK_DONE"],
         excused=["TASK_DONE"],
-        words=["TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="implementation",
         placeholders={
-            "{folder of reports}": ["folder of reports", "", "", ""],
-            "{task}": ["task", "", "", ""],
             "{feedback implement review}": [
                 "feedback implement review",
                 "What review said, and why this step runs again:\n\n",
@@ -111,14 +97,13 @@ A report like this is expected:
                 "",
             ],
         },
+        clears=["feedback implement review"],
         on={
-            "failed": go("implement/failed", do=[["feedback implement review", "clear", []]]),
-            "TASK_DONE": go("COMPLETE", "complete", do=[["feedback implement review", "clear", []]]),
+            "failed": stop("step implement: the agent gave no answer", to="implement/failed"),
+            "TASK_DONE": go("COMPLETE", "complete"),
         },
-        otherwise=go("review", "next review", do=[["feedback implement review", "clear", []]]),
+        otherwise=go("review", "next review"),
     )
-
-    end("implement/failed", "stop", "step implement: the agent gave no answer")
 
     parallel("review", at=33,
         entries=[
@@ -172,28 +157,16 @@ A report like this is expected:
         check="all",
         failing=["REJECTED"],
         unanimous=["TASK_DONE"],
-        words=["APPROVED", "REJECTED", "TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="review",
-        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         on={
-            "failed": go("review/failed"),
-            "invalid": go("review/invalid"),
-            "ambiguous": go("review/ambiguous"),
+            "failed": stop("step review: one of the agents gave no answer", to="review/failed"),
+            "invalid": stop("step review: one of the agents gave an answer that does not match the validation pattern", to="review/invalid"),
+            "ambiguous": stop("step review: the answers name different verdicts", to="review/ambiguous"),
             "TASK_DONE": go("COMPLETE", "complete"),
-            "APPROVED": go("finish", "goto finish", do=[["feedback finish review", "keep", ["answer"]]]),
-            "REJECTED": go("implement", "goto implement", do=[["feedback implement review", "keep", ["answer"]]]),
+            "APPROVED": go("finish", "goto finish", keeps=["feedback finish review"]),
+            "REJECTED": go("implement", "goto implement", keeps=["feedback implement review"]),
         },
-        otherwise=go("review/unrouted"),
-    )
-
-    end("review/failed", "stop", "step review: one of the agents gave no answer")
-
-    end("review/invalid", "stop", "step review: one of the agents gave an answer that does not match the validation pattern",
-    )
-
-    end("review/ambiguous", "stop", "step review: the answers name different verdicts")
-
-    end("review/unrouted", "stop", "step review: the answer has no verdict with a condition, and there is no `next` or `end`",
+        otherwise=stop("step review: the answer has no verdict with a condition, and there is no `next` or `end`", to="review/unrouted"),
     )
 
     agent("finish", at=58,
@@ -211,30 +184,23 @@ A report like this is expected:
 
 A line of at most 72 characters, an empty line, and why the change was made.
 """,
-        agent="",
         keywords=["TASK_DONE"],
         excused=["TASK_DONE"],
-        words=["TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="message",
-        placeholders={
-            "{folder of reports}": ["folder of reports", "", "", ""],
-            "{task}": ["task", "", "", ""],
-            "{feedback finish review}": ["feedback finish review", "What review said:\n\n", "\n\n", ""],
-        },
+        placeholders={"{feedback finish review}": ["feedback finish review", "What review said:\n\n", "\n\n", ""]},
+        clears=["feedback finish review"],
         on={
-            "failed": go("finish/failed", do=[["feedback finish review", "clear", []]]),
-            "TASK_DONE": go("COMPLETE", "complete", do=[["feedback finish review", "clear", []]]),
+            "failed": stop("step finish: the agent gave no answer", to="finish/failed"),
+            "TASK_DONE": go("COMPLETE", "complete"),
         },
-        otherwise=go("COMPLETE", "end", do=[["feedback finish review", "clear", []]]),
+        otherwise=go("COMPLETE", "end"),
     )
-
-    end("finish/failed", "stop", "step finish: the agent gave no answer")
 
     end("COMPLETE", "complete")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 76fcf15fb63d7f27270f955f93b02ff52bd3be26628317104aa6bcf8537d5b28).
+# The runtime of rdc 0.1.0, edition agents (sha256 a4cba52a78ebe3a630c70d66ecd88f71590d2d2ec06dab1f7870f49022b968b2).
 # The workflow ends here. The runtime is the same in every program; `rdc runtime agents` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

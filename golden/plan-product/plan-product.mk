@@ -12,7 +12,7 @@
 # `make help` tells the rest. State is kept in .rdc/plan-product.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))plan-product.py
-RDC_SHA256 := 2fd800157721d8a1c6031d8376f6bb60c0ce1d4dc32e5d63a30254b4e8a4735d
+RDC_SHA256 := cba5517a4c3e425c5c7c2f71a98c84c79795cc15c2fb8c9e667e02bfda9e2d85
 RDC_STATE := .rdc/plan-product.make
 
 SHELL = /bin/sh

@@ -13,367 +13,74 @@
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
 # the rest. State is kept in .rdc/plan-product in the current folder.
 #
-# First the specification: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
-# run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# First the specification: a call for each step with its facts, its line in the document (`at`), and the `lines` of parts.
+# A step waits for its gates, needs its inputs, calls its tools, does its work, and validates what it makes. If any of this
+# fails, the step is tried again, as often as `retries` says, and then the run stops. Missing inputs stop the run at once.
+# Then the runtime that carries it out.
 
 
-def specification(about, group, end, go, gate, stage):
+def specification(about, step, end):
     about("bmm/plan-product",
         name="plan-product",
         source="examples/specifications/plan-product.stepspec.yaml",
-        counters={"brief retries": 0, "requirements retries": 0, "architecture retries": 0, "hand-over retries": 0},
-        scopes={
-            "architecture": ["architecture retries"],
-            "brief": ["brief retries"],
-            "hand-over": ["hand-over retries"],
-            "requirements": ["requirements retries"],
-        },
-        texts={"output_folder": None},
-        inputs=[
-            {
-                "name": "output_folder",
-                "type": "string",
-                "required": True,
-                "description": "Placeholder {output_folder}",
-                "default": "plan",
-            },
-        ],
-        jumps={
-            "to": {
-                "requirements": {"go": "bmm:plan-product:requirements:hitl"},
-                "architecture": {"go": "architecture/inputs"},
-                "hand-over": {"go": "bmm:plan-product:hand-over:hitl"},
-            },
-        },
-        contract={
-            "workflow": {"module": "bmm", "workflow": "plan-product", "owner": "product"},
-            "config": {
-                "step_timeout_seconds": 600,
-                "executor": (
-                    "mkdir -p plan && for file in brief requirements architecture product; do\n"
-                    '  [ -e "plan/$file.md" ] || { printf \'# %s\\n\' "$file" > "plan/$file.md"; break; }\n'
-                    "done\n"
-                ),
-            },
-            "steps": {
-                "brief": {
-                    "id": "brief",
-                    "name": "product brief",
-                    "description": "Say for whom the product is, and why",
-                    "phase": "Phase 1 Analysis",
-                    "inputs": {},
-                    "outputs": ["{output_folder}/brief.md"],
-                    "templates": [],
-                    "tools": [],
-                    "validation": "Format validation",
-                    "evidence": "L0",
-                    "human_gate": "optional",
-                    "retries": {"max": 1, "backoff_seconds": 0},
-                },
-                "requirements": {
-                    "id": "requirements",
-                    "name": "requirements",
-                    "description": "Write down what the product must do",
-                    "phase": "Phase 2 Planning",
-                    "inputs": {"artifacts": ["{output_folder}/brief.md"]},
-                    "outputs": ["{output_folder}/requirements.md"],
-                    "templates": [],
-                    "tools": [],
-                    "validation": "Format validation",
-                    "evidence": "L1",
-                    "human_gate": "conditional",
-                    "retries": {"max": 1, "backoff_seconds": 0},
-                },
-                "architecture": {
-                    "id": "architecture",
-                    "name": "architecture",
-                    "description": "Decide how it is built",
-                    "phase": "Phase 3 Solutioning",
-                    "inputs": {"artifacts": ["{output_folder}/requirements.md"]},
-                    "outputs": ["{output_folder}/architecture.md"],
-                    "templates": [],
-                    "tools": [],
-                    "validation": "",
-                    "evidence": "L1",
-                    "human_gate": "recommended",
-                    "retries": {"max": 2, "backoff_seconds": 1},
-                },
-                "hand-over": {
-                    "id": "hand-over",
-                    "name": "hand over",
-                    "description": "Put all of it into one file",
-                    "phase": "Phase 4 Implementation",
-                    "inputs": {
-                        "artifacts": [
-                            "{output_folder}/brief.md",
-                            "{output_folder}/requirements.md",
-                            "{output_folder}/architecture.md",
-                        ],
-                    },
-                    "outputs": ["{output_folder}/product.md"],
-                    "templates": [],
-                    "tools": [],
-                    "validation": "Format validation",
-                    "evidence": "none",
-                    "human_gate": "optional",
-                    "retries": {"max": 1, "backoff_seconds": 0},
-                },
-            },
-            "placeholders": {"{output_folder}": ["output_folder", "", "", ""]},
-        },
+        workflow={"module": "bmm", "workflow": "plan-product", "owner": "product"},
+        variables={"output_folder": "plan"},
+        step_timeout_seconds=600,
+        executor=r"""
+mkdir -p plan && for file in brief requirements architecture product; do
+  [ -e "plan/$file.md" ] || { printf '# %s\n' "$file" > "plan/$file.md"; break; }
+done
+
+""",
     )
 
-    # brief product brief
-    group("brief", title="product brief", prompt="Say for whom the product is, and why")
-    stage("brief", "product brief", at=10,
-        group="brief",
-        stage="execute",
-        step="brief",
-        attempt="brief retries",
-        on_pass=go("brief/validation"),
-        on_fail=[
-            go("brief", when=[["brief retries", "<", 1]], do=[["brief retries", "+", 1]]),
-            go("brief/failed", do=[["reset", "brief"]]),
-        ],
+    step("brief", "product brief", at=10, lines={"validation": 15, "outputs": 14},
+        description="Say for whom the product is, and why",
+        phase="Phase 1 Analysis",
+        makes=["{output_folder}/brief.md"],
+        validation="Format validation",
+        evidence="L0",
+        retries=1,
     )
 
-    stage("brief/validation", "validation", at=15,
-        group="brief",
-        stage="validation",
-        step="brief",
-        paths=["{output_folder}/brief.md"],
-        checks=["exists", "parses"],
-        attempt="brief retries",
-        placeholders={"{output_folder}": ["output_folder", "", "", ""]},
-        on_pass=go("brief/outputs"),
-        on_fail=[
-            go("brief", when=[["brief retries", "<", 1]], do=[["brief retries", "+", 1]]),
-            go("brief/failed", do=[["reset", "brief"]]),
-        ],
+    step("requirements", at=18, lines={"human_gate": 26, "inputs": 21, "validation": 24, "outputs": 23},
+        description="Write down what the product must do",
+        phase="Phase 2 Planning",
+        needs=["{output_folder}/brief.md"],
+        makes=["{output_folder}/requirements.md"],
+        validation="Format validation",
+        evidence="L1",
+        human_gate="conditional",
+        gate="human_gate: conditional, and the phase Phase 2 Planning is among conditional_phases",
+        retries=1,
     )
 
-    stage("brief/outputs", "outputs", at=14,
-        group="brief",
-        stage="outputs",
-        step="brief",
-        subject="L0",
-        paths=["{output_folder}/brief.md"],
-        attempt="brief retries",
-        placeholders={"{output_folder}": ["output_folder", "", "", ""]},
-        on_pass=go("bmm:plan-product:requirements:hitl", do=[["reset", "brief"]]),
-        on_fail=[
-            go("brief", when=[["brief retries", "<", 1]], do=[["brief retries", "+", 1]]),
-            go("brief/failed", do=[["reset", "brief"]]),
-        ],
+    step("architecture", at=28, lines={"inputs": 31, "outputs": 33},
+        description="Decide how it is built",
+        phase="Phase 3 Solutioning",
+        needs=["{output_folder}/requirements.md"],
+        makes=["{output_folder}/architecture.md"],
+        evidence="L1",
+        human_gate="recommended",
+        retries=2,
+        pause=1,
     )
 
-    end("brief/failed", "stop", "step brief failed")
-
-    # requirements
-    group("requirements", title="", prompt="Write down what the product must do")
-    gate("bmm:plan-product:requirements:hitl", at=26,
-        group="requirements",
-        gate="bmm:plan-product:requirements:hitl",
-        reason="human_gate: conditional, and the phase Phase 2 Planning is among conditional_phases",
-        words=["approved", "rejected"],
-        step="requirements",
-        on={
-            "approved": go("requirements/inputs"),
-            "rejected": go("requirements/rejected"),
-        },
+    step("hand-over", "hand over", at=38, lines={"inputs": 42, "validation": 48, "outputs": 47},
+        description="Put all of it into one file",
+        phase="Phase 4 Implementation",
+        needs=["{output_folder}/brief.md", "{output_folder}/requirements.md", "{output_folder}/architecture.md"],
+        makes=["{output_folder}/product.md"],
+        validation="Format validation",
+        gate="the phase Phase 4 Implementation is among required_phases",
+        retries=1,
     )
-
-    stage("requirements/inputs", "inputs", at=21,
-        group="requirements",
-        stage="inputs",
-        step="requirements",
-        paths=["{output_folder}/brief.md"],
-        attempt="requirements retries",
-        placeholders={"{output_folder}": ["output_folder", "", "", ""]},
-        on_pass=go("requirements"),
-        on_fail=go("requirements/failed", do=[["reset", "requirements"]]),
-    )
-
-    stage("requirements", at=18,
-        group="requirements",
-        stage="execute",
-        step="requirements",
-        attempt="requirements retries",
-        on_pass=go("requirements/validation"),
-        on_fail=[
-            go("requirements/inputs", when=[["requirements retries", "<", 1]], do=[["requirements retries", "+", 1]]),
-            go("requirements/failed", do=[["reset", "requirements"]]),
-        ],
-    )
-
-    stage("requirements/validation", "validation", at=24,
-        group="requirements",
-        stage="validation",
-        step="requirements",
-        paths=["{output_folder}/requirements.md"],
-        checks=["exists", "parses"],
-        attempt="requirements retries",
-        placeholders={"{output_folder}": ["output_folder", "", "", ""]},
-        on_pass=go("requirements/outputs"),
-        on_fail=[
-            go("requirements/inputs", when=[["requirements retries", "<", 1]], do=[["requirements retries", "+", 1]]),
-            go("requirements/failed", do=[["reset", "requirements"]]),
-        ],
-    )
-
-    stage("requirements/outputs", "outputs", at=23,
-        group="requirements",
-        stage="outputs",
-        step="requirements",
-        subject="L1",
-        paths=["{output_folder}/requirements.md"],
-        attempt="requirements retries",
-        placeholders={"{output_folder}": ["output_folder", "", "", ""]},
-        on_pass=go("architecture/inputs", do=[["reset", "requirements"]]),
-        on_fail=[
-            go("requirements/inputs", when=[["requirements retries", "<", 1]], do=[["requirements retries", "+", 1]]),
-            go("requirements/failed", do=[["reset", "requirements"]]),
-        ],
-    )
-
-    end("requirements/rejected", "stop", "step requirements was rejected")
-
-    end("requirements/failed", "stop", "step requirements failed")
-
-    # architecture
-    group("architecture", title="", prompt="Decide how it is built")
-    stage("architecture/inputs", "inputs", at=31,
-        group="architecture",
-        stage="inputs",
-        step="architecture",
-        paths=["{output_folder}/requirements.md"],
-        delay=1,
-        backoff=1,
-        attempt="architecture retries",
-        placeholders={"{output_folder}": ["output_folder", "", "", ""]},
-        on_pass=go("architecture"),
-        on_fail=go("architecture/failed", do=[["reset", "architecture"]]),
-    )
-
-    stage("architecture", at=28,
-        group="architecture",
-        stage="execute",
-        step="architecture",
-        attempt="architecture retries",
-        on_pass=go("architecture/validation"),
-        on_fail=[
-            go("architecture/inputs", when=[["architecture retries", "<", 2]], do=[["architecture retries", "+", 1]]),
-            go("architecture/failed", do=[["reset", "architecture"]]),
-        ],
-    )
-
-    stage("architecture/validation", "validation", at=28,
-        group="architecture",
-        stage="validation",
-        step="architecture",
-        paths=["{output_folder}/architecture.md"],
-        checks=["exists"],
-        attempt="architecture retries",
-        placeholders={"{output_folder}": ["output_folder", "", "", ""]},
-        on_pass=go("architecture/outputs"),
-        on_fail=[
-            go("architecture/inputs", when=[["architecture retries", "<", 2]], do=[["architecture retries", "+", 1]]),
-            go("architecture/failed", do=[["reset", "architecture"]]),
-        ],
-    )
-
-    stage("architecture/outputs", "outputs", at=33,
-        group="architecture",
-        stage="outputs",
-        step="architecture",
-        subject="L1",
-        paths=["{output_folder}/architecture.md"],
-        attempt="architecture retries",
-        placeholders={"{output_folder}": ["output_folder", "", "", ""]},
-        on_pass=go("bmm:plan-product:hand-over:hitl", do=[["reset", "architecture"]]),
-        on_fail=[
-            go("architecture/inputs", when=[["architecture retries", "<", 2]], do=[["architecture retries", "+", 1]]),
-            go("architecture/failed", do=[["reset", "architecture"]]),
-        ],
-    )
-
-    end("architecture/failed", "stop", "step architecture failed")
-
-    # hand-over hand over
-    group("hand-over", title="hand over", prompt="Put all of it into one file")
-    gate("bmm:plan-product:hand-over:hitl", "hand over", at=38,
-        group="hand-over",
-        gate="bmm:plan-product:hand-over:hitl",
-        reason="the phase Phase 4 Implementation is among required_phases",
-        words=["approved", "rejected"],
-        step="hand-over",
-        on={
-            "approved": go("hand-over/inputs"),
-            "rejected": go("hand-over/rejected"),
-        },
-    )
-
-    stage("hand-over/inputs", "inputs", at=42,
-        group="hand-over",
-        stage="inputs",
-        step="hand-over",
-        paths=["{output_folder}/brief.md", "{output_folder}/requirements.md", "{output_folder}/architecture.md"],
-        attempt="hand-over retries",
-        placeholders={"{output_folder}": ["output_folder", "", "", ""]},
-        on_pass=go("hand-over"),
-        on_fail=go("hand-over/failed", do=[["reset", "hand-over"]]),
-    )
-
-    stage("hand-over", "hand over", at=38,
-        group="hand-over",
-        stage="execute",
-        step="hand-over",
-        attempt="hand-over retries",
-        on_pass=go("hand-over/validation"),
-        on_fail=[
-            go("hand-over/inputs", when=[["hand-over retries", "<", 1]], do=[["hand-over retries", "+", 1]]),
-            go("hand-over/failed", do=[["reset", "hand-over"]]),
-        ],
-    )
-
-    stage("hand-over/validation", "validation", at=48,
-        group="hand-over",
-        stage="validation",
-        step="hand-over",
-        paths=["{output_folder}/product.md"],
-        checks=["exists", "parses"],
-        attempt="hand-over retries",
-        placeholders={"{output_folder}": ["output_folder", "", "", ""]},
-        on_pass=go("hand-over/outputs"),
-        on_fail=[
-            go("hand-over/inputs", when=[["hand-over retries", "<", 1]], do=[["hand-over retries", "+", 1]]),
-            go("hand-over/failed", do=[["reset", "hand-over"]]),
-        ],
-    )
-
-    stage("hand-over/outputs", "outputs", at=47,
-        group="hand-over",
-        stage="outputs",
-        step="hand-over",
-        paths=["{output_folder}/product.md"],
-        attempt="hand-over retries",
-        placeholders={"{output_folder}": ["output_folder", "", "", ""]},
-        on_pass=go("COMPLETE", do=[["reset", "hand-over"]]),
-        on_fail=[
-            go("hand-over/inputs", when=[["hand-over retries", "<", 1]], do=[["hand-over retries", "+", 1]]),
-            go("hand-over/failed", do=[["reset", "hand-over"]]),
-        ],
-    )
-
-    end("hand-over/rejected", "stop", "step hand-over was rejected")
-
-    end("hand-over/failed", "stop", "step hand-over failed")
 
     end("COMPLETE", "complete")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 cabafd1106b5ea53da1208d08e99e46d639d87608bd012bf1f596f3a6ade6b0f).
+# The runtime of rdc 0.1.0, edition contract (sha256 94f26b13d7e32216534172f1404044c7f68b150f0c6331495ee7382e638d18e8).
 # The specification ends here. The runtime is the same in every program; `rdc runtime contract` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -444,6 +151,7 @@ from urllib.parse import quote
 # --- golden/shared/py/search.py
 # --- golden/shared/py/conversing.py
 # --- golden/shared/py/pairs.py
+# --- golden/shared/py/step_builder.py
 # --- golden/shared/py/contract.py
 # --- golden/shared/py/strict_json.py
 # --- golden/shared/py/safe_paths.py

@@ -15,7 +15,7 @@
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
 
 
-def runbook(about, step, end, branch, go, complete, stop):
+def runbook(about, step, branch, go, complete, stop):
     about("Preflight checks",
         name="preflight-checks",
         source="examples/preflight-checks.runbook.md",
@@ -72,14 +72,12 @@ grep -q '^port=[0-9][0-9]*$' preflight/config || { echo "the port is not a numbe
     step("Report", at=81,
         bash='echo "the findings are above, the configuration is:" && cat preflight/config',
         on_pass=stop("Repair the findings and run this again"),
-        on_fail=go("STOP"),
+        on_fail=stop(to="STOP"),
     )
-
-    end("STOP", "stop")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 79a234ee50252c004d9fe28738a278a7e59752eb7070fd597a88077b922dd9b2).
+# The runtime of rdc 0.1.0, edition commands (sha256 c30e717207ba9bf756d1e4fb6e91beb949ae519da3d74ece30732ec22a7ffa67).
 # The runbook ends here. The runtime is the same in every program; `rdc runtime commands` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

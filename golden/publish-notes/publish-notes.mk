@@ -10,7 +10,7 @@
 # `make help` tells the rest. State is kept in .rdc/publish-notes.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))publish-notes.py
-RDC_SHA256 := 9df05741a571d401bc35491993b2dc06710eb017b150ac20143e9a2a0abe2122
+RDC_SHA256 := f190703ff83c9985c9d5285cdbdd120a6ca1902c774e858855ba41594692e6e5
 RDC_STATE := .rdc/publish-notes.make
 
 SHELL = /bin/sh

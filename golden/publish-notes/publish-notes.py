@@ -11,294 +11,76 @@
 # `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
 # the rest. State is kept in .rdc/publish-notes in the current folder.
 #
-# First the specification: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
-# run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# First the specification: a call for each step with its facts, its line in the document (`at`), and the `lines` of parts.
+# A step waits for its gates, needs its inputs, calls its tools, does its work, and validates what it makes. If any of this
+# fails, the step is tried again, as often as `retries` says, and then the run stops. Missing inputs stop the run at once.
+# Then the runtime that carries it out.
 
 
-def specification(about, group, end, go, gate, stage):
+def specification(about, step, end):
     about("notes/publish-notes",
         name="publish-notes",
         source="examples/specifications/publish-notes.stepspec.yaml",
-        texts={"output_folder": None},
-        inputs=[
+        workflow={"module": "notes", "workflow": "publish-notes", "phase": "Release"},
+        variables={"output_folder": "public"},
+        executor=r"""
+mkdir -p public && printf '# Release notes\n\nThe search is faster now.\n' > public/notes.md
+
+""",
+        guardrails={
+            "input": {"blocklist": ["internal"], "patterns": []},
+            "output": {"blocklist": ["password"], "patterns": ["TODO|FIXME"]},
+        },
+        tools={
+            "countLines": {
+                "command": "cat > /dev/null; wc -l < public/notes.md",
+                "arguments": {"type": "object", "additionalProperties": False},
+            },
+            "announce": {
+                "command": "cat > public/announced.json; echo announced",
+                "arguments": {
+                    "type": "object",
+                    "properties": {"channel": {"type": "string", "enum": ["news", "beta"]}},
+                    "required": ["channel"],
+                },
+                "risk": "high",
+                "timeout_seconds": 10,
+            },
+        },
+    )
+
+    step("write", at=25, lines={"inputs": 27, "outputs": 28, "validation": 29},
+        description="Write the notes of the release",
+        inputs={"audience": "users"},
+        makes=["{output_folder}/notes.md"],
+        validation="Format validation",
+    )
+
+    step("count", at=31, lines={"inputs": 33, "tools": [35, 36]},
+        description="Look whether the notes are short enough",
+        needs=["{output_folder}/notes.md"],
+        tools=[{"name": "countLines", "required": True}, {"name": "gitStatus"}],
+    )
+
+    step("announce", at=38, lines={"human_gate": 49, "inputs": 40, "tools": [42, 45]},
+        description="Tell everybody",
+        needs=["{output_folder}/notes.md"],
+        tools=[
+            {"name": "announce", "args": {"channel": "news"}, "required": True, "risk": "high"},
             {
-                "name": "output_folder",
-                "type": "string",
-                "required": True,
-                "description": "Placeholder {output_folder}",
-                "default": "public",
+                "name": "writeFile",
+                "args": {"path": "{output_folder}/done.txt", "text": "announced"},
+                "risk": "medium",
+                "gate": "notes-are-final",
             },
         ],
-        jumps={
-            "to": {
-                "write": {"go": "write/inputs"},
-                "count": {"go": "count/inputs"},
-                "announce": {"go": "tool:announce:announce"},
-            },
-        },
-        contract={
-            "workflow": {"module": "notes", "workflow": "publish-notes", "phase": "Release"},
-            "config": {
-                "executor": "mkdir -p public && printf '# Release notes\\n\\nThe search is faster now.\\n' > public/notes.md\n",
-                "guardrails": {
-                    "input": {"blocklist": ["internal"], "patterns": []},
-                    "output": {"blocklist": ["password"], "patterns": ["TODO|FIXME"]},
-                },
-                "tools": {
-                    "countLines": {
-                        "command": "cat > /dev/null; wc -l < public/notes.md",
-                        "arguments": {"type": "object", "additionalProperties": False},
-                    },
-                    "announce": {
-                        "command": "cat > public/announced.json; echo announced",
-                        "arguments": {
-                            "type": "object",
-                            "properties": {"channel": {"type": "string", "enum": ["news", "beta"]}},
-                            "required": ["channel"],
-                        },
-                        "risk": "high",
-                        "timeout_seconds": 10,
-                    },
-                },
-            },
-            "steps": {
-                "write": {
-                    "id": "write",
-                    "name": "write",
-                    "description": "Write the notes of the release",
-                    "phase": "Release",
-                    "inputs": {"audience": "users"},
-                    "outputs": ["{output_folder}/notes.md"],
-                    "templates": [],
-                    "tools": [],
-                    "validation": "Format validation",
-                    "evidence": "none",
-                    "human_gate": "optional",
-                    "retries": {"max": 0, "backoff_seconds": 0},
-                },
-                "count": {
-                    "id": "count",
-                    "name": "count",
-                    "description": "Look whether the notes are short enough",
-                    "phase": "Release",
-                    "inputs": {"artifacts": ["{output_folder}/notes.md"]},
-                    "outputs": [],
-                    "templates": [],
-                    "tools": [
-                        {"name": "countLines", "args": {}, "required": True, "risk": "low"},
-                        {"name": "gitStatus", "args": {}, "required": False, "risk": "low"},
-                    ],
-                    "validation": "",
-                    "evidence": "none",
-                    "human_gate": "optional",
-                    "retries": {"max": 0, "backoff_seconds": 0},
-                },
-                "announce": {
-                    "id": "announce",
-                    "name": "announce",
-                    "description": "Tell everybody",
-                    "phase": "Release",
-                    "inputs": {"artifacts": ["{output_folder}/notes.md"]},
-                    "outputs": [],
-                    "templates": [],
-                    "tools": [
-                        {"name": "announce", "args": {"channel": "news"}, "required": True, "risk": "high"},
-                        {
-                            "name": "writeFile",
-                            "args": {"path": "{output_folder}/done.txt", "text": "announced"},
-                            "required": False,
-                            "risk": "medium",
-                            "gate": "notes-are-final",
-                        },
-                    ],
-                    "validation": "",
-                    "evidence": "none",
-                    "human_gate": "optional",
-                    "retries": {"max": 0, "backoff_seconds": 0},
-                },
-            },
-            "placeholders": {"{output_folder}": ["output_folder", "", "", ""]},
-        },
     )
-
-    # write
-    group("write", title="", prompt="Write the notes of the release")
-    stage("write/inputs", "inputs", at=27,
-        group="write",
-        stage="inputs",
-        step="write",
-        on_pass=go("write"),
-        on_fail=go("write/failed"),
-    )
-
-    stage("write", at=25,
-        group="write",
-        stage="execute",
-        step="write",
-        on_pass=go("write/guardrails"),
-        on_fail=go("write/failed"),
-    )
-
-    stage("write/guardrails", "guardrails", at=28,
-        group="write",
-        stage="guardrails",
-        step="write",
-        on_pass=go("write/validation"),
-        on_fail=go("write/failed"),
-    )
-
-    stage("write/validation", "validation", at=29,
-        group="write",
-        stage="validation",
-        step="write",
-        paths=["{output_folder}/notes.md"],
-        checks=["exists", "parses"],
-        placeholders={"{output_folder}": ["output_folder", "", "", ""]},
-        on_pass=go("write/outputs"),
-        on_fail=go("write/failed"),
-    )
-
-    stage("write/outputs", "outputs", at=28,
-        group="write",
-        stage="outputs",
-        step="write",
-        paths=["{output_folder}/notes.md"],
-        placeholders={"{output_folder}": ["output_folder", "", "", ""]},
-        on_pass=go("count/inputs"),
-        on_fail=go("write/failed"),
-    )
-
-    end("write/failed", "stop", "step write failed")
-
-    # count
-    group("count", title="", prompt="Look whether the notes are short enough")
-    stage("count/inputs", "inputs", at=33,
-        group="count",
-        stage="inputs",
-        step="count",
-        paths=["{output_folder}/notes.md"],
-        placeholders={"{output_folder}": ["output_folder", "", "", ""]},
-        on_pass=go("count/countLines"),
-        on_fail=go("count/failed"),
-    )
-
-    stage("count/countLines", "countLines", at=35,
-        group="count",
-        stage="tool",
-        step="count",
-        place=0,
-        subject="countLines",
-        on_pass=go("count/gitStatus"),
-        on_fail=go("count/failed"),
-    )
-
-    stage("count/gitStatus", "gitStatus", at=36,
-        group="count",
-        stage="tool",
-        step="count",
-        place=1,
-        subject="gitStatus",
-        otherwise=go("count"),
-    )
-
-    stage("count", at=31,
-        group="count",
-        stage="execute",
-        step="count",
-        on_pass=go("count/guardrails"),
-        on_fail=go("count/failed"),
-    )
-
-    stage("count/guardrails", "guardrails", at=31,
-        group="count",
-        stage="guardrails",
-        step="count",
-        on_pass=go("tool:announce:announce"),
-        on_fail=go("count/failed"),
-    )
-
-    end("count/failed", "stop", "step count failed")
-
-    # announce
-    group("announce", title="", prompt="Tell everybody")
-    gate("tool:announce:announce", at=49,
-        group="announce",
-        gate="tool:announce:announce",
-        reason="the tool announce has high risk",
-        words=["approved", "rejected"],
-        step="announce",
-        on={
-            "approved": go("notes-are-final"),
-            "rejected": go("announce/rejected"),
-        },
-    )
-
-    gate("notes-are-final", at=49,
-        group="announce",
-        gate="notes-are-final",
-        reason="the tool writeFile names this gate",
-        words=["approved", "rejected"],
-        step="announce",
-        on={
-            "approved": go("announce/inputs"),
-            "rejected": go("announce/rejected"),
-        },
-    )
-
-    stage("announce/inputs", "inputs", at=40,
-        group="announce",
-        stage="inputs",
-        step="announce",
-        paths=["{output_folder}/notes.md"],
-        placeholders={"{output_folder}": ["output_folder", "", "", ""]},
-        on_pass=go("announce/announce"),
-        on_fail=go("announce/failed"),
-    )
-
-    stage("announce/announce", "announce", at=42,
-        group="announce",
-        stage="tool",
-        step="announce",
-        place=0,
-        subject="announce",
-        on_pass=go("announce/writeFile"),
-        on_fail=go("announce/failed"),
-    )
-
-    stage("announce/writeFile", "writeFile", at=45,
-        group="announce",
-        stage="tool",
-        step="announce",
-        place=1,
-        subject="writeFile",
-        otherwise=go("announce"),
-    )
-
-    stage("announce", at=38,
-        group="announce",
-        stage="execute",
-        step="announce",
-        on_pass=go("announce/guardrails"),
-        on_fail=go("announce/failed"),
-    )
-
-    stage("announce/guardrails", "guardrails", at=38,
-        group="announce",
-        stage="guardrails",
-        step="announce",
-        on_pass=go("COMPLETE"),
-        on_fail=go("announce/failed"),
-    )
-
-    end("announce/rejected", "stop", "step announce was rejected")
-
-    end("announce/failed", "stop", "step announce failed")
 
     end("COMPLETE", "complete")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 cabafd1106b5ea53da1208d08e99e46d639d87608bd012bf1f596f3a6ade6b0f).
+# The runtime of rdc 0.1.0, edition contract (sha256 94f26b13d7e32216534172f1404044c7f68b150f0c6331495ee7382e638d18e8).
 # The specification ends here. The runtime is the same in every program; `rdc runtime contract` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -369,6 +151,7 @@ from urllib.parse import quote
 # --- golden/shared/py/search.py
 # --- golden/shared/py/conversing.py
 # --- golden/shared/py/pairs.py
+# --- golden/shared/py/step_builder.py
 # --- golden/shared/py/contract.py
 # --- golden/shared/py/strict_json.py
 # --- golden/shared/py/safe_paths.py

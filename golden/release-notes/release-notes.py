@@ -19,7 +19,7 @@ def program(about, step, end, go, agent, parallel):
     about("Release notes, reviewed by three agents at the same time",
         name="release-notes",
         source="examples/programs/release-notes.program.json",
-        texts={"since": None, "notes": None, "reviews": None, "folder": None},
+        texts=["since", "notes", "reviews", "folder"],
         inputs=[
             {"name": "since", "type": "string", "required": True, "description": "The last release", "default": "v1.0"},
         ],
@@ -28,10 +28,9 @@ def program(about, step, end, go, agent, parallel):
 
     agent("draft", "Draft the notes", at=11,
         prompt="Write release notes from the commits since {since}.",
-        agent="",
         report="draft",
         placeholders={"{since}": ["since", "", "", ""]},
-        on_pass=go("review", "to review", do=[["notes", "keep", ["answer"]]]),
+        on_pass=go("review", "to review", keeps=["notes"]),
         otherwise=go("nothing", "to nothing"),
     )
 
@@ -70,12 +69,11 @@ def program(about, step, end, go, agent, parallel):
         check="any",
         failing=["REJECTED"],
         unanimous=[],
-        words=["APPROVED", "REJECTED", "none", "invalid", "ambiguous", "failed"],
         report="review",
         placeholders={"{notes}": ["notes", "", "", ""], "{folder}": ["folder", "", "", "the folder"]},
         on={
-            "APPROVED": go("publish", "to publish", do=[["reviews", "keep", ["answer"]]]),
-            "REJECTED": go("rejected", "to rejected", do=[["reviews", "keep", ["answer"]]]),
+            "APPROVED": go("publish", "to publish", keeps=["reviews"]),
+            "REJECTED": go("rejected", "to rejected", keeps=["reviews"]),
         },
         otherwise=go("unclear", "to unclear"),
     )
@@ -100,7 +98,7 @@ printf '%s\n' "$REVIEWS" > REVIEWS.md
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 76fcf15fb63d7f27270f955f93b02ff52bd3be26628317104aa6bcf8537d5b28).
+# The runtime of rdc 0.1.0, edition agents (sha256 a4cba52a78ebe3a630c70d66ecd88f71590d2d2ec06dab1f7870f49022b968b2).
 # The program ends here. The runtime is the same in every program; `rdc runtime agents` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

@@ -127,7 +127,7 @@ mkdir -p dist && printf '%s\n' "libpack MIT" "libbox BSD-3-Clause" > dist/depend
     step("4", "Close the milestone", at=47,
         bash='echo "milestone 2.0.0 is closed"',
         on_pass=complete("Version 2.0.0 is released"),
-        on_fail=go("STOP"),
+        on_fail=stop(to="STOP"),
     )
 
     step("Withdraw", at=55,
@@ -139,11 +139,9 @@ mkdir -p dist && printf '%s\n' "libpack MIT" "libbox BSD-3-Clause" > dist/depend
 
     end("1/STOP", "stop", "The checks found something, nothing was released")
 
-    end("STOP", "stop")
-
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 79a234ee50252c004d9fe28738a278a7e59752eb7070fd597a88077b922dd9b2).
+# The runtime of rdc 0.1.0, edition commands (sha256 c30e717207ba9bf756d1e4fb6e91beb949ae519da3d74ece30732ec22a7ffa67).
 # The runbook ends here. The runtime is the same in every program; `rdc runtime commands` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

@@ -13,6 +13,7 @@
 #
 # First the program: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# The `placeholders` of `about` are those of each text that has them.
 
 
 def program(about, step, end, go, agent, confirm):
@@ -21,7 +22,8 @@ def program(about, step, end, go, agent, confirm):
         source="examples/programs/review-loop.program.json",
         limit=20,
         counters={"rounds": 0},
-        texts={"task": None, "draft": None, "remarks": None, "words": None},
+        texts=["task", "draft", "remarks", "words"],
+        placeholders={"{draft}": ["draft", "", "", ""]},
         inputs=[
             {
                 "name": "task",
@@ -45,7 +47,7 @@ Write this text, and nothing else:
             "{task}": ["task", "", "", ""],
             "{remarks}": ["remarks", "\n\nThe last draft was sent back:\n\n", "", ""],
         },
-        on_pass=go("review", "to review", do=[["draft", "keep", ["answer"]]]),
+        on_pass=go("review", "to review", keeps=["draft"]),
         otherwise=go("nothing", "to nothing"),
     )
 
@@ -57,12 +59,10 @@ Review this text. End with a line that says GOOD or AGAIN.
 """,
         agent="reviewer",
         keywords=["GOOD", "AGAIN"],
-        words=["GOOD", "AGAIN", "none", "invalid", "ambiguous", "failed"],
-        placeholders={"{draft}": ["draft", "", "", ""]},
         on={
             "GOOD": go("count", "to count"),
             "AGAIN": [
-            go("write", "to write", when=[["rounds", "<", 3]], do=[["rounds", "+", 1], ["remarks", "keep", ["answer"]]]),
+            go("write", "to write", when=[["rounds", "<", 3]], do=[["rounds", "+", 1]], keeps=["remarks"]),
             go("count", "to count"),
         ],
         },
@@ -84,8 +84,7 @@ echo "words=$(printf '%s' "$DRAFT" | wc -w | tr -d ' ')" >> "$RDC_OUTPUT"
 
 These are {words} words, after {rounds} rounds.
 """,
-        words=["yes", "no"],
-        placeholders={"{draft}": ["draft", "", "", ""], "{words}": ["words", "", "", "some"], "{rounds}": "rounds"},
+        placeholders={"{words}": ["words", "", "", "some"], "{rounds}": "rounds"},
         on={
             "yes": go("sent", "to sent"),
             "no": go("kept", "to kept"),
@@ -100,7 +99,7 @@ These are {words} words, after {rounds} rounds.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 76fcf15fb63d7f27270f955f93b02ff52bd3be26628317104aa6bcf8537d5b28).
+# The runtime of rdc 0.1.0, edition agents (sha256 a4cba52a78ebe3a630c70d66ecd88f71590d2d2ec06dab1f7870f49022b968b2).
 # The program ends here. The runtime is the same in every program; `rdc runtime agents` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

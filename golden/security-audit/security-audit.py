@@ -13,20 +13,16 @@
 #
 # First the workflow: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# The `placeholders` of `about` are those of each text that has them.
 
 
-def workflow(about, end, go, agent, parallel):
+def workflow(about, end, go, stop, agent, parallel):
     about("security-audit",
         name="security-audit",
         source="examples/workflows/security-audit.workflow.yaml",
         limit=12,
-        texts={
-            "task": None,
-            "folder of reports": None,
-            "feedback triage audit": None,
-            "feedback alarm triage": None,
-            "feedback report audit": None,
-        },
+        texts=["task", "folder of reports", "feedback triage audit", "feedback alarm triage", "feedback report audit"],
+        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         inputs=[
             {
                 "name": "task",
@@ -111,28 +107,16 @@ def workflow(about, end, go, agent, parallel):
         check="all",
         failing=["FAILED"],
         unanimous=["TASK_DONE"],
-        words=["PASSED", "FAILED", "TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="audit",
-        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         on={
-            "failed": go("audit/failed"),
-            "invalid": go("audit/invalid"),
-            "ambiguous": go("audit/ambiguous"),
+            "failed": stop("step audit: one of the agents gave no answer", to="audit/failed"),
+            "invalid": stop("step audit: one of the agents gave an answer that does not match the validation pattern", to="audit/invalid"),
+            "ambiguous": stop("step audit: the answers name different verdicts", to="audit/ambiguous"),
             "TASK_DONE": go("COMPLETE", "complete"),
-            "PASSED": go("report", "goto report", do=[["feedback report audit", "keep", ["answer"]]]),
-            "FAILED": go("triage", "goto triage", do=[["feedback triage audit", "keep", ["answer"]]]),
+            "PASSED": go("report", "goto report", keeps=["feedback report audit"]),
+            "FAILED": go("triage", "goto triage", keeps=["feedback triage audit"]),
         },
-        otherwise=go("audit/unrouted"),
-    )
-
-    end("audit/failed", "stop", "step audit: one of the agents gave no answer")
-
-    end("audit/invalid", "stop", "step audit: one of the agents gave an answer that does not match the validation pattern",
-    )
-
-    end("audit/ambiguous", "stop", "step audit: the answers name different verdicts")
-
-    end("audit/unrouted", "stop", "step audit: the answer has no verdict with a condition, and there is no `next` or `end`",
+        otherwise=stop("step audit: the answer has no verdict with a condition, and there is no `next` or `end`", to="audit/unrouted"),
     )
 
     agent("triage", at=28,
@@ -151,32 +135,21 @@ A report like this is expected:
 
 ## Findings by severity
 """,
-        agent="",
         keywords=["BLOCKER", "MINOR", "TASK_DONE"],
         validation="BLOCKER|MINOR",
         excused=["TASK_DONE"],
-        words=["BLOCKER", "MINOR", "TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="triage",
-        placeholders={
-            "{folder of reports}": ["folder of reports", "", "", ""],
-            "{task}": ["task", "", "", ""],
-            "{feedback triage audit}": ["feedback triage audit", "What audit said:\n\n", "\n\n", ""],
-        },
+        placeholders={"{feedback triage audit}": ["feedback triage audit", "What audit said:\n\n", "\n\n", ""]},
+        clears=["feedback triage audit"],
         on={
-            "failed": go("triage/failed", do=[["feedback triage audit", "clear", []]]),
-            "invalid": go("triage/invalid", do=[["feedback triage audit", "clear", []]]),
-            "ambiguous": go("triage/ambiguous", do=[["feedback triage audit", "clear", []]]),
-            "TASK_DONE": go("COMPLETE", "complete", do=[["feedback triage audit", "clear", []]]),
-            "BLOCKER": go("alarm", "goto alarm", do=[["feedback triage audit", "clear", []], ["feedback alarm triage", "keep", ["answer"]]]),
+            "failed": stop("step triage: the agent gave no answer", to="triage/failed"),
+            "invalid": stop("step triage: the agent gave an answer that does not match the validation pattern", to="triage/invalid"),
+            "ambiguous": stop("step triage: the verdict is ambiguous: the answer names two", to="triage/ambiguous"),
+            "TASK_DONE": go("COMPLETE", "complete"),
+            "BLOCKER": go("alarm", "goto alarm", keeps=["feedback alarm triage"]),
         },
-        otherwise=go("report", "next report", do=[["feedback triage audit", "clear", []]]),
+        otherwise=go("report", "next report"),
     )
-
-    end("triage/failed", "stop", "step triage: the agent gave no answer")
-
-    end("triage/invalid", "stop", "step triage: the agent gave an answer that does not match the validation pattern")
-
-    end("triage/ambiguous", "stop", "step triage: the verdict is ambiguous: the answer names two")
 
     agent("alarm", at=42,
         prompt=r"""
@@ -189,24 +162,17 @@ Task:
 
 {feedback alarm triage}Write a message to the people who must mend the worst finding today.
 """,
-        agent="",
         keywords=["TASK_DONE"],
         excused=["TASK_DONE"],
-        words=["TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="alarm",
-        placeholders={
-            "{folder of reports}": ["folder of reports", "", "", ""],
-            "{task}": ["task", "", "", ""],
-            "{feedback alarm triage}": ["feedback alarm triage", "What triage said:\n\n", "\n\n", ""],
-        },
+        placeholders={"{feedback alarm triage}": ["feedback alarm triage", "What triage said:\n\n", "\n\n", ""]},
+        clears=["feedback alarm triage"],
         on={
-            "failed": go("alarm/failed", do=[["feedback alarm triage", "clear", []]]),
-            "TASK_DONE": go("COMPLETE", "complete", do=[["feedback alarm triage", "clear", []]]),
+            "failed": stop("step alarm: the agent gave no answer", to="alarm/failed"),
+            "TASK_DONE": go("COMPLETE", "complete"),
         },
-        otherwise=go("COMPLETE", "end", do=[["feedback alarm triage", "clear", []]]),
+        otherwise=go("COMPLETE", "end"),
     )
-
-    end("alarm/failed", "stop", "step alarm: the agent gave no answer")
 
     agent("report", at=46,
         prompt=r"""
@@ -219,30 +185,23 @@ Task:
 
 {feedback report audit}Summarise the reports of the audit for people who do not program.
 """,
-        agent="",
         keywords=["TASK_DONE"],
         excused=["TASK_DONE"],
-        words=["TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="report",
-        placeholders={
-            "{folder of reports}": ["folder of reports", "", "", ""],
-            "{task}": ["task", "", "", ""],
-            "{feedback report audit}": ["feedback report audit", "What audit said:\n\n", "\n\n", ""],
-        },
+        placeholders={"{feedback report audit}": ["feedback report audit", "What audit said:\n\n", "\n\n", ""]},
+        clears=["feedback report audit"],
         on={
-            "failed": go("report/failed", do=[["feedback report audit", "clear", []]]),
-            "TASK_DONE": go("COMPLETE", "complete", do=[["feedback report audit", "clear", []]]),
+            "failed": stop("step report: the agent gave no answer", to="report/failed"),
+            "TASK_DONE": go("COMPLETE", "complete"),
         },
-        otherwise=go("COMPLETE", "end", do=[["feedback report audit", "clear", []]]),
+        otherwise=go("COMPLETE", "end"),
     )
-
-    end("report/failed", "stop", "step report: the agent gave no answer")
 
     end("COMPLETE", "complete")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 76fcf15fb63d7f27270f955f93b02ff52bd3be26628317104aa6bcf8537d5b28).
+# The runtime of rdc 0.1.0, edition agents (sha256 a4cba52a78ebe3a630c70d66ecd88f71590d2d2ec06dab1f7870f49022b968b2).
 # The workflow ends here. The runtime is the same in every program; `rdc runtime agents` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

@@ -16,20 +16,11 @@
 # The outputs of earlier steps stand above a prompt as its context says: see `contexts`.
 
 
-def playbook(about, end, branch, go, agent):
+def playbook(about, end, branch, go, complete, agent):
     about("Reply to a support ticket",
         name="support-reply",
         source="examples/playbooks/support-reply.playbook.md",
-        texts={
-            "ticket": None,
-            "category": None,
-            "mood": None,
-            "draft": None,
-            "output 1": None,
-            "output 2a": None,
-            "output 2b": None,
-            "output 2c": None,
-        },
+        texts=["ticket", "category", "mood", "draft", "output 1", "output 2a", "output 2b", "output 2c"],
         inputs=[
             {"name": "ticket", "type": "text", "required": True, "description": "What the customer wrote"},
             {
@@ -70,10 +61,9 @@ Say in one word how the customer who wrote this feels:
 
 Answer with one line of text and nothing else.
 """,
-        agent="",
         context="system",
         placeholders={"{{ticket}}": ["ticket", "", "", "{{ticket}}"]},
-        on_pass=go("2", do=[["output 1", "keep", ["answer"]], ["mood", "keep", ["answer"]]]),
+        on_pass=go("2", keeps=["output 1", "mood"]),
         on_fail=go("STOP"),
     )
 
@@ -91,25 +81,22 @@ Answer with one line of text and nothing else.
 The ticket is about money. Say what probably happened, and what we do about it. A charge that was made twice is paid back
 within five days.
 """,
-        agent="",
         context="up to 1",
-        on_pass=go("3", do=[["output 2a", "keep", ["answer"]], ["draft", "keep", ["answer"]]]),
+        on_pass=go("3", keeps=["output 2a", "draft"]),
         on_fail=go("STOP"),
     )
 
     agent("2b", "Technical problem", at=48,
         prompt="The ticket is about a technical problem. List the likely causes, the most likely one first, and what the customer can try.",
-        agent="",
         context="up to 1",
-        on_pass=go("3", do=[["output 2b", "keep", ["answer"]], ["draft", "keep", ["answer"]]]),
+        on_pass=go("3", keeps=["output 2b", "draft"]),
         on_fail=go("STOP"),
     )
 
     agent("2c", "Everything else", at=56,
         prompt="Say which team should see this ticket, and what the customer should be told until then.",
-        agent="",
         context="up to 1",
-        on_pass=go("3", do=[["output 2c", "keep", ["answer"]], ["draft", "keep", ["answer"]]]),
+        on_pass=go("3", keeps=["output 2c", "draft"]),
         on_fail=go("STOP"),
     )
 
@@ -119,20 +106,17 @@ Write the reply to a customer who is {{mood}}, from this draft:
 
 {{draft}}
 """,
-        agent="",
         context="up to 2c",
         placeholders={"{{mood}}": ["mood", "", "", "{{mood}}"], "{{draft}}": ["draft", "", "", "{{draft}}"]},
-        on_pass=go("COMPLETE"),
+        on_pass=complete(to="COMPLETE"),
         on_fail=go("STOP"),
     )
-
-    end("COMPLETE", "complete")
 
     end("STOP", "stop")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 76fcf15fb63d7f27270f955f93b02ff52bd3be26628317104aa6bcf8537d5b28).
+# The runtime of rdc 0.1.0, edition agents (sha256 a4cba52a78ebe3a630c70d66ecd88f71590d2d2ec06dab1f7870f49022b968b2).
 # The playbook ends here. The runtime is the same in every program; `rdc runtime agents` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

@@ -15,6 +15,7 @@
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
 # `retry(3)` does the step up to three more times, and only then what stands behind `then`.
 # `{N}` in a text is replaced by the number of the instance.
+# The `placeholders` of `about` are those of each text that has them.
 # `inputs` and `outputs` are variables of each command, and stand in texts as `{{NAME}}`.
 # Each command may give all of the `outputs`, in the file that RDC_OUTPUT names.
 
@@ -24,6 +25,7 @@ def runbook(about, step, go, retry, complete, stop):
         name="update-hosts",
         source="examples/update-hosts.runbook.md",
         counters={"{N}": 1},
+        placeholders={"{N}": "{N}"},
         inputs=[
             {
                 "name": "HOSTS",
@@ -60,9 +62,8 @@ set -- $HOSTS
 shift "$((RDC_STEP_INSTANCE - 1))" && echo "host=$1" >> "$RDC_OUTPUT"
 """,
         variables={"RDC_STEP_INSTANCE": "{N}"},
-        placeholders={"{N}": "{N}"},
         on_pass=go("{N}.3"),
-        on_fail=stop("Host {N} of the list cannot be read", placeholders={"{N}": "{N}"}),
+        on_fail=stop("Host {N} of the list cannot be read"),
     )
 
     step("{N}.3", "Update {{host}}", at=73,
@@ -94,7 +95,7 @@ shift "$((RDC_STEP_INSTANCE - 1))" && echo "host=$1" >> "$RDC_OUTPUT"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 c24c8c07558151dfc57037effb196bda6c6d5f76357315833f68574c7d841ac0).
+# The runtime of rdc 0.1.0, edition values (sha256 75a9abfac9cdf1bcf2f95a09e22424953b62bb2704b3533d5f03492db837bb81).
 # The runbook ends here. The runtime is the same in every program; `rdc runtime values` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

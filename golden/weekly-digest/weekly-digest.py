@@ -13,14 +13,16 @@
 #
 # First the workflow: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
 # run goes from there (`go`, with what the document says). Then the runtime that carries it out.
+# The `placeholders` of `about` are those of each text that has them.
 
 
-def workflow(about, end, go, agent):
+def workflow(about, end, go, stop, agent):
     about("weekly-digest",
         name="weekly-digest",
         source="examples/workflows/weekly-digest.workflow.yaml",
         limit=10,
-        texts={"task": None, "folder of reports": None},
+        texts=["task", "folder of reports"],
+        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         inputs=[
             {
                 "name": "task",
@@ -50,20 +52,15 @@ A report like this is expected:
 ## Commits
 ## Issues
 """,
-        agent="",
         keywords=["TASK_DONE"],
         excused=["TASK_DONE"],
-        words=["TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="collected",
-        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         on={
-            "failed": go("collect/failed"),
+            "failed": stop("step collect: the agent gave no answer", to="collect/failed"),
             "TASK_DONE": go("COMPLETE", "complete"),
         },
         otherwise=go("summarise", "next summarise"),
     )
-
-    end("collect/failed", "stop", "step collect: the agent gave no answer")
 
     agent("summarise", at=18,
         prompt=r"""
@@ -82,28 +79,18 @@ A report like this is expected:
 ## What users notice
 ## What else has changed
 """,
-        agent="",
         keywords=["SUMMARY_COMPLETE", "TASK_DONE"],
         validation="SUMMARY_COMPLETE",
         excused=["TASK_DONE"],
-        words=["SUMMARY_COMPLETE", "TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="summary",
-        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         on={
-            "failed": go("summarise/failed"),
-            "invalid": go("summarise/invalid"),
-            "ambiguous": go("summarise/ambiguous"),
+            "failed": stop("step summarise: the agent gave no answer", to="summarise/failed"),
+            "invalid": stop("step summarise: the agent gave an answer that does not match the validation pattern", to="summarise/invalid"),
+            "ambiguous": stop("step summarise: the verdict is ambiguous: the answer names two", to="summarise/ambiguous"),
             "TASK_DONE": go("COMPLETE", "complete"),
         },
         otherwise=go("translate", "next translate"),
     )
-
-    end("summarise/failed", "stop", "step summarise: the agent gave no answer")
-
-    end("summarise/invalid", "stop", "step summarise: the agent gave an answer that does not match the validation pattern",
-    )
-
-    end("summarise/ambiguous", "stop", "step summarise: the verdict is ambiguous: the answer names two")
 
     agent("translate", at=30,
         prompt=r"""
@@ -120,26 +107,21 @@ A report like this is expected:
 
 The same headings, in German.
 """,
-        agent="",
         keywords=["TASK_DONE"],
         excused=["TASK_DONE"],
-        words=["TASK_DONE", "none", "invalid", "ambiguous", "failed"],
         report="zusammenfassung",
-        placeholders={"{folder of reports}": ["folder of reports", "", "", ""], "{task}": ["task", "", "", ""]},
         on={
-            "failed": go("translate/failed"),
+            "failed": stop("step translate: the agent gave no answer", to="translate/failed"),
             "TASK_DONE": go("COMPLETE", "complete"),
         },
         otherwise=go("COMPLETE", "end"),
     )
 
-    end("translate/failed", "stop", "step translate: the agent gave no answer")
-
     end("COMPLETE", "complete")
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 76fcf15fb63d7f27270f955f93b02ff52bd3be26628317104aa6bcf8537d5b28).
+# The runtime of rdc 0.1.0, edition agents (sha256 a4cba52a78ebe3a630c70d66ecd88f71590d2d2ec06dab1f7870f49022b968b2).
 # The workflow ends here. The runtime is the same in every program; `rdc runtime agents` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

@@ -17,6 +17,8 @@ def resume(session):
     session.take(session.read())
     session.store.open()
     os.chdir(session.state.begin["cwd"])  # M2: where the run was started from
+    if (began := session.state.begin.get("edition", "")) != session.host.edition and began:
+        session.display.rule(f"this run began with edition {began}, and continues with {session.host.edition or 'rdc'}")
     if session.state.condition not in ENDED and not session.is_same(session.state):
         session.adopt()
     return session.go(resumed=True)
@@ -105,8 +107,8 @@ def words_of_program(prog, kinds):
     options = dict.fromkeys([*OPTIONS, *(option for kind in kinds for option in kind.options)])
     return Words(prog, commands, tuple(options))
 
-def execute(program, argv, prog, display, kinds, parse):
-    words = words_of_program(prog, kinds)
+def execute(program, argv, host, display, kinds):
+    words, prog = words_of_program(host.prog, kinds), host.prog
     command = argv[0] if argv else ""
     if {"-h", "--help"} & set(argv if command in words.commands else argv[:1]):
         return display.say(words.help(program["title"], command if command in words.commands else "COMMAND"))
@@ -118,7 +120,7 @@ def execute(program, argv, prog, display, kinds, parse):
     if options.assume and (options.rerun_interrupted or options.assume not in outcomes):
         raise RefusedError(f"--assume takes one of {', '.join(sorted(outcomes))}, and no --rerun-interrupted beside it")
     with naming("the current folder"):
-        session = Session(program, options, display, kinds, parse)
+        session = Session(program, options, display, kinds, host)
     try:
         return words.commands[command][1](session)
     except OSError as error:
@@ -126,20 +128,21 @@ def execute(program, argv, prog, display, kinds, parse):
             error.strerror = f"{error.strerror}; choose another place with --state-dir"
         raise
 
-def main(program, extensions, argv=None, prog=None, parse=read_json):
+def main(program, extensions, argv=None, host=Host()):
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # the next file that is opened would take its place
             setattr(sys, name, open(os.open(os.devnull, os.O_RDWR), "r+", encoding="utf-8"))
     is_direct = "/" in sys.argv[0] and os.access(sys.argv[0], os.X_OK)
-    prog = prog or ("" if is_direct else "python3 ") + shlex.quote(sys.argv[0])
+    prog = host.prog or ("" if is_direct else "python3 ") + shlex.quote(sys.argv[0])
     kinds = [kind for kind in extensions if kind.suits(program)]
     with suppress(KeyboardInterrupt):
-        return _do(program, sys.argv[1:] if argv is None else argv, prog, Display(sys.stderr), kinds, parse)
+        words = sys.argv[1:] if argv is None else argv
+        return _do(program, words, host._replace(prog=prog), Display(sys.stderr), kinds)
     return EXIT_INTERRUPTED
 
-def _do(program, argv, prog, display, kinds, parse):
+def _do(program, argv, host, display, kinds):
     try:
-        return execute(program, argv, prog, display, kinds, parse)
+        return execute(program, argv, host, display, kinds)
     except RefusedError as refusal:
         *details, reason = refusal.args
     except BrokenPipeError:  # who reads the output has seen enough

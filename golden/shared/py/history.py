@@ -64,4 +64,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS))
+    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands c30e717207ba")))

@@ -29,6 +29,7 @@ class Extension:
     commands = {}  # subcommands: what each is for, and what does it
     options = ()  # the subcommands that have an option, its name, what it takes, what it is for
     performers = {}  # what does the steps, by the kind of their task
+    builder = None  # what makes the table of a document that has only its words
     reopens = False  # whether a run that has failed goes on at the step that did
     mode = ""  # a mode of runs that only this part can go on with
     @staticmethod

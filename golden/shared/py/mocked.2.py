@@ -46,7 +46,7 @@ class Mocks(Extension):
         session, path = self.session, self.session.options.mock
         if not path or session.options.command not in ("run", "resume"):
             return
-        mocks = mocks_in(path, session.parse(path, read_text(path)))
+        mocks = mocks_in(path, session.host.parse(path, read_text(path)))
         for task in {*TASKS} & {*session.kinds}:
             session.kinds[task] = type("Mocked", (Mocked, session.kinds[task]), {"mocks": mocks})
 
@@ -59,4 +59,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(playbook, EXTENSIONS), EXTENSIONS))
+    sys.exit(main(built(playbook, EXTENSIONS), EXTENSIONS, host=Host(edition="agents a4cba52a78eb")))

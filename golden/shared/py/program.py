@@ -10,6 +10,8 @@ def read_json(path, text):  # any JSON value
     except (ValueError, RecursionError) as error:
         raise RefusedError(f"{path}: not JSON, which a program reads (`rdc run` reads YAML too): {error}") from None
 
+Host = collections.namedtuple("Host", "prog parse edition", defaults=('', read_json, '',))
+
 @contextmanager
 def naming(path):
     try:

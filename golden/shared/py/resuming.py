@@ -55,6 +55,7 @@ class Specification(Extension):
         ("run resume", "--tool", "NAME=COMMAND...", "the command that a tool is"),
     )
     performers = {"stage": StepStages}
+    builder = StepBuilder
     reopens = True
     _resumes = False  # whether the next record of this call is the first one of a run that it resumes
     @staticmethod

@@ -1,8 +1,8 @@
 # --- A run: the loop that does one step after the other and records each before it goes on.
 class Session:
     answers = None
-    def __init__(self, program, options, display, kinds, parse=read_json):
-        self.program, self.options, self.display, self.parse = program, options, display, parse
+    def __init__(self, program, options, display, kinds, host=Host()):
+        self.program, self.options, self.display, self.host = program, options, display, host
         self.kinds = {task: performer for kind in kinds for task, performer in kind.performers.items()}
         self.extensions, self.at = [kind(self) for kind in kinds], functools.cache(self._at)
         for prepare in self.at("prepare"):
@@ -106,8 +106,14 @@ class Session:
             registers.update(look())
         move = follow(self.program, {"go": self.program["entry"]}, registers)
         run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
-        where = {"time": utc_now(), "cwd": os.getcwd(), "registers": dict(move.registers), "node": move.node}
-        record = {"kind": "begin", "format": FORMAT, "run": run, **self.identity(), **where, **self.stand(move)}
+        where = {
+            "time": utc_now(),
+            "cwd": os.getcwd(),
+            "registers": dict(move.registers),
+            "node": move.node,
+        }
+        version = {"format": FORMAT, "edition": self.host.edition}
+        record = {"kind": "begin", **version, "run": run, **self.identity(), **where, **self.stand(move)}
         found = self.through("record", record)
         return found
     def stand(self, move, before=None, begins=True):

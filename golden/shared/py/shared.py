@@ -1,26 +1,37 @@
-# --- What goes for every step of a document with inputs and outputs, and so is not said in its calls (I6, I7, I9).
+# --- What the calls of a document need not say: it follows from others, or goes for every step (I6, I7, I9).
+WORDS_OF_TASKS = {"gate": ["approved", "rejected"], "confirm": ["yes", "no"], "input": ["pass"]}
+UNREAD = ("none", "invalid", "ambiguous", "failed")  # the outcomes of an agent without one of its keywords
 CALLING = ("shell", "agent", "tool", "parallel")
 TEXTS = ("title", "prompt", "block", "command", "message", "reason", "arguments", "options", "entries")
 
 class Shared(Extension):
     @staticmethod
     def complete(table):
+        for node in table["nodes"].values():
+            node.update(implied(node, node))
         if {"inputs", "outputs", "gives"} & {*table}.union(*table["nodes"].values()):
             add_common(table)
+
+def implied(node, said=()):
+    known = [keyword for one in (node, *node.get("entries", ())) for keyword in one.get("keywords", ())]
+    words = [*dict.fromkeys(known), *UNREAD] if known else WORDS_OF_TASKS.get(node["task"])
+    found = {"agent": "" if node["task"] == "agent" else None, "words": words}
+    return {key: value for key, value in found.items() if value is not None and key not in said}
 
 def add_common(table):
     values = table.pop("outputs", [])
     inputs = [item["name"] for item in table.get("inputs", [])]
     names = [name for name in (*inputs, *values) if name not in table["registers"]]
     table["registers"] = {**dict.fromkeys(names), **table["registers"]}
-    written = [(f"{{{{{name}}}}}", name) for name in names]
+    marks = {f"{{{{{name}}}}}": [name, "", "", f"{{{{{name}}}}}"] for name in names}
+    marks.update(table.pop("placeholders", {}))
     for node in (*table["nodes"].values(), *table.get("groups", {}).values()):
         if node.get("task") in CALLING:
             node.setdefault("texts", {name: name for name in names})
         if node.get("task") == "shell":
             keep_values(node, node.get("outputs", values))
         shown, said = str([node.get(key) for key in TEXTS]), node.get("placeholders", {})
-        found = {mark: [name, "", "", mark] for mark, name in written if mark in shown}
+        found = {mark: place for mark, place in marks.items() if mark in shown}
         places = {**said, **found, **said}.items()  # what is said comes first, and counts
         node["placeholders"] = {mark: place for mark, place in places if place is not None}
         for key in ("texts", "placeholders", "outputs"):

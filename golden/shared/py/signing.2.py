@@ -57,4 +57,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS))
+    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="values 75a9abfac9cd")))

@@ -42,7 +42,7 @@ class MocksOfStages(Extension):
     def before_run(self, _state):
         session, path = self.session, self.session.options.mock
         if path and session.options.command in ("run", "resume"):
-            mocks = mocks_in(path, session.parse(path, read_text(path)))
+            mocks = mocks_in(path, session.host.parse(path, read_text(path)))
             session.kinds["stage"] = type("MockedStages", (MockedStages, session.kinds["stage"]), {"mocks": mocks})
 
 EXTENSIONS = (
@@ -53,4 +53,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS))
+    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=Host(edition="contract 94f26b13d7e3")))
