@@ -146,7 +146,10 @@ case $verb in
       eval "value=\$given_$name"
       case $value in
         @*) # the program would read a file of this name
-          mkdir -p "$state.given" || fail "$state.given cannot be written"
+          for link in "${state%/*}" "$state.given" "$state.given/$name"; do
+            [ ! -h "$link" ] || fail "$link is a link: remove it"
+          done
+          (umask 077; mkdir -p "$state.given") || fail "$state.given cannot be written"
           printf '%s\n' "$value" > "$state.given/$name" || fail "$state.given cannot be written"
           value=@$state.given/$name
           ;;

@@ -6,7 +6,7 @@ step() {
   release() { rm -rf "$rdc_files"; rmdir "$rdc_state" "${rdc_state%/*}" 2> /dev/null; }
   record() { rdc_count=1; }
   follow() { rdc_way=''; }
-  heed; ready; inputs; begin_values
+  checked; heed; ready; inputs; begin_values
   take "$1" || fail "there is no step $1"
   go "$1"; do_node
   case $rdc_outcome in fail | failed | no | rejected | none | invalid | ambiguous) exit 1 ;; esac

@@ -186,6 +186,7 @@ call() {
 }
 become() { # the process of these words, once its number is on record
   began self || rdc_pid=$(exec sh -c 'echo "$PPID"')
+  [ ! -h "$rdc_files/process" ] || rm -f "$rdc_files/process" # a command may have put it there
   printf '%s\n' "$rdc_count $rdc_pid $rdc_began $rdc_place" 2> /dev/null > "$rdc_files/process"
   # shellcheck disable=SC2086 # these are several words
   surround $rdc_wrapper "$@"
@@ -298,7 +299,7 @@ is_held() { # of another machine or container nobody can tell here who lives, so
 # A repository may have committed links, and a command may make some: they would lead what is written elsewhere.
 checked() {
   case $rdc_state in /*) set -- "$rdc_state" ;; *) set -- "${rdc_state%/*}" "$rdc_state" ;; esac
-  for rdc_path in "$@" "$rdc_state"/* "$rdc_state"/.[!.]*; do
+  for rdc_path in "$@" "$rdc_state"/* "$rdc_state"/.[!.]* "$rdc_state"/*/* "$rdc_state"/*/.[!.]*; do
     case $rdc_path in "$rdc_state"/lock | "$rdc_state"/lock.after.*) continue ;; esac # which lead nowhere
     [ ! -h "$rdc_path" ] || fail "$rdc_path is a link: remove it"
   done

@@ -36,6 +36,7 @@ event() { # the event $1 about the text on standard input, with the names that t
 notice() {
   rdc_number=0
   trap 'rdc_number=1000' INT TERM HUP
+  rm -f "$rdc_state/event" # a command may have put a link there
   { printf '%s\n' "${2# }" | if [ -n "${rdc_secrets-}" ]; then masked; else cat; fi | event "$1"; } \
     > "$rdc_state/event" 2> /dev/null
   # It is a process group of its own where that is possible, and what it says is not for the output of this run.

@@ -706,7 +706,8 @@ def cleaned(text):  # Return a text without what no target could keep, and witho
 def keywords_in(answer, keywords):  # Return the keywords of the line that decides; several are ambiguous (I12).
     ordered = sorted(keywords, key=len, reverse=True)
     alternatives = "|".join(f"({re.escape(keyword)})" for keyword in ordered)
-    exact, alike = (re.compile(rf"(?<!\w)(?:{alternatives})(?!\w)", flags) for flags in (0, re.IGNORECASE))
+    # Underscores around a word are emphasis of Markdown; within one they belong to it.
+    exact, alike = (re.compile(rf"(?<!\w)_*(?:{alternatives})(?!_*[^\W_])", flags) for flags in (0, re.IGNORECASE))
     said = set()
     for line in reversed(answer.split("\n")):
         found, folded = (

@@ -35,6 +35,7 @@ rest_of_delay() {
       ;;
   esac
   # Without this note, all of it is waited for again.
+  [ ! -h "$rdc_files/delay.new" ] || rm -f "$rdc_files/delay.new" # a command may have put it there
   { echo "$rdc_run $rdc_count $rdc_now" > "$rdc_files/delay.new" && mv "$rdc_files/delay.new" "$rdc_files/delay"; } \
     2> /dev/null || :
 }
