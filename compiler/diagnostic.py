@@ -228,6 +228,9 @@ CODES: dict[str, Code] = {
     "RD732": Code("misspelled-type", _E, "P8"),
     "RD733": Code("unknown-type", _W, "P8"),
     "RD734": Code("skipped-section", _N, "P3"),
+    "RD735": Code("artifact-without-type", _W, "P15"),
+    "RD736": Code("almost-an-input", _W, "P7"),
+    "RD737": Code("step-without-number", _W, "P4"),
     # Playbooks: what they refer to
     "RD740": Code("prompt-outside", _E, "P12"),
     "RD741": Code("prompt-not-found", _E, "P12"),

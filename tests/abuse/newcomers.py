@@ -220,12 +220,14 @@ ROWS = {
     "step of level three": Row(P, "## STEP 2: Write", "### STEP 2: Write", "19 RD713", "## STEP 2: Write"),
     "playbook step with a gap": Row(P, "## STEP 2: Write", "## STEP 3: Write", "19 RD709", "rdc fmt"),
     "playbook step twice": Row(P, "## STEP 2: Write", "## STEP 1: Write", "19 RD709", "rdc fmt"),
-    "step without a number": Row(P, "## STEP 2: Write", "## STEP: Write", "19 RD713", "## STEP 2: Write"),
+    "step without a number": Row(P, "## STEP 2: Write", "## STEP: Write", "19 RD737", "## STEP 2: Write"),
     "section misspelled": Row(P, "## INPUTS", "## INPUT", "7 RD734", "INPUTS"),
     "section in lower case": Row(P, "## INPUTS", "## inputs", "", ""),
     "input without ticks": Row(P, "- `topic` (string): The topic", "- topic (string): The topic", "9 RD710", "name"),
     "input without a type": Row(P, "- `topic` (string): The topic", "- `topic`: The topic", "9 RD710", "name"),
-    "input without a dash": Row(P, "- `topic` (string)", "`topic` (string)", "9 RD710", "name"),
+    "input without a dash": Row(
+        P, "- `topic` (string)", "`topic` (string)", "9 RD736", "- `topic` (string): The topic"
+    ),
     "type misspelled": Row(P, "(enum: formal, plain)", "(enumm: formal, plain)", "10 RD732", "enum"),
     "type unknown": Row(P, "(string)", "(url)", "9 RD733", "string"),
     "enum without options": Row(P, "(enum: formal, plain)", "(enum)", "10 RD728", "(enum: one, another)"),
@@ -262,7 +264,7 @@ ROWS = {
     "if of an unknown name": Row(P, "if tone ==", "if tune ==", "23 RD720", "tone"),
     "if without closing ticks": Row(P, '"formal"```', '"formal"', "23 RD716", 'if name == "text"'),
     "artifact type misspelled": Row(P, "type: markdown", "type: markdwon", "37 RD712", "markdown"),
-    "artifact without a type": Row(P, "type: markdown", "markdown", "35 RD712", "type: markdown"),
+    "artifact without a type": Row(P, "type: markdown", "markdown", "35 RD735", "type: markdown"),
     "empty step": Row(P, "Collect facts about {{topic}}.\n\n@output(facts)", "", "9 RD410", "{{topic}}"),
     # Workflows
     "step key misspelled": Row(W, "    next: write", "    nxt: write", "10 RD803", "next"),

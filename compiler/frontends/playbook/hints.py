@@ -43,7 +43,8 @@ def hints(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
             case "@":
                 yield from _directive(source, line, text)
             case "`" if _BARE_INPUT.match(text):
-                yield _input(source, line, f"- {text}")
+                problem = "this line reads like an input, but has no dash, and is left out"
+                yield _at(source, line, "RD736", problem, f"write `- {text}`")
             case "`":
                 yield from _marker(source, line, text)
     stray = list(_headings(source, scanned))
@@ -103,7 +104,7 @@ def _headings(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
             due = sum(line.kind == "STEP" and line.number < number for line in scanned.lines) + 1
             problem = "this heading of a step has no number, so the step would not run"
             remedy = f"write `## STEP {due}: {found['title'].strip()}`"
-            yield Diagnostic("RD713", source.path, source.line_span(number), problem, remedy)
+            yield Diagnostic("RD737", source.path, source.line_span(number), problem, remedy)
 
 
 def _artifacts(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
@@ -112,7 +113,7 @@ def _artifacts(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
     for index, line in enumerate(scanned.lines):
         if line.kind == "ARTIFACTS" and "TYPE" not in takewhile(_is_inside, kinds[index + 1 :]):
             problem = "this section names no type, so the last output gets no file"
-            yield _at(source, line, "RD712", problem, "write a line `type: markdown` below it")
+            yield _at(source, line, "RD735", problem, "write a line `type: markdown` below it")
 
 
 def _is_inside(kind: str) -> bool:
@@ -121,9 +122,9 @@ def _is_inside(kind: str) -> bool:
 
 def _sections(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
     """A note for each section that is skipped (P3)."""
-    odd = {line.number for line in scanned.odd}
-    for line in scanned.lines:
-        if line.kind != "SECTION" or line.number in odd:
+    has_title = any(line.kind == "TITLE" for line in scanned.lines)
+    for line in scanned.lines if has_title else ():
+        if line.kind != "SECTION":
             continue
         title = source.lines[line.number - 1].lstrip("# ").strip()
         problem = f"the section `{title}` is not part of the playbook, and is left out{close(title.upper(), _SECTIONS)}"
