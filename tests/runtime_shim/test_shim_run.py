@@ -317,6 +317,7 @@ def test_second_run_is_refused(tmp_path: Path) -> None:
     )
     first = place.start("run")
     place.wait_for("begun")
+    wait_until(lambda: b'"process"' in place.journal.read_bytes())  # it is noted once the command has begun
     before = place.journal.read_bytes()
     for words in (("run",), ("resume",), ("answer", "1", "pass"), ("reset",)):
         second = place.run(*words)
