@@ -71,6 +71,7 @@ CODES: dict[str, Code] = {
     "RD003": Code("nul-byte", _E, "D1"),
     "RD004": Code("file-too-large", _E, "D1"),
     "RD005": Code("unknown-format", _E, "D2"),
+    "RD006": Code("another-format", _E, "D2"),
     # Frontmatter and title
     "RD010": Code("broken-frontmatter", _E, "D3"),
     "RD011": Code("unclosed-frontmatter", _E, "D3"),
@@ -226,6 +227,10 @@ CODES: dict[str, Code] = {
     "RD731": Code("condition-on-boolean", _N, "P14"),
     "RD732": Code("misspelled-type", _E, "P8"),
     "RD733": Code("unknown-type", _W, "P8"),
+    "RD734": Code("skipped-section", _N, "P3"),
+    "RD735": Code("artifact-without-type", _W, "P15"),
+    "RD736": Code("almost-an-input", _W, "P7"),
+    "RD737": Code("step-without-number", _W, "P4"),
     # Playbooks: what they refer to
     "RD740": Code("prompt-outside", _E, "P12"),
     "RD741": Code("prompt-not-found", _E, "P12"),

@@ -90,7 +90,8 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
         return Compilation(opened.path, None, begun.found, begun.sources, begun.configured.targets)
     result = begun.form.load().compile_document(begun.job)
     too_long = tuple(commands_too_long(result.program, result.sources)) if result.program else ()
-    diagnostics = tuple(sorted({*begun.found, *result.diagnostics, *too_long}, key=sort_key))
+    renamed = () if result.program or settings.front_end else _another_format(begun.job.source, begun.form)
+    diagnostics = tuple(sorted({*begun.found, *result.diagnostics, *too_long, *renamed}, key=sort_key))
     program = None if begun.found or too_long else result.program
     sources = begun.sources | {item.path: item for item in result.sources.values()}
     tables = merge(result.options.targets, begun.configured.targets)
@@ -147,6 +148,18 @@ def _given(form: Format, words: Mapping[str, str | tuple[str, ...]]) -> dict[str
     if wrong := next((value for value in given.values() if isinstance(value, Wrong)), None):
         raise ValueError(wrong.problem)
     return given
+
+
+def _another_format(source: Source, named: Format) -> tuple[Diagnostic, ...]:
+    """An error if the name of a document says one format, and its content reads like another."""
+    if not named.has(source.path) or named.load().recognises(source):
+        return ()
+    other = next((form for form in reversed(FRONT_ENDS.values()) if form.load().recognises(source)), None)
+    if other is None:
+        return ()
+    problem = f"by its name this is a {named.noun}, but its content reads like a {other.noun}"
+    remedy = f"let the name end in {other.suffixes[0]}, or choose the format with --from {other.word}"
+    return (Diagnostic("RD006", source.path, None, problem, remedy),)
 
 
 def _unknown_format(source: Source) -> Diagnostic:

@@ -83,6 +83,8 @@ def explain(error: MarkedYAMLError, line: str) -> Told:
     """Return what an error of PyYAML means; `line` is the text of the line that it points at."""
     problem, context = error.problem or "", error.context or ""
     here = error.problem_mark or error.context_mark
+    if re.match(r"\s*-[^\s-]", line) and "<block end>" in problem:
+        return Told("a list item has no space after its dash", f"write `- {line.strip()[1:40].strip()}`", here)
     if problem.startswith("mapping values"):
         return _second_colon(line, here)
     for pattern, rule in _RULES:

@@ -91,4 +91,6 @@ def _unknown(tables: Mapping[str, Table], known: Collection[str]) -> Iterator[Di
             close = nearest_name(name, [*known, *(option.name for option in all_options())])
             hint = f"did you mean `{close}`?" if close else f"the targets are {', '.join(known)}"
             remedy = f"replace `{name}` by `{close}`" if close else "`rdc targets` lists the targets"
+            if close == name:  # an option of another format
+                hint, remedy = "documents of this format have no such option", "remove it"
             yield place.finding(f"there is no target `{name}`; {hint}", remedy)

@@ -93,3 +93,14 @@ def test_overlapping_repetitions_of_validations_and_guardrails_are_warned_of(tmp
     document(tmp_path, "a.stepspec.yaml", text)
     for name in ("a.workflow.yaml", "a.stepspec.yaml"):
         assert "RD136" in call("check", name, cwd=tmp_path).err
+
+
+@pytest.mark.parametrize("pattern", ["a{1,99}" * 6 + "b", "(?i:a*)" * 5 + "b", "(a|a)" * 40 + "b"])
+def test_a_scenario_with_a_validation_that_takes_long_ends_soon(pattern: str, tmp_path: Path) -> None:
+    report = {"name": "r", "format": "text", "validation": pattern}
+    steps = [{"name": "b", "prompt": "c", "report": report, "conditions": [{"keyword": "DONE", "goto": "b"}]}]
+    document(tmp_path, "a.workflow.yaml", json.dumps({"name": "a", "steps": steps}))
+    scenario = {"one": {"agents": {"b": "a" * 3000 + "\nDONE"}, "result": "STOP"}}
+    document(tmp_path, "a.scenarios.yaml", json.dumps(scenario))
+    done = limited(tmp_path, "test", "a.workflow.yaml")
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -83,7 +83,7 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "frontmatter-of-others-twice": (f"---\ntags: 3\ntags: 4\n---\n{ONE}", []),
     "frontmatter-option": (f"---\nrdc: {{secret: [A]}}\n---\n{ONE}", ["RD013 2:7"]),
     # P3
-    "other-sections": (f"{ONE}## Notes\n@output(a b)\n```if\n- x\n## STEP: x\n", []),
+    "other-sections": (f"{ONE}## Notes\n@output(a b)\n```if\n- x\n## STEP: x\n", ["RD734 4:1", "RD737 8:1"]),
     "keywords-in-any-case": ("# A\n## system prompt\nS\n## Inputs\n## Artifacts\ntype: json\n" + STEP, []),
     "step-in-small-letters": (f"{ONE}## Step 2: Two\n", ["RD713 4:1"]),
     "step-without-colon": (f"{ONE}## STEP 2 Two\n", ["RD713 4:1"]),
@@ -94,8 +94,11 @@ CASES: dict[str, tuple[str, list[str]]] = {
     "step-with-a-sign": (f"{ONE}## Step #2: Two\n", ["RD713 4:1"]),
     "step-indented": (f"{ONE}  ## STEP 2: Two\n", ["RD713 4:3"]),
     "substep-in-small-letters": (f"{ONE}### Step 1a: Two\n", ["RD713 4:1"]),
-    "step-in-a-skipped-section": (f"{ONE}## Notes\n\n### Step 2\n", ["RD713 6:1"]),
-    "steps-are-no-step": (f"{ONE}## Steps\n\n## Next steps\n\n## Stepping stones\n\n## Step by step\n\n## Step\n", []),
+    "step-in-a-skipped-section": (f"{ONE}## Notes\n\n### Step 2\n", ["RD734 4:1", "RD713 6:1"]),
+    "steps-are-no-step": (f"{ONE}## Steps\n\n## Next steps\n\n## Stepping stones\n\n## Step by step\n\n## Step\n",
+        [f"RD734 {line}:1" for line in (4, 6, 8, 10, 12)]),
+    "artifact-without-type": (f"{ONE}## ARTIFACTS\nmarkdown\n", ["RD735 4:1"]),
+    "input-without-dash": (f"# A\n## INPUTS\n`a` (string): A\n\n`b` is text.\n{STEP}", ["RD736 3:1"]),
     "steps-in-a-title": ("# Step 1 of onboarding\n\n## STEP 1: One\n\nDo.\n", []),
     # P4
     "no-steps": (HEAD, ["RD704 1:1"]),

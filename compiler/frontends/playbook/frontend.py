@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import partial
 
@@ -68,5 +69,14 @@ def _unread(source: Source, playbook: Playbook, program: Program) -> Iterator[Di
     unread = set(unread_inputs(program))
     for declared in playbook.inputs:
         if declared.name in unread:
-            remedy = f"show it as `{{{{{declared.name}}}}}` in a step, or remove it"
-            yield Diagnostic("RD410", source.path, declared.span, f"no step shows the input `{declared.name}`", remedy)
+            problem, remedy = (
+                f"no step shows the input `{declared.name}`",
+                "show it as `{{NAME}}` in a step, or remove it",
+            )
+            near = re.compile(rf"\$?\{{+\s*{re.escape(declared.name)}\b(?!\s*\}}\}})|\${re.escape(declared.name)}\b")
+            for number, line in enumerate(source.lines, 1):
+                if number > declared.span.line and (found := near.search(line)):
+                    problem += f"; `{found[0]}` in line {number} is text"
+                    break
+            remedy = remedy.replace("NAME", declared.name)
+            yield Diagnostic("RD410", source.path, declared.span, problem, remedy)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.playbook.lines import Line, Scanned, patterns
@@ -19,12 +20,15 @@ _FORMS = {
 
 _CALL = re.compile(r"@(?P<word>\w+)\s*\(")
 _MARKER = re.compile(r"`{3,}\s*(?:if|elif|else|elseif|endif|end)\b", re.IGNORECASE)
+_BARE_INPUT = re.compile(r"`\w+`\s*[(:]")
 _BARE = re.compile(r"```(?:if|elif)\s+(\w+)\s*```")
 _NUMBER = r"(?:(?P<number>[0-9]{1,9})(?P<letter>[a-z]?)|(?P<word>one|two|three|four|five|six|seven|eight|nine|ten))"
 _STEP = re.compile(
     rf" {{0,3}}#{{1,3}}\s*[*_`]{{0,3}}step[\s#.:_-]{{0,4}}{_NUMBER}\b[*_`]{{0,3}}[\s.:)—–→-]{{0,4}}(?P<title>.*)",
     re.IGNORECASE,
 )
+_NUMBERLESS = re.compile(r" {0,3}#{1,3}\s*STEP\s*:\s*(?P<title>\S.*)")
+_SECTIONS = ("SYSTEM", "INPUTS", "ARTIFACTS")
 _WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _READ = {"STEP", "SUBSTEP", "TITLE"}
 
@@ -38,9 +42,16 @@ def hints(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
                 yield _input(source, line, text)
             case "@":
                 yield from _directive(source, line, text)
+            case "`" if _BARE_INPUT.match(text):
+                problem = "this line reads like an input, but has no dash, and is left out"
+                yield _at(source, line, "RD736", problem, f"write `- {text}`")
             case "`":
                 yield from _marker(source, line, text)
-    yield from _headings(source, scanned)
+    stray = list(_headings(source, scanned))
+    yield from stray
+    known = {item.span.line for item in stray if item.span}
+    yield from (item for item in _sections(source, scanned) if item.span and item.span.line not in known)
+    yield from _artifacts(source, scanned)
 
 
 def _at(source: Source, line: Line, code: str, problem: str, remedy: str) -> Diagnostic:
@@ -89,6 +100,36 @@ def _headings(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
             problem = "this heading looks like that of a step, but is not one, so the step would not run"
             remedy = f"write `{_as_step(found)}`, or reword the heading if it is none"
             yield Diagnostic("RD713", source.path, source.line_span(number), problem, remedy)
+        elif (found := _NUMBERLESS.match(text)) and number not in read:
+            due = sum(line.kind == "STEP" and line.number < number for line in scanned.lines) + 1
+            problem = "this heading of a step has no number, so the step would not run"
+            remedy = f"write `## STEP {due}: {found['title'].strip()}`"
+            yield Diagnostic("RD737", source.path, source.line_span(number), problem, remedy)
+
+
+def _artifacts(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
+    """A warning for a section of the artifact that names no type (P15)."""
+    kinds = [line.kind for line in scanned.lines]
+    for index, line in enumerate(scanned.lines):
+        if line.kind == "ARTIFACTS" and "TYPE" not in takewhile(_is_inside, kinds[index + 1 :]):
+            problem = "this section names no type, so the last output gets no file"
+            yield _at(source, line, "RD735", problem, "write a line `type: markdown` below it")
+
+
+def _is_inside(kind: str) -> bool:
+    return kind in {"TEXT", "TYPE"}
+
+
+def _sections(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
+    """A note for each section that is skipped (P3)."""
+    has_title = any(line.kind == "TITLE" for line in scanned.lines)
+    for line in scanned.lines if has_title else ():
+        if line.kind != "SECTION":
+            continue
+        title = source.lines[line.number - 1].lstrip("# ").strip()
+        problem = f"the section `{title}` is not part of the playbook, and is left out{close(title.upper(), _SECTIONS)}"
+        remedy = "the sections are SYSTEM, INPUTS, STEP 1: Title, and ARTIFACTS; leave it if it is for readers"
+        yield _at(source, line, "RD734", problem, remedy)
 
 
 def _as_step(found: re.Match[str]) -> str:

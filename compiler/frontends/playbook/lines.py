@@ -24,7 +24,7 @@ MARKERS = ("IF", "ELIF", "ELSE", "ENDIF")
 
 _INSIDE: dict[str, dict[str, tuple[str, ...]]] = {
     "STEP": {"@": DIRECTIVES, "`": MARKERS, "#": ("SUBSTEP",)},
-    "INPUTS": {"-": ("INPUT",), "*": ("INPUT",)},
+    "INPUTS": {"-": ("INPUT",), "*": ("INPUT",), "`": ("INPUT",)},
     "ARTIFACTS": {"t": ("TYPE",), "T": ("TYPE",)},
 }
 """In each section, what a line can be by its first character."""

@@ -40,12 +40,27 @@ def unclosed(source: Source, opened: Line, before: Line | None) -> Diagnostic:
 def stray(source: Source, marker: Line, opened: Line | None) -> Diagnostic:
     """An `elif`, `else` or `endif` that belongs to no `if`, or that stands below the `else` of one (P14)."""
     name = marker.kind.lower()
-    if opened is None:
+    broken = _broken_if(source, marker.number)
+    if opened is None and broken:
+        problem = f"this `{name}` belongs to no `if`: line {broken} looks like one, but is text"
+        remedy = f'write line {broken} as ```if name == "text"```'
+    elif opened is None:
         problem, remedy = f"this `{name}` belongs to no `if`", "remove it, or begin the branches with an `if` above it"
     else:
         problem = f"this `{name}` stands below the `else` of the `if` in line {opened.number}"
         remedy = "let the `else` be the last branch"
     return Diagnostic("RD708", source.path, marker.span, problem, remedy)
+
+
+def _broken_if(source: Source, below: int) -> int:
+    """The line above this one, in the same branches, that looks like an `if` and is text; 0 if there is none."""
+    for number in range(below - 1, 0, -1):
+        text = source.lines[number - 1].strip().lower()
+        if text.startswith(("#", "```endif")):
+            return 0
+        if text.lstrip("`").lstrip().startswith("if ") and text.startswith("```"):
+            return number
+    return 0
 
 
 def outside_branches(source: Source, heading: Line) -> Diagnostic:

@@ -33,6 +33,8 @@ _LEADS_ON = re.compile(
     r"(?:(?:[:：=>→–—]|\s-)\s*|\b(?:PASS|FAIL|YES|NO)[*_`]*\s+)[*_`]*(?:CONTINUE|COMPLETE|STOP|GOTO|RETRY)\b"
 )
 """An action in capitals, after a mark or an outcome: whatever it stands in, it does not belong into a prompt."""
+_HEADER = re.compile(r" {0,3}(?:#{2,3}|\*\*|__)(?P<header>\d{1,9}[.)]\s.*?)\s*(?:\*\*|__)?\s*$")
+"""A number and a title in bold, or without a space after the marks of a heading."""
 _NUMBER = re.compile(r" {0,3}\d{1,9}[.)][ \t]")
 
 
@@ -71,8 +73,12 @@ def misplaced_item(source: Source, block: Block) -> Diagnostic | None:
     if block.type != "TEXT":
         return None
     item = item_in(source, block.line) if block.info == "list" else None
-    if item and item.outcome:
+    if item and (item.outcome or item.is_transition):
         return unfit_outcome(source, item)
+    if match := _HEADER.match(source.lines[block.line - 1]):
+        problem = "this line reads like the header of a step, but is text, and text cannot stand here"
+        remedy = f"write `## {match['header']}`, or move it into the prompt if it is text"
+        return Diagnostic(UNFIT_OUTCOME, source.path, source.line_span(block.line), problem, remedy)
     lines = range(block.line, block.end_line + 1)
     line = next((number for number in lines if _LEADS_ON.search(source.lines[number - 1])), None)
     if line is None:
@@ -108,12 +114,17 @@ def _outcome(written: str) -> str:
 
 def unfit_outcome(source: Source, item: _Item) -> Diagnostic:
     """The error for an item that is not a transition, but was meant as one."""
+    from difflib import get_close_matches  # noqa: PLC0415 (only for an error)
+
     if item.word == item.outcome:  # it is in bold, or in a numbered list
         problem = f"this item reads like a transition, but is text: `{item.word}` has marks or a number before it"
         remedy = f"write `- {item.outcome}: {item.rest}`, or reword it if it is text"
     elif item.outcome:
         problem = f"`{item.word}` is not an outcome, so this item would be text; did you mean `{item.outcome}`?"
         remedy = f"write `- {item.outcome}: {item.rest}`, or reword it if it is text"
+    elif close := get_close_matches(item.word.upper(), ("PASS", "FAIL", "YES", "NO"), 1):
+        problem = f"`{item.word}` is not an outcome, so this item would be text; did you mean `{close[0]}`?"
+        remedy = f"write `- {close[0]}: {item.rest}`, or reword it if it is text"
     else:
         problem = f"`{item.word}` is not an outcome, so this item would be text"
         remedy = "write PASS, FAIL, YES or NO before the colon, or reword it if it is text"

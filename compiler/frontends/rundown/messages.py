@@ -106,8 +106,23 @@ def continued_transition(source: Source, block: Block) -> Diagnostic:
 STEP_WORD = re.compile(r"(.*\bGOTO\s+(?:NEXT\s+)?)(?i:sub-?step|step|#)\s*#?(\d+(?:\.\w+)?)\s*")
 """A target with the word "step" before its number."""
 
-COUNT_WORD = re.compile(r"(.*\bRETRY\s+\d+)\s+(?i:times?|x|attempts?|tries|retries)\b[\s,]*(?i:then\s+)?(.*)")
+COUNT_WORD = re.compile(
+    r"(.*\bRETRY\s+\d+)\s+(?i:(?:times?|x|attempts?|tries|retries)\b[\s,]*(?:then\s+)?|(?:then|and|or)\s+)(.*)"
+)
 """A RETRY with a word after its count."""
+
+
+NO_COUNT = re.compile(r".*\bRETRY\s+(?!\d|ALL\b|ANY\b)\w+\s+((?:CONTINUE|COMPLETE|STOP|GOTO)\b.*)")
+"""A RETRY with a word in place of its count."""
+
+NEXT_STEP = re.compile(r"(.*:\s*)NEXT\s+(?i:step|one)\s*")
+SYNONYMS = {
+    **dict.fromkeys(("EXIT", "ABORT", "QUIT", "HALT", "BREAK", "CANCEL"), "STOP"),
+    **dict.fromkeys(("FINISH", "DONE", "SUCCEED"), "COMPLETE"),
+    **dict.fromkeys(("PROCEED", "SKIP", "IGNORE"), "CONTINUE"),
+    **dict.fromkeys(("JUMP", "CALL"), "GOTO"),
+    **dict.fromkeys(("REPEAT", "AGAIN"), "RETRY"),
+}
 
 
 def counted_in_words(source: Source, block: Block) -> Diagnostic | None:
@@ -128,15 +143,26 @@ def _hint(block: Block, error: LineError) -> str:
         return f"; did you mean `{match[1]}{match[2]}`?"
     if (match := COUNT_WORD.fullmatch(block.text)) and match[2]:
         return f"; did you mean `{match[1]} {match[2]}`?"
+    if match := NO_COUNT.fullmatch(block.text):
+        return f"; RETRY wants a number: `RETRY 2 {match[1]}`"
+    if match := NEXT_STEP.fullmatch(block.text):
+        return f"; did you mean `{match[1]}CONTINUE`?"
     before = block.text[: error.column].split()
     if before[-2:-1] in (["STOP"], ["COMPLETE"]) and not before[-1].startswith('"'):
         return "; a message of several words stands in double quotes"
+    if meant := _meant_action(error):
+        return f"; did you mean {meant}?"
+    return "; name a step by its number or its name, which is one word" if before[:-1][-1:] == ["GOTO"] else ""
+
+
+def _meant_action(error: LineError) -> str:
+    """The action that a word probably means, "" where none can stand or none is like it."""
+    if not set(error.expected) & set(ACTIONS):
+        return ""
     from difflib import get_close_matches  # noqa: PLC0415 (only for an error)
 
     close = get_close_matches(error.word.upper(), ACTIONS, 1)
-    if close:
-        return f"; did you mean {close[0]}?"
-    return "; name a step by its number or its name, which is one word" if before[:-1][-1:] == ["GOTO"] else ""
+    return close[0] if close else SYNONYMS.get(error.word.upper(), "")
 
 
 def _span(block: Block, error: LineError) -> Span:

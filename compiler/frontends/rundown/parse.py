@@ -67,7 +67,9 @@ def parse_scanned(scanned: Scanned, layout: Layout) -> Parsed:
     """The syntax tree of a document in a layout, as `parse` gives it."""
     source, own = scanned.source, scanned.options
     tree, problems = _tree(source, scanned.outline, layout)
-    found = list(dict.fromkeys([*scanned.diagnostics, *problems, *_hints(scanned)]))
+    unfit = {item.span.line for item in problems if item.code == UNFIT_OUTCOME and item.span}
+    hints = (item for item in _hints(scanned) if item.code != "RD043" or not item.span or item.span.line not in unfit)
+    found = list(dict.fromkeys([*scanned.diagnostics, *problems, *hints]))
     if tree is None:
         return Parsed(None, found if has_error(found) else [*found, _no_steps(source)], own)
     builder = TreeBuilder(source, layout)
