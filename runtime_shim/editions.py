@@ -24,51 +24,39 @@ class Edition(NamedTuple):
 
 
 _ENGINE = (
-    *("engine.program", "engine.walk", "engine.journal", "engine.leftover", "engine.private", "engine.state"),
-    *("engine.signals", "engine.display", "engine.dialog", "engine.lifecycle", "engine.builder", "engine.session"),
+    *("engine.program", "engine.walk", "engine.journal", "engine.signals", "engine.private", "engine.state"),
+    *("engine.display", "engine.dialog", "engine.lifecycle", "engine.builder", "engine.session"),
     *("engine.status", "engine.command_line", "engine.stepping", "engine.nesting"),
 )
-_COMMANDS = (*_ENGINE, "tasks.process", "tasks.interrupted", "tasks.shell", "tasks.ask", "operator.history")
+_COMMANDS = (*_ENGINE, "tasks.process", "tasks.shell", "tasks.ask", "operator.history")
 _VALUES = (
-    *("data.shared", "data.fitting", "tasks.files", "data.inputs", "tasks.reading", "data.slots", "data.values"),
-    *("data.outputs", "data.secrets", "data.limits", "tasks.replies", "tasks.questions", "tasks.gate"),
+    *("data.shared", "data.fitting", "tasks.files", "data.inputs", "tasks.reading", "data.values"),
+    *("data.outputs", "data.secrets", "data.limits", "tasks.replies", "tasks.gate"),
     *("operator.moving", "operator.signing"),
 )
-_OPERATOR = ("operator.prompting", "operator.logs", "operator.noticing", "operator.several")
-_CALLS = ("tasks.exchange", "tasks.search", "tasks.conversing", "tasks.pairs")
+_OPERATOR = ("operator.by_hand", "operator.logs", "operator.notices", "operator.several_runs")
+_CALLS = ("tasks.exchange", "tasks.conversing", "tasks.pairs")
 _AGENTS = (
-    *("data.contexts", "data.durations", "data.agreed", *_CALLS, "tasks.tally", "tasks.trying", "tasks.speaking"),
-    *("tasks.recipes", "tasks.agents", "tasks.agent", "tasks.prompted", "tasks.tool", "tasks.parallel"),
-    *("data.report_files", "data.reports", "data.artifact", "data.produced", *_OPERATOR),
-    *("operator.mocks", "operator.mocked"),
+    *("data.agreed", *_CALLS, "tasks.verdicts", "tasks.tally", "tasks.speaking", "tasks.recipes", "tasks.agent"),
+    *("tasks.prompted", "tasks.tool", "tasks.parallel", "data.report_files", "data.reports", "data.artifact"),
+    *(*_OPERATOR, "operator.mocks", "operator.mocked"),
 )
 _CONTRACT = (
-    *(
-        *_CALLS,
-        "contract.step_builder",
-        "contract.contract",
-        "contract.strict_json",
-        "contract.safe_paths",
-        "contract.given_vars",
-    ),
-    *("contract.guarding", "contract.stage_inputs", "contract.stage_context", "contract.validating"),
-    *("contract.git_calls", "contract.tool_schemas", "contract.built_in_tools", "contract.stage_tool"),
-    *("contract.evidence", "contract.stage_outputs", "contract.stage_execute", "contract.stage_guardrails"),
-    *("contract.stage_validation", "contract.kinds", "data.report_files", "contract.run_steps"),
-    *("contract.run_timeline", "contract.run_records", "contract.run_texts", "contract.run_files"),
-    *("contract.resuming", "contract.run_reports", "contract.called", *_OPERATOR, "operator.mocks"),
-    "operator.stage_mocks",
+    *(*_CALLS, "contract.step_builder", "contract.contract", "contract.evidence", "contract.safe_paths"),
+    *("contract.guarding", "contract.validating", "contract.tool_schemas", "contract.tools", "contract.stages"),
+    *("contract.executing", "data.report_files", "contract.timeline", "contract.run_records", "contract.resuming"),
+    *("contract.run_files", "contract.run_reports", *_OPERATOR, "operator.mocks", "operator.stage_mocks"),
 )
 
 _FIRST = ("operator.signing.Signing",)  # a record is signed before anything else is made of it
 _BASE = ("tasks.shell.Shell", "tasks.ask.Asks", "engine.nesting.Nesting", "engine.stepping.Stepping")
 _MORE = (
     *("data.shared.Shared", "data.inputs.Inputs", "data.inputs.TaskInput", "data.secrets.Secrets"),
-    *("data.values.Variables", "data.slots.Slots", "data.outputs.Outputs", "data.limits.Limit"),
-    *("data.limits.Pauses", "tasks.replies.Replies", "tasks.questions.Asked", "tasks.gate.OfGates"),
+    *("data.values.Variables", "data.values.Slots", "data.outputs.Outputs", "data.limits.Limit"),
+    *("data.limits.Pauses", "tasks.replies.Replies", "tasks.replies.Asked", "tasks.gate.OfGates"),
     "operator.moving.Moving",
 )
-_SAID = ("operator.prompting.ByHand", "operator.logs.Logs", "operator.noticing.Notices", "operator.several.Several")
+_SAID = ("operator.by_hand.ByHand", "operator.logs.Logs", "operator.notices.Notices", "operator.several_runs.Several")
 _LAST = ("operator.history.History",)
 EDITIONS = {
     "commands": Edition(_COMMANDS, (*_BASE, *_LAST)),
@@ -76,19 +64,19 @@ EDITIONS = {
     "agents": Edition(
         (*_COMMANDS, *_VALUES, *_AGENTS),
         (
-            *(*_FIRST, *_BASE, *_MORE, "data.contexts.Contexts", "data.agreed.Agreed", "tasks.tally.Budget"),
+            *(*_FIRST, *_BASE, *_MORE, "tasks.agent.Contexts", "data.agreed.Agreed", "tasks.tally.Budget"),
             *("tasks.tally.Reminder", "tasks.conversing.Conversations", "tasks.prompted.OfPrompts"),
             *("tasks.agent.OfAgents", "tasks.tool.OfTools", "tasks.parallel.OfParallels", "data.reports.Reports"),
-            *("data.artifact.Artifact", "data.produced.Produced", "data.agreed.Breaks", "data.agreed.Expiry"),
+            *("data.artifact.Artifact", "data.artifact.Produced", "data.agreed.Breaks", "data.agreed.Expiry"),
             *("data.agreed.MostSteps", "operator.mocked.Mocks", *_SAID, *_LAST),
         ),
     ),
     "contract": Edition(
         (*_COMMANDS, *_VALUES, *_CONTRACT),
         (
-            *(*_FIRST, *_BASE, *_MORE, "tasks.conversing.Conversations", "contract.given_vars.Placeholders"),
+            *(*_FIRST, *_BASE, *_MORE, "tasks.conversing.Conversations", "contract.contract.Placeholders"),
             *("contract.resuming.Specification", "contract.run_files.Files", "contract.run_reports.RunReports"),
-            *("contract.called.Called", "operator.stage_mocks.MocksOfStages", *_SAID, *_LAST),
+            *("contract.resuming.Called", "operator.stage_mocks.MocksOfStages", *_SAID, *_LAST),
         ),
     ),
 }

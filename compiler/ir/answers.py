@@ -14,11 +14,8 @@ from runtime_shim.tasks.reading import (
     SPACES,
     TOOL_SECONDS,
     decoded,
-    is_found,
-    joined_answer,
-    joined_word,
-    read_word,
 )
+from runtime_shim.tasks.verdicts import is_found, joined_answer, joined_word, read_word
 
 MOST_ALTERNATIVES = 10
 """In a pattern that is sure to be matched quickly: those in several groups multiply."""

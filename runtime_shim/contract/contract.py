@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any, Callable, NamedTuple, Optional, Union
 
 from runtime_shim.engine.dialog import BINARY
-from runtime_shim.engine.display import duration
+from runtime_shim.engine.display import duration, one_line
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.lifecycle import Done
-from runtime_shim.engine.program import Table
+from runtime_shim.engine.lifecycle import Done, Extension
+from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State
 from runtime_shim.engine.walk import Registers, attempt_of, filled
@@ -210,3 +210,31 @@ class Stages(Prompts, Conversing):
         """Say what a stage would do; a file of answers may say what comes of it."""
         done = self.from_file(name) if node["stage"] == "execute" else None
         return done or Done("pass", f"would {self.kinds[node['stage']].preview(self.session, node)}")
+
+
+class Placeholders(Extension):
+    """Specifications with placeholders."""
+
+    options = (("run", "--var", "NAME=VALUE...", "the same as --input"),)
+
+    @staticmethod
+    def suits(program: Table) -> bool:
+        """Tell whether the program has any."""
+        return "contract" in program and bool(program.get("inputs"))
+
+    def prepare(self) -> None:
+        """Take the values of both options as one list."""
+        options = self.session.options
+        options.input = [*options.input, *options.var]
+
+    def open(self) -> None:
+        """Refuse to begin a run whose placeholders make a path that leads out of the project (B3)."""
+        session = self.session
+        nodes = session.program["nodes"].values() if session.options.command == "run" else ()
+        for node in nodes:
+            for path in paths_of(session, node):
+                if os.path.isabs(path) or os.pardir in path.split(os.sep):
+                    where = f"{one_line(path)} of step {node['step']}"
+                    raise RefusedError(
+                        f"the path {where} is not inside the project: give its placeholders other values"
+                    )

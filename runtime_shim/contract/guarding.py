@@ -9,7 +9,7 @@ from runtime_shim.contract.contract import Found, LateError, Stages, config_of
 from runtime_shim.contract.safe_paths import UnsafeError, read_inside
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.state import utc_now
-from runtime_shim.tasks.search import SearchError, child_says
+from runtime_shim.tasks.exchange import SearchError, child_says
 
 LEADING_FLAGS = re.compile(r"\(\?([aiLmsux]+)\)")  # what may stand at the beginning of a pattern only
 TOLD_VIOLATIONS = 3  # in a message; the report has all

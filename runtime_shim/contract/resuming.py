@@ -1,11 +1,25 @@
 """Steps of a specification as others see them (B6), and runs that go on after a failure (B12, B16)."""
 
+import os
+import shlex
 from typing import Optional
 
-from runtime_shim.contract.kinds import StepStages
+from runtime_shim.contract.contract import StageKind, Stages, config_of
+from runtime_shim.contract.executing import execute_step, execution_previewed
 from runtime_shim.contract.run_records import RESUMED
-from runtime_shim.contract.run_steps import BLOCKED, COMPLETED, FAILED, PENDING, RUNNING
+from runtime_shim.contract.stages import (
+    index_outputs,
+    inputs_previewed,
+    look_at_inputs,
+    look_at_outputs,
+    look_up_context,
+    outputs_previewed,
+    validate,
+    validation_previewed,
+)
 from runtime_shim.contract.step_builder import StepBuilder
+from runtime_shim.contract.timeline import BLOCKED, COMPLETED, FAILED, PENDING, RUNNING
+from runtime_shim.contract.tools import call_tool, calls_command, tool_previewed
 from runtime_shim.engine.display import one_line
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension
@@ -15,6 +29,40 @@ from runtime_shim.engine.state import State
 from runtime_shim.engine.walk import follow
 from runtime_shim.operator.signing import user
 from runtime_shim.tasks.pairs import pairs
+
+
+def context_previewed(session: Session, _node: Table) -> str:
+    """Say what would be looked up."""
+    return f"look up the context: {config_of(session)['context']}"
+
+
+def guardrails_previewed(_session: Session, _node: Table) -> str:
+    """Say what would be checked."""
+    return "check the outputs by their guardrails"
+
+
+def always(_session: Session, _node: Table) -> bool:
+    """Tell that a stage runs a command; where the executor is a person, the run waits."""
+    return True
+
+
+def never(_session: Session, _node: Table) -> bool:
+    """Tell that a stage only looks at files."""
+    return False
+
+
+class StepStages(Stages):
+    """Does the stages of all kinds."""
+
+    kinds = {
+        "inputs": StageKind(look_at_inputs, inputs_previewed, never),
+        "context": StageKind(look_up_context, context_previewed, always),
+        "tool": StageKind(call_tool, tool_previewed, calls_command),
+        "execute": StageKind(execute_step, execution_previewed, always),
+        "guardrails": StageKind(look_at_outputs, guardrails_previewed, never),
+        "validation": StageKind(validate, validation_previewed, never),
+        "outputs": StageKind(index_outputs, outputs_previewed, never),
+    }
 
 
 def steps_of(program: Table) -> list[str]:
@@ -183,3 +231,42 @@ def reopen(session: Session) -> None:
     session.record({"kind": "done", **about, "changed": move.changed, **session.stand(move, begins=False)})
     if not is_same:
         session.adopt()
+
+
+MAKE_WORDS = {"--assume": "ASSUME", "--gate": "GATE"}
+MAKE_FLAGS = {"--rerun-interrupted": "RERUN=1", "--adopt": "ADOPT=1"}
+MAKE_VERBS = ("run", "resume", "status", "answer", "approve", "reset")
+
+
+class Called(Extension):
+    """Speaks of make where make calls the program, and goes on in the workspace of another job."""
+
+    @staticmethod
+    def suits(program: Table) -> bool:
+        """Tell whether the program has a contract."""
+        return "contract" in program
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)  # neither is for what the program calls
+        self._make = os.environ.pop("RDC_MAKE", "")  # what the commands of an operator begin with
+        self._workspace = os.environ.pop("RDC_WORKSPACE", "")  # where a run goes on that began elsewhere
+
+    def call(self, words: tuple[str, ...]) -> str:
+        """Return the call of a subcommand by make; "" where that is not how this program was called, or make cannot."""
+        verb, *rest = words
+        if not self._make or verb not in MAKE_VERBS:
+            return ""
+        if verb == "answer" and len(rest) == 2:
+            node, reply = map(shlex.quote, rest)
+            return f"{self._make}answer STEP={node} REPLY={reply}"
+        given, more = [verb], iter(rest)
+        for word in more:
+            if word not in MAKE_FLAGS and word not in MAKE_WORDS:
+                return ""
+            given.append(MAKE_FLAGS.get(word) or f"{MAKE_WORDS[word]}={shlex.quote(next(more, ''))}")
+        return self._make + " ".join(given)
+
+    def read(self, state: State) -> None:
+        """Let a run go on in the workspace of another job, where all its files were put."""
+        if self._workspace:
+            state.begin = {**state.begin, "cwd": self._workspace}

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Optional
 
 from runtime_shim.contract.run_records import RunRecords
-from runtime_shim.contract.run_texts import RecordTexts
+from runtime_shim.contract.timeline import RecordTexts
 from runtime_shim.data.report_files import open_new
 from runtime_shim.engine.journal import Record, at_once, read_journal
 from runtime_shim.engine.lifecycle import Extension

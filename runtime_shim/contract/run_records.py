@@ -3,8 +3,7 @@
 from typing import Any, Optional
 
 from runtime_shim.contract.contract import filled_values
-from runtime_shim.contract.run_steps import BLOCKED, COMPLETED, FAILED, RUNNING, change, end, run_step, start
-from runtime_shim.contract.run_timeline import timeline
+from runtime_shim.contract.timeline import BLOCKED, COMPLETED, FAILED, RUNNING, change, end, run_step, start, timeline
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import Table
 

@@ -5,9 +5,8 @@ from contextlib import suppress
 from typing import Optional
 
 from runtime_shim.contract.run_files import RunFiles, records_of
-from runtime_shim.contract.run_texts import in_masked
-from runtime_shim.contract.run_timeline import timeline_lines
 from runtime_shim.contract.safe_paths import UnsafeError, inside
+from runtime_shim.contract.timeline import in_masked, timeline_lines
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.engine.session import Session

@@ -10,9 +10,8 @@ from runtime_shim.contract.contract import LateError, Stages
 from runtime_shim.contract.safe_paths import UnsafeError, check_there, read_inside
 from runtime_shim.engine.program import Table
 from runtime_shim.tasks.conversing import for_others
-from runtime_shim.tasks.exchange import Answered, Call, exchange
+from runtime_shim.tasks.exchange import Answered, Call, SearchError, child_says, exchange
 from runtime_shim.tasks.reading import decoded
-from runtime_shim.tasks.search import SearchError, child_says
 
 LONGEST_MESSAGE = 2000  # characters that are kept of what a tool says
 PYTHON, YAML = (".py", ".pyi"), (".yaml", ".yml")

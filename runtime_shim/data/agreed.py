@@ -7,7 +7,6 @@ import re
 import time
 from typing import Optional
 
-from runtime_shim.data.durations import number_of, seconds_of
 from runtime_shim.engine.display import duration, one_line
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension, Waiting
@@ -15,6 +14,25 @@ from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import ENDED, State
 from runtime_shim.engine.walk import Move
+
+TIME_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
+LONGEST_TIME = 10**9  # seconds
+
+
+def seconds_of(option: str, given: str) -> int:
+    """Return the seconds of a time; `option` is for the refusal of what is none."""
+    found = re.fullmatch(r"([0-9]{1,9})([smhd]?)", given)
+    seconds = int(found[1]) * TIME_UNITS[found[2]] if found else 0
+    if not 0 < seconds <= LONGEST_TIME:
+        raise RefusedError(f"{option} {one_line(given)!a}: give a time such as 90s, 30m, 24h or 7d")
+    return seconds
+
+
+def number_of(option: str, given: str, least: int) -> int:
+    """Return a number that an option takes."""
+    if not re.fullmatch("[0-9]{1,9}", given) or int(given) < least:
+        raise RefusedError(f"{option} {one_line(given)!a}: give a number, at least {least}")
+    return int(given)
 
 
 def agreed(state: State) -> Table:

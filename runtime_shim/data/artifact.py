@@ -2,11 +2,15 @@
 
 import os
 import stat
+from collections.abc import Iterator
 from contextlib import suppress
+from typing import Optional
 
-from runtime_shim.data.agreed import agreed
+from runtime_shim.data.agreed import OfMore, agreed
+from runtime_shim.engine.display import one_line
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.state import State
 
 SUFFIXES = {
     "markdown": "md",
@@ -79,3 +83,49 @@ class Artifact(Extension):
             ) from None
         session.record({"kind": "left", "path": path})
         session.display.line(f"    {path}")
+
+
+OUTPUT = "output "
+UNTOLD = ("last output", "prompt ", "__elicit_step_")  # slots that repeat others, or are no outputs
+
+
+def kept_slots(program: Table) -> Iterator[tuple[str, str]]:
+    """Return each slot that the answer of a step is kept in, with the step, in order."""
+    for name, node in program["nodes"].items():
+        for edge in node.get("edges", ()):
+            yield from ((name, effect[0]) for effect in edge.get("do", ()) if effect[1:2] == ["keep"])
+
+
+def _sized(size: int) -> str:
+    return f"{size:,} byte{'s' * (size != 1)}"
+
+
+class Produced(OfMore):
+    """The outputs of a run in its status."""
+
+    def facts(self, state: State) -> Table:
+        """Return the outputs that there are."""
+        rows: dict[str, Table] = {}
+        for node, slot in dict.fromkeys(kept_slots(self.session.program)):
+            text = state.registers.get(slot)
+            if text is None or slot.startswith(UNTOLD):
+                continue
+            size, is_label = len(text.encode("utf-8", "replace")), slot.startswith(OUTPUT)
+            row = rows.setdefault(node, {"step": node, "label": node, "names": {}})
+            if is_label:
+                row.update(label=slot[len(OUTPUT) :], bytes=size)
+            else:
+                row["names"][slot] = size
+        return {"outputs": list(rows.values())} if rows else {}
+
+    def lines(self, facts: Table, record: Optional[Table]) -> list[str]:
+        """Return a line for each output, above the steps."""
+        if record is not None or not facts.get("outputs"):
+            return []
+        lines = ["  outputs:"]
+        for row in facts["outputs"]:
+            whole = [_sized(row["bytes"])] if "bytes" in row else []
+            parts = whole + [f"{name} {_sized(size)}" for name, size in row["names"].items()]
+            told = f"{row['label']}: {', '.join(parts)}"
+            lines.append(f"    {one_line(told)}")
+        return lines

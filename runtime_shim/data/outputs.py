@@ -7,8 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Optional
 
-from runtime_shim.data.slots import keeping
-from runtime_shim.data.values import check_value, read_output, read_regular
+from runtime_shim.data.values import check_value, keeping, read_output, read_regular
 from runtime_shim.engine.lifecycle import Done, Extension, Perform, Waiting
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session

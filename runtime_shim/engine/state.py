@@ -9,9 +9,9 @@ from contextlib import suppress
 from typing import Any, Optional
 
 from runtime_shim.engine.journal import Record, at_once, encode, read_journal
-from runtime_shim.engine.leftover import is_alive
 from runtime_shim.engine.private import opened_folder, refuse_links
 from runtime_shim.engine.program import RefusedError, naming
+from runtime_shim.engine.signals import is_alive
 
 ENDED = ("complete", "stop")
 OURS, FORMAT = ".rdc", 1  # where states are, the format of journals

@@ -10,8 +10,8 @@ from runtime_shim.operator.mocks import KIND_OF, MocksByKind, Reply, mocks_in, r
 from runtime_shim.tasks.conversing import ANSWERS, PROMPTS, Calls
 from runtime_shim.tasks.exchange import Answered
 from runtime_shim.tasks.files import read_text
+from runtime_shim.tasks.speaking import Trying
 from runtime_shim.tasks.tally import tally
-from runtime_shim.tasks.trying import Trying
 
 TASKS = ("agent", "parallel", "tool")
 

@@ -11,8 +11,8 @@ from runtime_shim.engine.display import clean, one_line
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import Table
 from runtime_shim.tasks.exchange import Answered, Call, exchange
-from runtime_shim.tasks.interrupted import Calling
 from runtime_shim.tasks.reading import decoded
+from runtime_shim.tasks.shell import Calling
 
 PROMPTS, ANSWERS = "prompts", "answers"
 # By which a process tells the runner of GitHub something, or acts as the job.

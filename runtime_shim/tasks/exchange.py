@@ -1,16 +1,19 @@
 """Exchanges with processes: a text to standard input, what comes on standard output captured (I11)."""
 
 import codecs
+import json
 import os
 import select
+import shlex
 import signal
+import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Callable, NamedTuple
 
-from runtime_shim.engine.leftover import signal_groups
+from runtime_shim.engine.signals import signal_groups
 from runtime_shim.tasks.process import PATIENCE, Code, Processes, in_words
 from runtime_shim.tasks.reading import LARGEST_ANSWER
 
@@ -185,3 +188,17 @@ def _answered(one: Exchange, code: Code) -> Answered:
     if one.is_too_long:
         return Answered(b"", f"more than {LARGEST_ANSWER:,} bytes")
     return Answered(bytes(one.answer), in_words(code))
+
+
+class SearchError(Exception):
+    """What kept a process from looking for a pattern."""
+
+
+def child_says(processes: Processes, code: str, given: object, seconds: int, *flags: str) -> bytes:
+    """Return what a small program of Python says of a JSON value, in a process of its own."""
+    words = [sys.executable, "-I", *flags, "-W", "ignore", "-c", code, str(seconds)]
+    call = Call(f"exec {shlex.join(words)}", os.environb, json.dumps(given).encode(), lambda _lines: None)
+    (answered,) = exchange(processes, [call], seconds)
+    if answered.trouble:
+        raise SearchError(answered.trouble)
+    return answered.answer

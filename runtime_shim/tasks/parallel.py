@@ -3,17 +3,16 @@
 from contextlib import suppress
 from typing import Optional
 
-from runtime_shim.data.contexts import above
-from runtime_shim.data.durations import number_of
+from runtime_shim.data.agreed import number_of
 from runtime_shim.engine.display import clean
 from runtime_shim.engine.lifecycle import Done, Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.walk import filled
-from runtime_shim.tasks.agents import Commanded
+from runtime_shim.tasks.agent import Commanded, above
 from runtime_shim.tasks.conversing import Calls, answer_of
 from runtime_shim.tasks.exchange import Answered
-from runtime_shim.tasks.reading import joined_answer, joined_word
+from runtime_shim.tasks.verdicts import joined_answer, joined_word
 
 Given = dict[int, Optional[str]]
 

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Callable, Optional
 
-from runtime_shim.engine.leftover import signal_groups
-from runtime_shim.engine.signals import FORWARDED, Interrupted, Signals
+from runtime_shim.engine.signals import FORWARDED, Interrupted, Signals, signal_groups
 
 PATIENCE = 10  # seconds from a stop signal, or from the end of a time limit (I21), to SIGKILL
 IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and by this runner

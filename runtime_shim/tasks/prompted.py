@@ -7,8 +7,7 @@ from runtime_shim.engine.dialog import MEANINGS
 from runtime_shim.engine.lifecycle import Done, Extension
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Session
-from runtime_shim.tasks.agent import AGENT
-from runtime_shim.tasks.agents import named
+from runtime_shim.tasks.agent import AGENT, named
 from runtime_shim.tasks.ask import Prompts
 from runtime_shim.tasks.conversing import Conversing, answer_of
 from runtime_shim.tasks.reading import AGENT_SECONDS

@@ -1,4 +1,4 @@
-"""Replies: texts that a person types, or that a file of answers has."""
+"""Replies that are texts, typed or from a file of answers, and the questions that take them (I10)."""
 
 import json
 import re
@@ -6,11 +6,13 @@ import sys
 from collections.abc import Iterator
 from typing import Any, Optional, Union
 
+from runtime_shim.engine.dialog import words_of
 from runtime_shim.engine.display import Display, one_line
-from runtime_shim.engine.lifecycle import Extension, Performers
+from runtime_shim.engine.lifecycle import Done, Extension, Performers
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.signals import Interrupted, Signals
-from runtime_shim.tasks.ask import Answer, Problem
+from runtime_shim.engine.walk import filled
+from runtime_shim.tasks.ask import Answer, Asking, Problem
 
 LARGEST_REPLY = 1 << 20  # bytes
 PASSED = ("pass", "fail", "yes", "no")
@@ -171,3 +173,76 @@ class Replies(Extension):
     def reply(self, reply: str) -> str:
         """Return the reply that a word stands for."""
         return taken_from(reply)
+
+
+class Questions(Asking):
+    """Gets the replies of steps that ask for a text."""
+
+    def perform(self, name: str, node: Table) -> Done:
+        """Show a prompt and get the reply."""
+        session = self.session
+        for line in session.texts(node, "prompt") + session.texts(node, "block") + self._listed(node):
+            session.display.line(line)
+        session.heed()
+        done = self.from_file(name)
+        while done is None and session.is_interactive:
+            reply = typed(session.display, session.signals, self._asked(name, node))
+            if reply is None:
+                break
+            try:
+                done = self.given(name, self._chosen(node, reply), "answered here")
+            except RefusedError as error:
+                session.display.line(f"{error}")
+        if done is None:
+            raise self.wait(name, node)
+        return done
+
+    def preview(self, name: str, node: Table) -> Done:
+        """Take the reply of the file, or else the first word."""
+        return self.from_file(name) or Done(words_of(node)[0], "assumed")
+
+    def given(self, name: str, reply: str, how: str) -> Done:
+        """Read a reply: the text of the outcome is the reply."""
+        node, text = self.session.program["nodes"][name], check_reply(reply)
+        if node["task"] == "input":
+            return self.session.told(Done("pass", how), text.strip(AROUND))
+        if node["task"] == "confirm":
+            word = text.strip().lower()
+            if word not in ("yes", "no"):
+                raise RefusedError(f"{one_line(text)}: expected yes or no")
+            return self.session.told(Done(word, how), word)
+        options = self._options(node)
+        if text not in options:
+            raise RefusedError(f"{one_line(text)}: expected one of {one_line(', '.join(options))}")
+        return self.session.told(Done(node["words"][options.index(text)], how), text)
+
+    def _options(self, node: Table) -> list[str]:
+        options: list[str] = node["options"] if "options" in node else node["words"]
+        return [filled(node, option, self.session.state.registers) for option in options]
+
+    def _listed(self, node: Table) -> list[str]:
+        options = self._options(node) if node["task"] == "select" else []
+        return [f"    {number}. {one_line(option)}" for number, option in enumerate(options, start=1)]
+
+    def _chosen(self, node: Table, reply: str) -> str:
+        """Take the number of an option for the option, unless an option is that number."""
+        options = self._options(node) if node["task"] == "select" else []
+        is_number = reply.isdecimal() and reply.isascii() and reply not in options and len(reply) < 9
+        return options[int(reply) - 1] if is_number and 0 < int(reply) <= len(options) else reply
+
+    def _asked(self, name: str, node: Table) -> str:
+        choices = {"confirm": " [yes/no]", "select": f" [1-{len(words_of(node))}]"}
+        return f"{self.session.label(name)}{choices.get(node['task'], ':')}"
+
+    @staticmethod
+    def replies(node: Table) -> list[str]:
+        """Return the replies that a step that waits takes; `-` is for a text that only the run knows."""
+        words = list(words_of(node))
+        is_filled = "options" in node or any(key in word for key in node.get("placeholders", ()) for word in words)
+        return ["-"] if node["task"] == "input" or is_filled else words
+
+
+class Asked(Extension):
+    """Programs with such questions."""
+
+    performers = {"confirm": Questions, "input": Questions, "select": Questions}

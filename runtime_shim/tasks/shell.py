@@ -1,11 +1,84 @@
-"""Commands: run by a shell (M2)."""
+"""Commands: run by a shell (M2), and what is left to decide where one was interrupted half done (R2)."""
 
-from runtime_shim.engine.display import duration
-from runtime_shim.engine.lifecycle import Done, Extension
-from runtime_shim.engine.program import Table
-from runtime_shim.engine.walk import attempt_of
-from runtime_shim.tasks.interrupted import Calling
-from runtime_shim.tasks.process import in_words
+import errno
+import os
+from contextlib import suppress
+from typing import Optional
+
+from runtime_shim.engine.dialog import BINARY
+from runtime_shim.engine.display import duration, one_line
+from runtime_shim.engine.lifecycle import Done, Extension, Performer, Waiting
+from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.session import Session
+from runtime_shim.engine.signals import end_groups, started_at
+from runtime_shim.engine.walk import attempt_of, instances_of
+from runtime_shim.tasks.process import Processes, in_words
+
+MEANT = {"pass": "it passed", "fail": "it failed"}
+
+
+class Calling(Performer):
+    """Does steps by calling processes."""
+
+    noun = "command"
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._environment = {**os.environb, b"RDC_RUN_ID": session.state.begin["run"].encode()}
+        self.processes = Processes(session.signals, session.is_interactive, self._began)
+
+    def _began(self, group: int) -> None:
+        with suppress(RefusedError):  # a full disk is no reason to end a command half-way; its outcome will tell
+            self.session.record({"kind": "process", "pid": group, "since": started_at(group)}, sync=False)
+
+    def environment(self, node: Table, **more: str) -> dict[bytes, bytes]:
+        """Return the environment of what a step calls (M4, I7)."""
+        title, now = self.session.filled(node, "title").replace("\0", "\ufffd"), self.session.state.registers
+        own = {"RDC_STEP": self.session.state.node, "RDC_TITLE": title[:16_384]}  # a variable has 128 KiB at most
+        found: Table = {**own, "RDC_ATTEMPT": attempt_of(node, now), **more}
+        found.update(instances_of(node, now))
+        for look in self.session.at("variables"):
+            found = {**look(node, now), **found}
+        return {**self._environment, **{key.encode(): str(value).encode() for key, value in found.items()}}
+
+    def not_begun(self, name: str, error: OSError) -> RefusedError:
+        """Leave a step whose process could not be started: it has no outcome (M2)."""
+        self.session.rest()
+        size = sum(len(key) + len(value) + 2 for key, value in self._environment.items())
+        large = f"the environment has {size:,} bytes; unset what is large in it"
+        hint = large if error.errno == errno.E2BIG else "once the system can start processes again"
+        reason = f"{self.session.label(name)} was not begun: its shell cannot be started: {error.strerror}"
+        return RefusedError(f"{hint}, then: {self.session.call('resume')}", reason)
+
+    def recover(self, name: str) -> Optional[Done]:
+        """Decide about a step that was interrupted, as options or the operator say (R2)."""
+        session, options, label = self.session, self.session.options, self.session.label(name)
+        again, running = session.call("resume", "--rerun-interrupted"), session.state.left_behind()
+        if running:  # then nothing can be decided, unless the options say that it is to be ended
+            still = f"{label}: its {self.noun} still runs (pid {', '.join(str(one['pid']) for one in running)})"
+            if options.assume:
+                raise RefusedError(f"{still}; wait until it ends, or stop it and run it again: {again}")
+            if not options.rerun_interrupted:
+                raise Waiting(still, "wait until it ends and resume, or stop it and run it again:", f"  {again}")
+            session.display.line(f"{still}; ending it")
+            end_groups(running)
+        if options.rerun_interrupted or options.assume:  # of which there is only one
+            return self.assumed(name, options.assume) if options.assume else None
+        node, unknown = session.program["nodes"][name], "rdc cannot tell whether it finished."
+        if session.is_interactive and "words" not in node:
+            session.display.line(f"{label} ({one_line(node['at'])}) was interrupted; {unknown}")
+            choice = session.ask("Did it pass, did it fail, or run it again?", "pass/fail/again")
+            if choice is not None:
+                return None if choice == "again" else Done(choice, "as the operator says")
+        words = node.get("words", BINARY)
+        choices = [f"  {MEANT.get(word, word) + ':':15} {session.call('resume', '--assume', word)}" for word in words]
+        raise Waiting(f"{label} was interrupted; {unknown} To decide:", f"  run it again:   {again}", *choices)
+
+    def assumed(self, name: str, word: str) -> Done:
+        """Take the word of the operator for what came of a step (I16)."""
+        if word not in self.session.program["nodes"][name].get("words", BINARY):
+            raise RefusedError(f"{name} cannot have the outcome {word}")
+        return Done(word, "as assumed")
 
 
 class Commands(Calling):

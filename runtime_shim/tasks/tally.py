@@ -3,8 +3,7 @@
 import collections
 from typing import Optional
 
-from runtime_shim.data.agreed import OfMore, agreed
-from runtime_shim.data.durations import number_of
+from runtime_shim.data.agreed import OfMore, agreed, number_of
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.state import State

@@ -13,7 +13,7 @@ from backends.python.table import table
 from compiler.ir.program import Program, jumps_of
 from compiler.ir.semantics import Machine, Outcome
 from compiler.passes import optimise
-from runtime_shim.data.slots import keeping
+from runtime_shim.data.values import keeping
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.state import State
 from runtime_shim.engine.walk import advance, attempt_of, follow

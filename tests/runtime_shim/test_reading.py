@@ -15,10 +15,8 @@ from runtime_shim.tasks.reading import (
     decoded,
     extracted,
     in_json,
-    joined_answer,
-    joined_word,
-    read_word,
 )
+from runtime_shim.tasks.verdicts import joined_answer, joined_word, read_word
 
 WORDS = ("APPROVED", "REJECTED", "NOT APPROVED", "Done", "+1")
 

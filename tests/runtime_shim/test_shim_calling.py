@@ -15,7 +15,7 @@ import yaml
 from compiler.ir.program import Artifact, Context, Group
 from runtime_shim.data.artifact import write_whole
 from runtime_shim.engine.state import Store
-from runtime_shim.tasks.trying import Trying
+from runtime_shim.tasks.speaking import Trying
 from tests.runtime_shim.shim_process import kill, wait_until
 from tests.runtime_shim.shim_programs import (
     ORIGIN,

@@ -16,7 +16,7 @@ from typing import Any, cast
 import pytest
 
 from runtime_shim.engine.signals import held_back
-from runtime_shim.operator import noticing
+from runtime_shim.operator import notices
 from runtime_shim.operator.logs import LONGEST_LINE, Log
 from tests.runtime_shim.shim_operator import TWO, logs
 from tests.runtime_shim.shim_process import Place, ask, kill, program, shell, wait_until
@@ -173,9 +173,9 @@ def test_a_notice_is_left_even_if_that_is_told_as_soon_as_it_has_begun(monkeypat
         return pid
 
     monkeypatch.setattr(os, "posix_spawnp", interrupted)
-    monkeypatch.setattr(noticing, "NOTICE_SECONDS", 5)
+    monkeypatch.setattr(notices, "NOTICE_SECONDS", 5)
     begun = time.monotonic()
     with held_back() as signals:
-        said = noticing._told(cast("Any", SimpleNamespace(signals=signals)), "sleep 60", b"")
+        said = notices._told(cast("Any", SimpleNamespace(signals=signals)), "sleep 60", b"")
     assert said.startswith("the command was ended")
     assert time.monotonic() - begun < 4

@@ -10,7 +10,7 @@ from backends.python.table import table
 from compiler.ir.edges import Add, AtLeast, CounterTest, Reset, Set
 from compiler.ir.semantics import Machine, Outcome
 from compiler.ir.tasks import Branch, Task, alphabet
-from runtime_shim.data.slots import keeping
+from runtime_shim.data.values import keeping
 from runtime_shim.engine.walk import advance, filled, follow
 from tests.runtime_shim.shim_programs import (
     Ask,

@@ -14,10 +14,16 @@ import pytest
 
 from runtime_shim.contract import validating
 from runtime_shim.contract.contract import LateError, attempt_so_far
-from runtime_shim.contract.evidence import checked_evidence, in_utc, records_in, whole_evidence
+from runtime_shim.contract.evidence import (
+    checked_evidence,
+    in_utc,
+    json_or_text,
+    read_strictly,
+    records_in,
+    whole_evidence,
+)
 from runtime_shim.contract.guarding import contents, guarded, rules_of, strings_in, whole_words
 from runtime_shim.contract.safe_paths import UnsafeError
-from runtime_shim.contract.strict_json import json_or_text, read_strictly
 from runtime_shim.contract.validating import checked
 from runtime_shim.engine.state import State
 from tests.runtime_shim.shim_stages import EXECUTE, compiled, direct, found, stage

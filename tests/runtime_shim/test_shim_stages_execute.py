@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from runtime_shim.contract.contract import LateError
-from runtime_shim.contract.git_calls import STATUS, repository_says
+from runtime_shim.contract.tools import STATUS, repository_says
 from runtime_shim.contract.validating import checked
 from tests.runtime_shim.shim_process import ROOT, Screen, is_gone, kill, wait_until
 from tests.runtime_shim.shim_programs import Compiled

@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from runtime_shim.contract.built_in_tools import BUILT_IN_CALLS, built_in_result
 from runtime_shim.contract.contract import Stages
-from runtime_shim.contract.git_calls import ToolError
 from runtime_shim.contract.tool_schemas import BUILT_IN, unfit_arguments, unfit_schema
+from runtime_shim.contract.tools import BUILT_IN_CALLS, ToolError, built_in_result
 from tests.runtime_shim.shim_stages import EXECUTE, compiled, direct, found, stage
 
 # --- Schemas ---------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any
 from unittest.mock import patch
 
 from runtime_shim.contract.contract import Found, Stages
-from runtime_shim.contract.kinds import StepStages
+from runtime_shim.contract.resuming import StepStages
 from runtime_shim.editions import main
 from runtime_shim.engine.program import Host
 

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from runtime_shim.contract.resuming import Specification
-from runtime_shim.contract.run_steps import ALLOWED, IllegalTransitionError, change, run_step
-from runtime_shim.contract.run_timeline import timeline_lines
+from runtime_shim.contract.timeline import ALLOWED, IllegalTransitionError, change, run_step, timeline_lines
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.session import Session
 from tests.stepspecs.invariants import read_records

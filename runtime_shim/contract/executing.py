@@ -13,10 +13,9 @@ from runtime_shim.contract.contract import (
     found_so_far,
     spec_of,
 )
-from runtime_shim.contract.evidence import checked_evidence, records_in
+from runtime_shim.contract.evidence import checked_evidence, read_strictly, records_in
 from runtime_shim.contract.safe_paths import UnsafeError, inside
-from runtime_shim.contract.stage_outputs import evidence_ids
-from runtime_shim.contract.strict_json import read_strictly
+from runtime_shim.contract.stages import evidence_ids
 from runtime_shim.data.values import read_regular
 from runtime_shim.engine.dialog import BINARY
 from runtime_shim.engine.lifecycle import Done, Waiting

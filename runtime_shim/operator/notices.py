@@ -6,9 +6,9 @@ import signal
 import time
 
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.leftover import signal_groups
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.session import Session
+from runtime_shim.engine.signals import signal_groups
 from runtime_shim.engine.state import utc_now
 
 TOLD = ("run_waiting", "run_interrupted", "run_finished")

@@ -1,0 +1,84 @@
+"""Verdicts: the word that an answer says, and how those of several agents are joined (I12, I14). Pure."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Callable, Optional
+
+from runtime_shim.tasks.reading import COLOURS
+
+
+def keywords_in(answer: str, keywords: Iterable[str]) -> set[str]:
+    """Return the keywords of the line that decides; several are ambiguous (I12)."""
+    ordered = sorted(keywords, key=len, reverse=True)
+    alternatives = "|".join(f"({re.escape(keyword)})" for keyword in ordered)
+    # Underscores around a word are emphasis of Markdown; within one they belong to it.
+    exact, alike = (re.compile(rf"(?<!\w)_*(?:{alternatives})(?!_*[^\W_])", flags) for flags in (0, re.IGNORECASE))
+    said: set[str] = set()
+    for line in reversed(answer.split("\n")):
+        found, folded = (
+            {ordered[match.lastindex - 1] for match in pattern.finditer(line) if match.lastindex}
+            for pattern in (exact, alike)
+        )
+        if found:  # what an earlier line says in exact case may be a quotation, and so may the word below it
+            return found | said
+        said = said or folded
+    return said
+
+
+def is_found(pattern: str, answer: str) -> bool:
+    """Tell whether a validation pattern matches somewhere in an answer (I12)."""
+    return re.search(pattern, answer, re.IGNORECASE) is not None
+
+
+def read_word(
+    answer: Optional[str],
+    keywords: Sequence[str],
+    validation: Optional[str] = None,
+    excused: Iterable[str] = (),
+    search: Callable[[str, str], bool] = is_found,
+) -> str:
+    """Return the word of an answer, or of none (I12)."""
+    if keywords:
+        return _decided(answer, keywords, validation, excused, search)
+    return "pass" if answer else "fail"
+
+
+def _decided(
+    answer: Optional[str],
+    keywords: Sequence[str],
+    validation: Optional[str],
+    excused: Iterable[str],
+    search: Callable[[str, str], bool],
+) -> str:
+    if not answer:
+        return "failed"
+    answer = COLOURS.sub("", answer)
+    found = keywords_in(answer, keywords)
+    is_excused = len(found) == 1 and bool(found & set(excused))
+    if validation is not None and not is_excused and not search(validation, answer):
+        return "invalid"
+    if len(found) > 1:
+        return "ambiguous"
+    return found.pop() if found else "none"
+
+
+def joined_word(words: Sequence[str], check: str, failing: Iterable[str] = (), unanimous: Iterable[str] = ()) -> str:
+    """Join the words of entries (I14); `fail` fails."""
+    for trouble in ("failed", "invalid", "ambiguous"):
+        if trouble in words:
+            return trouble
+    if words[0] in set(unanimous) and len(set(words)) == 1:
+        return words[0]
+    counted = [word for word in words if word != "none" and word not in set(unanimous)]
+    bad = [word for word in counted if word in set(failing)]
+    good = [word for word in counted if word not in set(failing)]
+    if check == "any":
+        return (good or bad or ["none"])[0]
+    if bad:
+        return bad[0]
+    return "ambiguous" if len(set(good)) > 1 else (good or ["none"])[0]
+
+
+def joined_answer(answers: Iterable[Optional[str]]) -> str:
+    """Return the text of a parallel step: its answers, an empty line between two (I14)."""
+    return "\n\n".join(answer for answer in answers if answer)
