@@ -35,16 +35,16 @@ _VALUES = (
     *("operator.moving", "operator.signing"),
 )
 _OPERATOR = ("operator.by_hand", "operator.logs", "operator.notices", "operator.several_runs")
-_CALLS = ("tasks.exchange", "tasks.conversing", "tasks.pairs")
+_CALLS = ("data.whole_files", "tasks.exchange", "tasks.conversing", "tasks.pairs")
 _AGENTS = (
     *("data.agreed", *_CALLS, "tasks.verdicts", "tasks.tally", "tasks.speaking", "tasks.recipes", "tasks.agent"),
-    *("tasks.prompted", "tasks.tool", "tasks.parallel", "data.report_files", "data.reports", "data.artifact"),
+    *("tasks.prompted", "tasks.tool", "tasks.parallel", "data.reports", "data.artifact"),
     *(*_OPERATOR, "operator.mocks", "operator.mocked"),
 )
 _CONTRACT = (
     *(*_CALLS, "contract.step_builder", "contract.contract", "contract.evidence", "contract.safe_paths"),
     *("contract.guarding", "contract.validating", "contract.tool_schemas", "contract.tools", "contract.stages"),
-    *("contract.executing", "data.report_files", "contract.timeline", "contract.run_records", "contract.resuming"),
+    *("contract.executing", "contract.timeline", "contract.run_records", "contract.resuming"),
     *("contract.run_files", "contract.run_reports", *_OPERATOR, "operator.mocks", "operator.stage_mocks"),
 )
 

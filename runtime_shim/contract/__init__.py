@@ -1,5 +1,6 @@
 """The contract of step specifications: their stages, checks, tools, evidence and records.
 
-`contract` is what all stages share, `kinds` lists them; each `stage_` module is one. The `run_` modules write what a
-run leaves on disk, `resuming` says how a stopped one goes on.
+`step_builder` makes a table of the facts of a step. `contract` is what all stages share; `stages`, `executing` and
+`tools` do them, with `guarding` and `validating` for what is checked and `safe_paths` for the files of the project.
+`timeline`, `run_records`, `run_files` and `run_reports` write what a run leaves, `resuming` says how one goes on.
 """

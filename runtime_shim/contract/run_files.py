@@ -2,15 +2,16 @@
 
 import json
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Optional
 
 from runtime_shim.contract.run_records import RunRecords
 from runtime_shim.contract.timeline import RecordTexts
-from runtime_shim.data.report_files import open_new
+from runtime_shim.data.whole_files import put
 from runtime_shim.engine.journal import Record, at_once, read_journal
 from runtime_shim.engine.lifecycle import Extension
-from runtime_shim.engine.private import is_link
+from runtime_shim.engine.private import PRIVATE, Folder, is_link
 from runtime_shim.engine.program import RefusedError, Table, naming
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State, utc_now
@@ -36,41 +37,33 @@ class RunFiles:
 
     def write(self) -> None:
         """Write what has changed, in the records or by somebody on disk: events first, the manifest last (B14)."""
-        self.make_folder()
-        for name, text in self._texts.of(self.records.files()).items():
-            path = os.path.join(self.folder, f"{name}.json")
-            if self._written.get(name) != (text, marks_of(path)):
+        with self.opened() as folder:
+            for name, text in self._texts.of(self.records.files()).items():
+                path = os.path.join(self.folder, f"{name}.json")
+                if self._written.get(name) == (text, marks_of(path)):
+                    continue
                 try:
-                    self._write(f"{name}.json", text)
+                    put(folder, f"{name}.json", text.encode("utf-8", "replace"))
                 except OSError as error:
                     reason = f"{error.strerror}; when it can be written: {self._again}"
                     raise OSError(error.errno, reason, path) from None
                 self._written[name] = (text, marks_of(path))
 
-    def make_folder(self) -> None:
-        """Make the folder; what a command may have put in the place of that beside the journal is not followed."""
-        if not self._is_own:
-            os.makedirs(self.folder, exist_ok=True)
-            return
+    @contextmanager
+    def opened(self) -> Iterator[Folder]:
+        """Open the folder and make it; what a command may have put in the place of that in the state is replaced."""
+        within = self._store.within
         with naming(self.folder):
-            if is_link(self._run, self._store.within.at):
-                os.unlink(self._run, dir_fd=self._store.within.at)
-            self._store.within.inner(f"{self._run}/")
-
-    def _write(self, name: str, text: str) -> None:
-        data, draft = text.encode("utf-8", "replace"), os.path.join(self.folder, f".{name}.new")
-        if self._is_own:
-            self._store.within.put(f"{self._run}/{name}", data, lasts=True)
-            return
-        with open_new(draft) as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, os.path.join(self.folder, name))
-        with naming(self.folder):
-            folder = os.open(self.folder, os.O_RDONLY)
-            os.fsync(folder)
-            os.close(folder)
+            if self._is_own and is_link(self._run, within.at):
+                os.unlink(self._run, dir_fd=within.at)
+            if not self._is_own:
+                os.makedirs(self.folder, exist_ok=True)
+            folder = within.enter(self._run) if self._is_own else Folder(os.open(self.folder, os.O_RDONLY), self.folder)
+        folder.mode = PRIVATE
+        try:
+            yield folder
+        finally:
+            os.close(folder.at)
 
     def place_of_other(self) -> Optional[str]:
         """Return where the files of another run that lie here belong; None for none. Refuses what is in the way."""
@@ -160,8 +153,8 @@ class Files(Extension):
             if session.is_same(session.state):  # another version may yet be refused
                 self._run.write()
         elif "run_dir" in session.state.begin:  # what cannot be written to is refused before anything is recorded
-            self._run.make_folder()
-            self._run.place_of_other()
+            with self._run.opened():
+                self._run.place_of_other()
 
     def event(self, event: str, fields: Record) -> None:
         """Write the files of a run that begins."""

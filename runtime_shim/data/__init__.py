@@ -1,5 +1,6 @@
 """What flows between steps: inputs, outputs, secrets, limits, reports and the artifact of a run.
 
-`slots` and `values` hold the strings, `fitting` says whether one is allowed, `contexts` what an agent is shown,
-`limits` how long a run and its pauses may take, `report_files` and `artifact` what a run leaves.
+`values` keeps strings and gives them to commands, `outputs` takes those of commands, `fitting` says whether one is
+allowed. `shared` fills in what a document need not say. `limits` and `agreed` bound a run, `secrets` hides what nobody
+may see; `reports` and `artifact` are what a run leaves, by `whole_files`.
 """

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Optional
 
 from runtime_shim.data.agreed import OfMore, agreed
+from runtime_shim.data.whole_files import put
 from runtime_shim.engine.display import one_line
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
@@ -75,7 +76,7 @@ class Artifact(Extension):
         name = f"{session.program['name']}.{SUFFIXES.get(session.filled(artifact, 'type'), OTHER)}"
         path, data = out or os.path.join(session.store.folder, name), session.mask(text).encode("utf-8", "replace")
         try:
-            write_whole(path, data, f".{os.getpid()}") if out else session.store.within.put(name, data, lasts=True)
+            write_whole(path, data, f".{os.getpid()}") if out else put(session.store.within, name, data)
         except OSError as error:
             raise RefusedError(
                 f"to write it: {session.call('resume', '--out', 'FILE')}",

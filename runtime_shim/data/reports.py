@@ -2,7 +2,7 @@
 
 import os
 
-from runtime_shim.data.report_files import add_block, report_blocks
+from runtime_shim.data.whole_files import add_block, inner, report_blocks
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Done, Extension
 from runtime_shim.engine.program import RefusedError, Table
@@ -63,7 +63,8 @@ class Reports(Extension):
     def event(self, event: str, _fields: Table) -> None:
         """Make the folder where a run begins or goes on."""
         if event == "run_started":
-            self.session.store.within.inner(f"{REPORTS}/")
+            with inner(self.session.store.within, REPORTS):
+                pass
 
     def after_step(self, _move: Move) -> None:
         """Write where a step is done."""
@@ -74,7 +75,8 @@ class Reports(Extension):
         session, finished = self.session, self.session.state.finished
         for report, (place, text) in (finished[-1] if finished else {}).get("reports", {}).items():
             try:
-                add_block(REPORTS, report, place, text, session.store.within.at)
+                with inner(session.store.within, REPORTS) as folder:
+                    add_block(folder, report, place, text)
             except OSError as error:
                 again = f"once it can be written: {session.call('resume')}"
                 raise RefusedError(again, f"the report {report} cannot be written: {error.strerror}") from None

@@ -33,7 +33,6 @@ class Folder:
 
     def __init__(self, at: int, shown: str) -> None:
         self.at, self.shown, self.mode = at, shown, stat.S_IMODE(os.fstat(at).st_mode)
-        self._inner: dict[str, "Folder"] = {}
 
     @contextmanager
     def naming(self, name: str) -> Iterator[None]:
@@ -56,44 +55,14 @@ class Folder:
                 os.fsync(self.at)
             return Folder(os.open(name, DIRECTORY, dir_fd=self.at), os.path.join(self.shown, name))
 
-    def _has(self, name: str) -> bool:
-        """Tell whether a directory in it is open, and no command has put anything else in its place."""
-        with suppress(KeyError, OSError):
-            now = os.stat(name, dir_fd=self.at, follow_symlinks=False)
-            return os.path.samestat(os.fstat(self._inner[name].at), now)
-        return False
-
-    def inner(self, path: str) -> tuple["Folder", str]:
-        """Return the directory in it that a path of one or two names leads to, and the last name."""
-        folder, _, name = path.rpartition("/")
-        if folder and not self._has(folder):
-            self._inner[folder] = self.enter(folder)
-        return self._inner.get(folder, self), name
-
-    def open(self, path: str, flags: int) -> int:
+    def open(self, name: str, flags: int) -> int:
         """Open a file in it; one that is made has the mode of the directory."""
-        folder, name = self.inner(path)
-        with folder.naming(name):
-            file = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600, dir_fd=folder.at)
+        with self.naming(name):
+            file = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600, dir_fd=self.at)
             if flags & os.O_CREAT:
                 with suppress(PermissionError):  # another operator has made it
-                    os.fchmod(file, folder.mode & 0o666)
+                    os.fchmod(file, self.mode & 0o666)
             return file
-
-    def put(self, path: str, data: bytes, lasts: bool = False) -> None:
-        """Write a file in it that has its name once it is whole; what has that name now is replaced."""
-        folder, name = self.inner(path)
-        with folder.naming(name):
-            with suppress(FileNotFoundError):
-                os.unlink(f".{name}.new", dir_fd=folder.at)
-            with open(folder.open(f".{name}.new", os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
-                file.write(data)
-                file.flush()
-                if lasts:
-                    os.fsync(file.fileno())
-            os.replace(f".{name}.new", name, src_dir_fd=folder.at, dst_dir_fd=folder.at)
-            if lasts:
-                os.fsync(folder.at)
 
 
 def names_in(path: str) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Callable, Optional
 
+from runtime_shim.data.whole_files import inner
 from runtime_shim.engine.display import clean
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
@@ -34,7 +35,7 @@ def log_of(number: int, node: str) -> str:
     """Return the file for the step that ends as the N-th; no character of its name means anything in a path."""
     import urllib.parse
 
-    return os.path.join(LOGS, f"{number:03}-{urllib.parse.quote(node, safe='{} ')[:150]}.log")
+    return f"{number:03}-{urllib.parse.quote(node, safe='{} ')[:150]}.log"
 
 
 class Log(threading.Thread):
@@ -115,8 +116,9 @@ class LoggedProcesses(Processes):
         """Begin a command with a log."""
         session, state = self._session, self._session.state
         try:
-            name = log_of(len(state.finished) + 1, state.node)
-            self._log = Log(session.store.within.open(name, os.O_RDWR | os.O_CREAT), self._limit, session.mask)
+            with inner(session.store.within, LOGS) as folder:
+                log = folder.open(log_of(len(state.finished) + 1, state.node), os.O_RDWR | os.O_CREAT)
+            self._log = Log(log, self._limit, session.mask)
         except OSError as error:
             session.rest()
             raise RefusedError(f"{error.filename}: {error.strerror}") from None
@@ -164,7 +166,7 @@ class Logs(Extension):
         done = facts["finished"]
         if record is None or record is not done[-1] or record["outcome"] != "fail":
             return []
-        path = os.path.join(self.session.store.directory, log_of(len(done), record["step"]))
+        path = os.path.join(self.session.store.directory, LOGS, log_of(len(done), record["step"]))
         try:
             with open(path, "rb") as file:
                 file.seek(max(os.path.getsize(path) - SHOWN_BYTES, 0))

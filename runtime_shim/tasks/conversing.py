@@ -3,10 +3,10 @@
 import os
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Optional
 from urllib.parse import quote
 
+from runtime_shim.data.whole_files import inner, put
 from runtime_shim.engine.display import clean, one_line
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import Table
@@ -77,11 +77,12 @@ class Conversing(Calling):
     def keep(self, folder: str, name: str, text: str, number: int = 0) -> int:
         """Keep a text, whole or not at all, as STEP.K for the K-th call, and return K."""
         store = self.session.store
-        directory, stem = Path(store.folder, folder), quote(name, safe="{} ")[:LONGEST_NAME]
-        while not number or (folder == PROMPTS and os.path.lexists(directory / f"{stem}.{number}")):
+        path, stem = os.path.join(store.folder, folder), quote(name, safe="{} ")[:LONGEST_NAME]
+        while not number or (folder == PROMPTS and os.path.lexists(f"{path}/{stem}.{number}")):
             number += 1
         try:
-            store.within.put(f"{folder}/{stem}.{number}", self.session.mask(text).encode("utf-8", "replace"))
+            with inner(store.within, folder) as directory:
+                put(directory, f"{stem}.{number}", self.session.mask(text).encode("utf-8", "replace"))
         except OSError as error:  # the journal is what counts
             self.session.display.line(f"    {clean(str(error.filename))}: not kept: {error.strerror}")
         return number

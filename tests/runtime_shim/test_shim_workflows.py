@@ -103,7 +103,7 @@ def test_a_report_that_cannot_be_written_is_written_later(tmp_path: Path) -> Non
 def test_what_an_agent_puts_in_place_of_a_draft_of_its_report_is_not_followed_nor_waited_for(tmp_path: Path) -> None:
     place = Compiled(tmp_path, ONE)
     for plant in ("ln -s ../../../victim", "mkfifo"):
-        done = place.run("run", "--agent", f"{plant} .rdc/deploy/reports/.notes.new; echo GOOD")
+        done = place.run("run", "--agent", f"{plant} .rdc/deploy/reports/.notes.md.new; echo GOOD")
         assert done.code == 0
         assert reports(place) == {"notes.md": "# GOOD\n"}
         assert not (tmp_path / "victim").exists()
