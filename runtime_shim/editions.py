@@ -25,8 +25,8 @@ class Edition(NamedTuple):
 
 _ENGINE = (
     *("engine.program", "engine.walk", "engine.journal", "engine.signals", "engine.private", "engine.state"),
-    *("engine.display", "engine.dialog", "engine.lifecycle", "engine.builder", "engine.session"),
-    *("engine.status", "engine.command_line", "engine.stepping", "engine.nesting"),
+    *("engine.display", "engine.dialog", "engine.lifecycle", "engine.builder", "engine.telling", "engine.session"),
+    *("engine.status", "engine.command_line", "engine.stepping"),
 )
 _COMMANDS = (*_ENGINE, "tasks.process", "tasks.shell", "tasks.ask", "operator.history")
 _VALUES = (
@@ -49,7 +49,7 @@ _CONTRACT = (
 )
 
 _FIRST = ("operator.signing.Signing",)  # a record is signed before anything else is made of it
-_BASE = ("tasks.shell.Shell", "tasks.ask.Asks", "engine.nesting.Nesting", "engine.stepping.Stepping")
+_BASE = ("tasks.shell.Shell", "tasks.ask.Asks", "engine.stepping.Stepping")
 _MORE = (
     *("data.shared.Shared", "data.inputs.Inputs", "data.inputs.TaskInput", "data.secrets.Secrets"),
     *("data.values.Variables", "data.values.Slots", "data.outputs.Outputs", "data.limits.Limit"),

@@ -121,9 +121,6 @@ class Extension:
         def open(self) -> None:
             """Read and open what the run needs."""
 
-        def enter(self, node: Table) -> None:
-            """Show something before a step is named."""
-
         def before_step(self, _name: str) -> Optional[Perform]:
             """Do something before a step, or return what is done in its place."""
             return None

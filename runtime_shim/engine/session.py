@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Callable, Optional
 
 from runtime_shim.engine.dialog import question, word_of
-from runtime_shim.engine.display import Display, clean, duration, one_line
+from runtime_shim.engine.display import Display, duration, one_line
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Done, Extension, Performer, Waiting
 from runtime_shim.engine.program import (
@@ -28,14 +28,14 @@ from runtime_shim.engine.program import (
 )
 from runtime_shim.engine.signals import Interrupted, Signals
 from runtime_shim.engine.state import ENDED, FORMAT, OURS, State, Store, utc_now
-from runtime_shim.engine.walk import Move, Registers, advance, attempt_of, filled, follow, instances_of
+from runtime_shim.engine.telling import Telling
+from runtime_shim.engine.walk import Move, advance, follow
 
 
-class Session:
+class Session(Telling):
     """One call of a program: what the operator wants, the state that is kept, and the run that it is about."""
 
     signals: Signals
-    state: State
     answers: Any = None
 
     def __init__(
@@ -278,11 +278,10 @@ class Session:
 
     def _do_next(self, name: str, again: bool = False) -> None:
         self.heed()
-        node, about, begun = self.program["nodes"][name], self._about(name), time.monotonic()
+        node, about, begun = self.program["nodes"][name], self.about(name), time.monotonic()
         details = [f"instance {'.'.join(map(str, about['instances'].values()))}"] if about["instances"] else []
         details += [f"attempt {about['attempt']}"] if about["attempt"] > 1 else []
-        for enter in self.at("enter"):
-            enter(node)
+        self.come_into(node.get("group", ""))
         self.display.started(self.places[name], self.label(name), details)
         self.emit("step_started", True, **about)
         perform = self.performers[name].perform
@@ -297,7 +296,7 @@ class Session:
     def settle(self, name: str, done: Done, seconds: float, begins: bool = True) -> None:
         """Record an outcome and where the run goes: one record (R1)."""
         move = advance(self.program, name, self.state.registers, done.outcome, done.verbs)
-        result = {**self._about(name), "outcome": done.outcome, "how": done.how, "says": move.says}
+        result = {**self.about(name), "outcome": done.outcome, "how": done.how, "says": move.says}
         result.update(seconds=round(seconds, 3), next=move.node)
         stand = self.stand(move, self.state, begins and self.store.is_there())
         word = word_of(self.program["nodes"][name], done.outcome)
@@ -308,6 +307,7 @@ class Session:
         details = ", ".join(filter(None, [done.how, duration(seconds), one_line(move.says)]))
         self.display.line(f"    {self.display.paint(word, done.outcome)}  {self.display.paint(details, 'dim')}")
         self.emit("step_finished", True, **result)
+        self.tell_passed(move)
         for look in self.at("after_step"):
             look(move)
 
@@ -341,22 +341,3 @@ class Session:
             "to keep the state where no command of the run removes it, name another folder with --state-dir",
             reason,
         )
-
-    # --- What is told of a step ---
-
-    def filled(self, node: Table, key: str, registers: Optional[Registers] = None) -> str:
-        """Return a text of a step, whole."""
-        return filled(node, node.get(key, ""), self.state.registers if registers is None else registers)
-
-    def label(self, name: str) -> str:
-        """Return a step's name and title as people read them."""
-        return one_line(f"{name} {self.filled(self.program['nodes'][name], 'title')}")
-
-    def texts(self, node: Table, key: str) -> list[str]:
-        """Return a text of a step as the lines in which it is shown."""
-        return [f"    {line}".rstrip() for line in clean(self.filled(node, key)).strip("\n").splitlines()]
-
-    def _about(self, name: str) -> Record:
-        node, now = self.program["nodes"][name], self.state.registers
-        about = {"node": name, "title": self.filled(node, "title"), "attempt": attempt_of(node, now)}
-        return {**about, "instances": instances_of(node, now)}
