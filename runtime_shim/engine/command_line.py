@@ -130,17 +130,20 @@ class Words(NamedTuple):
         due = [name for name in known if name[0] != "-"]
         rest, see = iter(words), f"(see: {self.prog} {command} --help)"
         for word in rest:
+            value: Any
             name, equals, value = word.partition("=")
             if due and not word.startswith("--"):
-                name, equals, value = due[0], "=", word
+                name, value = due[0], word
                 due = due if "..." in known[name] else due[1:]
-            if name not in known or (equals and not known[name]):
+            elif name not in known or (equals and not known[name]):
                 raise RefusedError(f"unrecognized arguments: {word} {see}")
-            if known[name] and not equals:
+            elif not known[name]:
+                value = True
+            elif not equals:
                 value = next(rest, "--")
                 if value.startswith("--"):
                     raise RefusedError(f"argument {name}: expected {known[name]} {see}")
-            found[name] = [*found[name], value] if "..." in known[name] else value if known[name] else True
+            found[name] = [*found[name], value] if "..." in known[name] else value
         if missing := [name for name in due if not found[name]]:
             raise RefusedError(f"the following arguments are required: {' '.join(missing)} {see}")
         options = {name.strip("-").replace("-", "_"): value for name, value in found.items()}

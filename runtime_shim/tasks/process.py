@@ -3,11 +3,34 @@
 import os
 import signal
 import termios
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Callable, Optional
+from typing import TYPE_CHECKING, Any, Callable, Optional
 
-from runtime_shim.engine.signals import FORWARDED, Interrupted, Signals, signal_groups
+from runtime_shim.engine.signals import FORWARDED, Interrupted, signal_groups
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    class Waiter(Protocol):
+        """What is waited by: `Signals` in the main thread of a run, anything that can be cancelled in another one."""
+
+        has_timer: bool
+
+        @property
+        def before(self) -> Iterable[int]:
+            """The signals that stay blocked in what is begun."""
+
+        @property
+        def stops(self) -> Collection[int]:
+            """The signals that mean the end."""
+
+        def wait(self) -> int:
+            """Return a stop, SIGALRM when the time is up, or SIGCHLD to have processes looked at."""
+
+        def wake_after(self, seconds: int) -> None:
+            """Have `wait` return SIGALRM after a time; 0 takes it back."""
+
 
 PATIENCE = 10  # seconds from a stop signal, or from the end of a time limit (I21), to SIGKILL
 IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and by this runner
@@ -78,7 +101,7 @@ class Processes:
     last: Code = None
     said: Any = None
 
-    def __init__(self, signals: Signals, lends: bool, began: Callable[[int], None]) -> None:
+    def __init__(self, signals: "Waiter", lends: bool, began: Callable[[int], None]) -> None:
         self._signals, self._lends, self._began, self._foreground = signals, lends, began, Foreground()
         self._is_stopping = False
 

@@ -2,8 +2,9 @@
 
 import errno
 import os
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from runtime_shim.engine.dialog import BINARY
 from runtime_shim.engine.display import duration, one_line
@@ -15,6 +16,30 @@ from runtime_shim.engine.walk import attempt_of, instances_of
 from runtime_shim.tasks.process import Processes, in_words
 
 MEANT = {"pass": "it passed", "fail": "it failed"}
+
+
+class Command(NamedTuple):
+    """A shell, what it is to do, and with which environment."""
+
+    shell: str
+    text: str
+    environment: Mapping[bytes, bytes]
+
+
+def run_command(processes: Processes, command: Command, seconds: int = 0) -> Done:
+    """Run a command: exit code 0 is PASS, all else FAIL (M2), and so is one that takes more seconds than it may.
+
+    Knows no run, and is safe in a thread whose `processes` wait for no signal. Raises OSError where it cannot begin.
+    """
+    words = [command.shell.encode(), b"-c", command.text.encode()]
+    try:
+        group = processes.spawn(command.shell, words, command.environment)
+    except FileNotFoundError:
+        return Done("fail", f"there is no {command.shell} here")
+    (code,) = processes.watch([group], seconds)
+    if code is None:
+        return Done("fail", f"timeout after {duration(seconds)}")
+    return Done("pass" if code == 0 else "fail", in_words(code))
 
 
 class Calling(Performer):
@@ -93,17 +118,11 @@ class Commands(Calling):
             for line in self.session.texts(node, "prompt"):
                 display.line(display.paint(line, "dim"))
         self.session.heed()
+        command = Command(node["shell"], self.session.filled(node, "command"), self.environment(node))
         try:
-            words = [node["shell"].encode(), b"-c", self.session.filled(node, "command").encode()]
-            group = self.processes.spawn(node["shell"], words, self.environment(node))
-        except FileNotFoundError:
-            return Done("fail", f"there is no {node['shell']} here")
+            return run_command(self.processes, command, node.get("timeout", 0))
         except OSError as error:
             raise self.not_begun(name, error) from None
-        (code,) = self.processes.watch([group], node.get("timeout", 0))
-        if code is None:
-            return Done("fail", f"timeout after {duration(node['timeout'])}")
-        return Done("pass" if code == 0 else "fail", in_words(code))
 
 
 class Shell(Extension):
