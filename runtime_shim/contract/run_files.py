@@ -160,20 +160,9 @@ class Files(Extension):
         """Write the files of a run that begins."""
         if event == "run_started" and not fields["resumed"]:
             self._run.set_aside()
-            self._write_or_rest(is_new=True)
+            self._run.write()
 
     def written(self, record: Record) -> None:
         """Bring the files up to what the journal says now."""
         if self._run.records.apply(record):
-            self._write_or_rest(is_new=record["kind"] == "done")
-
-    def _write_or_rest(self, is_new: bool) -> None:
-        """Write the files; where they cannot be written, a step that the run has just come to has not begun."""
-        try:
             self._run.write()
-        except OSError:
-            if is_new and self.session.state.condition == "running":
-                rest: Record = {"kind": "rest", "condition": "ready"}
-                self.session.store.append(rest)
-                self.session.state.apply(rest)
-            raise

@@ -210,22 +210,28 @@ class Session(Telling):
         record = self.through("record", record)
         self.store.append(record, sync)
         self.state.apply(record)
-        for follow_up in self.at("written"):
-            follow_up(record)
+        try:
+            for follow_up in self.at("written"):
+                follow_up(record)
+        except OSError:
+            if record["kind"] == "done":  # what the run has just come to has not begun
+                self.rest()
+            raise
 
     def emit(self, event: str, is_between: bool = False, **fields: object) -> None:
         """Append an event for machines."""
         fields = {"step" if key == "node" else key: value for key, value in fields.items()}
-        for tell in self.at("event"):
-            tell(event, fields)
-        if self.options.events is None:
-            return
-        about = self.through("record", {"event": event, "time": utc_now(), "run": self.state.begin["run"], **fields})
         try:
-            self.display.put(json.dumps(about) + "\n", self._events)
+            for tell in self.at("event"):
+                tell(event, fields)
+            about = {"event": event, "time": utc_now(), "run": self.state.begin["run"], **fields}
+            if self.options.events is not None:
+                self.display.put(json.dumps(self.through("record", about)) + "\n", self._events)
         except OSError as error:
             if is_between:
                 self.rest()
+            if error.filename:
+                raise
             raise RefusedError(f"{self.options.events}: cannot write the event {event}: {error.strerror}") from None
 
     def go(self, resumed: bool) -> int:
