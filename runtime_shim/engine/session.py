@@ -224,8 +224,8 @@ class Session(Telling):
         try:
             for tell in self.at("event"):
                 tell(event, fields)
-            about = {"event": event, "time": utc_now(), "run": self.state.begin["run"], **fields}
             if self.options.events is not None:
+                about = {"event": event, "time": utc_now(), "run": self.state.begin["run"], **fields}
                 self.display.put(json.dumps(self.through("record", about)) + "\n", self._events)
         except OSError as error:
             if is_between:
