@@ -76,7 +76,7 @@ def replay(records: list[Record], path: object, modes: Collection[str] = ("",)) 
     return state
 
 
-def _place(about: os.stat_result) -> tuple[int, int]:
+def _numbers(about: os.stat_result) -> tuple[int, int]:
     return about.st_dev, about.st_ino
 
 
@@ -109,7 +109,7 @@ class Store:
         is_new = not os.path.isdir(self.directory)
         self.within = opened_folder(self.directory)
         lock, path = self.within.open("lock", os.O_RDWR | os.O_CREAT), os.path.join(self.directory, "lock")
-        self._files[os.path.join(self.folder, "lock")] = _place(os.fstat(lock))
+        self._files[os.path.join(self.folder, "lock")] = _numbers(os.fstat(lock))
         with naming(path):
             for patience in (0.05, 0.1, 0.0):  # a `status` looks at the lock for an instant
                 with suppress(BlockingIOError):
@@ -144,14 +144,14 @@ class Store:
     def is_there(self) -> bool:
         """Tell whether lock and journal are still where they were; a command may have removed them."""
         with suppress(OSError):
-            return all(place == _place(os.lstat(path)) for path, place in self._files.items())
+            return all(place == _numbers(os.lstat(path)) for path, place in self._files.items())
         return False
 
     def open(self) -> None:
         """Open the journal, as it was read, for appending; a torn end is repaired."""
         self.within = self.within or opened_folder(self.directory)
         self._file = self.within.open("journal", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-        self._files[os.path.join(self.folder, "journal")] = _place(os.fstat(self._file))
+        self._files[os.path.join(self.folder, "journal")] = _numbers(os.fstat(self._file))
         with naming(self.path):
             os.ftruncate(self._file, self._size)
         if self._missing:
