@@ -136,8 +136,11 @@ class _Writer:
         known = implied(node)
         more = {key: value for key, value in more.items() if key not in known or value != known[key]}
         clears = {"clears": found} if (found := self._clears(name, node)) else {}
+        transitions = self._transitions(name, node)
+        if task == "ask" and node["question"] == _question_of(transitions):
+            del more["question"]
         settings = settings_of(prompt | command | more | clears)
-        return self._call("step" if task == "shell" else task, head, [*settings, *self._transitions(name, node)])
+        return self._call("step" if task == "shell" else task, head, [*settings, *transitions])
 
     def _retries(self, name: str, node: Table) -> bool:
         """Whether its retries are those that `retry` stands for: a transition back, and a reset on each one out."""
@@ -227,6 +230,11 @@ class _Writer:
     def _call(self, word: str, head: list[str], settings: list[str]) -> list[str]:
         self.used.add(word)
         return call_lines(word, head, settings)
+
+
+def _question_of(transitions: list[str]) -> str:
+    """The question that the transitions of a call tell, as the builder reads them."""
+    return "yes/no" if any(one.startswith(("on_yes=", "on_no=")) for one in transitions) else "pass/fail"
 
 
 def call_lines(word: str, head: list[str], settings: list[str]) -> list[str]:

@@ -58,6 +58,7 @@ def steps(draw: st.DrawFn, inputs: tuple[str, ...], values: tuple[str, ...]) -> 
     step: Table = {"title": draw(WORDS), "task": task}
     step |= {"result": "stop", "message": draw(WORDS)} if task == "end" else {"at": "a.md:3"}
     step |= {"shell": "sh", "command": draw(WORDS)} if task == "shell" else {}
+    step |= {"question": draw(st.sampled_from(["pass/fail", "yes/no"]))} if task == "ask" else {}
     texts = {name: name for name in (*inputs, *values)}
     kept = values
     if not is_usual:
