@@ -12,7 +12,7 @@ from benchmarks.compiling import RDC
 from benchmarks.document import NOTHING
 from benchmarks.figures import Figure
 from benchmarks.rounds import ROOT, alternate, elapsed
-from benchmarks.stepping import generate
+from benchmarks.stepping import compiled, generate
 
 SMALL = ROOT / "examples" / "deploy-with-rollback.runbook.md"
 
@@ -48,25 +48,36 @@ def starting(rounds: int = 21, limit: float = 20.0) -> list[Figure]:
     ]
 
 
-def first_words(rounds: int = 31, limit: float = 4.0) -> list[Figure]:
-    """A generated program of commands against an interpreter that does nothing; the median of the rounds of each.
+EDITIONS = {
+    "commands": (SMALL, 5.0),
+    "agents": (ROOT / "examples" / "workflows" / "weekly-digest.workflow.yaml", 9.0),
+    "contract": (ROOT / "examples" / "specifications" / "hello-steps.stepspec.json", 10.5),
+}
+"""A document for each edition that is measured, and how many times the start of Python its `status` may take."""
+
+
+def first_words(rounds: int = 31, generosity: float = 1.0) -> list[Figure]:
+    """A generated program of each edition against an interpreter that does nothing; the median of the rounds of each.
 
     Python compiles such a file anew each time it is started, so that every line of its runtime counts. The last figure
     holds the whole of a run with one command, a process of bash and its journal included.
     """
     with TemporaryDirectory() as name:
-        program = str(generate(Path(name), 10))
+        folder = Path(name)
 
-        def started(*words: str) -> float:
-            with TemporaryDirectory(dir=name) as folder:
-                return elapsed([sys.executable, program, *words], Path(folder), {NOTHING: "yes"})
+        def started(program: Path, *words: str) -> float:
+            with TemporaryDirectory(dir=name) as state:
+                return elapsed([sys.executable, str(program), *words], Path(state), {NOTHING: "yes"})
 
-        commands = {"--help": ("--help",), "status": ("status",), "run": ("run",)}
-        contestants = {each: partial(started, *words) for each, words in commands.items()}
-        times = alternate({"nothing": nothing, **contestants}, rounds)
+        programs = {edition: compiled(source, folder / f"{edition}.py") for edition, (source, _) in EDITIONS.items()}
+        contestants = {edition: partial(started, program, "status") for edition, program in programs.items()}
+        run = partial(started, generate(folder, 10), "run")
+        times = alternate({"nothing": nothing, "run": run, **contestants}, rounds)
     idle = median(times["nothing"])
     return [
-        Figure("a generated program, `--help`", "python3 -c pass", median(times["--help"]), idle, limit),
-        Figure("a generated program, `status`", "python3 -c pass", median(times["status"]), idle, limit),
+        *(
+            Figure(f"`status`, edition {name}", "python3 -c pass", median(times[name]), idle, generosity * limit)
+            for name, (_, limit) in EDITIONS.items()
+        ),
         Figure("a generated program, a run of one command", "python3 -c pass", median(times["run"]), idle),
     ]

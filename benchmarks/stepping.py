@@ -78,6 +78,11 @@ def generate(folder: Path, steps: int) -> Path:
     """Compile a program of so many steps that do nothing."""
     source, program = folder / f"steps-{steps}.runbook.md", folder / f"steps-{steps}.py"
     source.write_text(commands(steps), encoding="utf-8")
+    return compiled(source, program)
+
+
+def compiled(source: Path, program: Path) -> Path:
+    """Compile a document to a program."""
     command = [RDC, "compile", str(source), "--to", "python", "-o", str(program)]
     subprocess.run(command, check=True, capture_output=True)
     return program

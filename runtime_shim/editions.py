@@ -30,7 +30,7 @@ _ENGINE = (
 )
 _COMMANDS = (*_ENGINE, "tasks.process", "tasks.shell", "tasks.ask", "operator.history")
 _VALUES = (
-    *("data.shared", "data.fitting", "tasks.files", "data.inputs", "tasks.reading", "data.values"),
+    *("data.shared", "data.fitting", "data.inputs", "tasks.reading", "data.values"),
     *("data.outputs", "data.secrets", "data.limits", "tasks.replies", "tasks.gate"),
     *("operator.moving", "operator.signing"),
 )

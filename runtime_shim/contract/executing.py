@@ -2,7 +2,6 @@
 
 import json
 import os
-from pathlib import Path
 from typing import Any, Optional, Union
 
 from runtime_shim.contract.contract import (
@@ -82,7 +81,7 @@ def handed_over(session: Session, folder: str) -> Table:
     found: Table = {}
     for key, variable in HANDED.items():
         try:
-            value = value_in(Path(folder, key))
+            value = value_in(os.path.join(folder, key))
         except (ValueError, OSError) as error:
             reason = why_refused(error)
             raise ValueError(f"the file of {variable} is refused: {reason}") from None
@@ -108,7 +107,7 @@ def unrecorded(session: Session, node: Table, kept: Table) -> str:
     return "" if is_recorded or not kept.get("evidence") else "its evidence is not recorded: the step has no level"
 
 
-def value_in(path: Path) -> Any:  # noqa: ANN401 (any JSON value)
+def value_in(path: str) -> Any:  # noqa: ANN401 (any JSON value)
     """Return what a file says that an executor may have written; None for nothing. Raises ValueError and OSError."""
     content = read_regular(path)
     if len(content) > LARGEST_ANSWER:

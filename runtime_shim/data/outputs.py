@@ -4,7 +4,6 @@ import os
 import re
 import sys
 from contextlib import suppress
-from pathlib import Path
 from typing import Optional
 
 from runtime_shim.data.values import check_value, keeping, read_output, read_regular
@@ -24,7 +23,7 @@ class ValuedCommands(Commands):
         self.session.heed()
         try:
             with suppress(FileNotFoundError):
-                self._file().unlink()  # a command may have put a link there
+                os.unlink(self._file())  # a command may have put a link there
             os.close(self.session.store.within.open("output", os.O_WRONLY | os.O_CREAT | os.O_EXCL))
         except OSError as error:
             self.session.rest()
@@ -37,19 +36,19 @@ class ValuedCommands(Commands):
             return Done("fail", f"the file of RDC_OUTPUT is refused: {reason}")
         finally:
             with suppress(OSError):
-                self._file().unlink()
+                os.unlink(self._file())
         return done._replace(verbs=keeping("", values))
 
     def environment(self, node: Table, **more: str) -> dict[bytes, bytes]:
         """Add RDC_OUTPUT where outputs are kept."""
-        return super().environment(node, **more, **({"RDC_OUTPUT": str(self._file())} if "outputs" in node else {}))
+        return super().environment(node, **more, **({"RDC_OUTPUT": self._file()} if "outputs" in node else {}))
 
     def assumed(self, name: str, word: str) -> Done:
         """Take the word and the outputs that were given for what came of a step (I16)."""
         return super().assumed(name, word)._replace(verbs=keeping("", values_given(self.session, name)))
 
-    def _file(self) -> Path:
-        return Path(self.session.store.folder, "output")
+    def _file(self) -> str:
+        return os.path.join(self.session.store.folder, "output")
 
 
 def values_given(session: Session, name: str) -> dict[str, str]:

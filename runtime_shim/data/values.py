@@ -3,7 +3,6 @@
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Optional
 
 from runtime_shim.engine.dialog import words_of
@@ -100,7 +99,7 @@ def _pair(number: int, line: str, lines: Iterator[tuple[int, str]]) -> tuple[str
     return name, value
 
 
-def read_regular(path: Path) -> bytes:
+def read_regular(path: str) -> bytes:
     """Read a file that a command may have replaced by anything; one that is gone holds nothing."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)

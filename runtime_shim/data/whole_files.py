@@ -11,6 +11,13 @@ from runtime_shim.engine.private import Folder, is_link
 Blocks = dict[str, tuple[int, str]]  # of reports by name: where a block stands in the file, and the block
 
 
+def file_name(name: str) -> str:
+    """Return a name of a file for that of a step, of which nothing means anything in a path."""
+    import urllib.parse  # slow to import
+
+    return urllib.parse.quote(name, safe="{} ")[:150]
+
+
 @contextmanager
 def inner(folder: Folder, name: str) -> Iterator[Folder]:
     """Open a directory in another one, and make it."""

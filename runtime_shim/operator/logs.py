@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Callable, Optional
 
-from runtime_shim.data.whole_files import inner
+from runtime_shim.data.whole_files import file_name, inner
 from runtime_shim.engine.display import clean
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
@@ -33,9 +33,7 @@ def limit_of(given: str) -> int:
 
 def log_of(number: int, node: str) -> str:
     """Return the file for the step that ends as the N-th; no character of its name means anything in a path."""
-    import urllib.parse
-
-    return f"{number:03}-{urllib.parse.quote(node, safe='{} ')[:150]}.log"
+    return f"{number:03}-{file_name(node)}.log"
 
 
 class Log(threading.Thread):

@@ -7,9 +7,9 @@ from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.state import State
 from runtime_shim.operator.mocks import KIND_OF, MocksByKind, Reply, mocks_in, reply_to
+from runtime_shim.tasks.ask import read_text
 from runtime_shim.tasks.conversing import ANSWERS, PROMPTS, Calls
 from runtime_shim.tasks.exchange import Answered
-from runtime_shim.tasks.files import read_text
 from runtime_shim.tasks.speaking import Trying
 from runtime_shim.tasks.tally import tally
 

@@ -1,7 +1,7 @@
 """Mock runs of specifications: executors and tools answer from a file, and no process is called (`--mock`)."""
 
 import json
-from pathlib import Path
+import os
 from typing import Any, Optional
 
 from runtime_shim.contract.contract import HANDED, Stages
@@ -11,9 +11,9 @@ from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.state import State
 from runtime_shim.operator.mocks import MocksByKind, mocks_in, reply_to
+from runtime_shim.tasks.ask import read_text
 from runtime_shim.tasks.conversing import PROMPTS, Calls
 from runtime_shim.tasks.exchange import Answered
-from runtime_shim.tasks.files import read_text
 
 
 class MockedStages(Stages):
@@ -50,7 +50,8 @@ class MockedStages(Stages):
                 self.session.rest()
                 raise RefusedError(f"{self.session.options.mock}: executors: {one_line(name)}: {error}") from None
         for key in HANDED.keys() & play.handed.keys():
-            Path(folder, key).write_text(json.dumps(play.handed[key]), encoding="utf-8")
+            with open(os.path.join(folder, key), "w", encoding="utf-8") as file:
+                json.dump(play.handed[key], file)
         return int(play.code)
 
     def _next(self, kind: str, name: str, number: int) -> Any:  # noqa: ANN401 (a Reply or a Play)

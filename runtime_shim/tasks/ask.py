@@ -10,6 +10,7 @@ from runtime_shim.engine.lifecycle import Done, Extension, Options, Performer, W
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table, digest
 from runtime_shim.engine.session import Session
 
+LARGEST_INPUT = 1 << 20  # bytes of a file with inputs
 LARGEST = 16 * 1024 * 1024  # bytes of a file of answers; a pipe may have no end
 
 
@@ -41,18 +42,23 @@ def read_lines(text: str, nodes: dict[str, Table]) -> Iterator[Union[Answer, Pro
 Reader = Callable[[str, dict[str, Table]], Iterator[Union[Answer, Problem]]]
 
 
+def read_text(path: str, largest: int = LARGEST_INPUT) -> str:
+    """Read a text file that the operator names."""
+    with open(path, "rb") as file:
+        content = file.read(largest + 1)
+    if len(content) > largest:
+        raise RefusedError(f"{path}: larger than {largest:,} bytes")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise RefusedError(f"{path}: not UTF-8") from None
+
+
 class Answers:
     """The answers of a file that are still to be given, in order: not those that the run has used."""
 
     def __init__(self, path: str, nodes: dict[str, Table], used: Collection[tuple[str, int]], read: Reader) -> None:
-        with open(path, "rb") as file:
-            content = file.read(LARGEST + 1)
-        if len(content) > LARGEST:
-            raise RefusedError(f"{path}: larger than {LARGEST:,} bytes: not a file of answers")
-        try:
-            text = content.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            raise RefusedError(f"{path}: not UTF-8") from None
+        text = read_text(path, LARGEST)
         self.digest = digest(text)
         self.is_another = bool(used) and self.digest not in dict(used)
         found = list(read(text, nodes))

@@ -4,9 +4,8 @@ import os
 import re
 from collections.abc import Mapping
 from typing import Optional
-from urllib.parse import quote
 
-from runtime_shim.data.whole_files import inner, put
+from runtime_shim.data.whole_files import file_name, inner, put
 from runtime_shim.engine.display import clean, one_line
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import Table
@@ -17,7 +16,6 @@ from runtime_shim.tasks.shell import Calling
 PROMPTS, ANSWERS = "prompts", "answers"
 # By which a process tells the runner of GitHub something, or acts as the job.
 OF_RUNNER = re.compile(rb"GITHUB_(TOKEN|OUTPUT|ENV|PATH|STEP_SUMMARY|STATE)|ACTIONS_.*")
-LONGEST_NAME = 200  # characters of a file's name
 Calls = list[tuple[str, Table, str, str]]  # the name of a step or entry, what it is, its command, what it is given
 
 
@@ -77,7 +75,7 @@ class Conversing(Calling):
     def keep(self, folder: str, name: str, text: str, number: int = 0) -> int:
         """Keep a text, whole or not at all, as STEP.K for the K-th call, and return K."""
         store = self.session.store
-        path, stem = os.path.join(store.folder, folder), quote(name, safe="{} ")[:LONGEST_NAME]
+        path, stem = os.path.join(store.folder, folder), file_name(name)
         while not number or (folder == PROMPTS and os.path.lexists(f"{path}/{stem}.{number}")):
             number += 1
         try:

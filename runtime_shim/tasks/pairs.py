@@ -2,7 +2,7 @@
 
 from runtime_shim.engine.display import one_line
 from runtime_shim.engine.program import RefusedError
-from runtime_shim.tasks.files import read_text
+from runtime_shim.tasks.ask import read_text
 
 
 def pairs(place: str, words: list[str]) -> dict[str, str]:

@@ -64,7 +64,7 @@ def test_a_cold_start_stays_near_its_limit() -> None:
 @installed
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
 def test_the_start_of_a_program_stays_near_its_limit() -> None:
-    agreeable(lambda: first_words(rounds=2, limit=GENEROSITY * 4.0))
+    agreeable(lambda: first_words(rounds=2, generosity=GENEROSITY))
 
 
 @installed
