@@ -24,11 +24,11 @@ class Edition(NamedTuple):
 
 
 _ENGINE = (
-    *("engine.program", "engine.walk", "engine.journal", "engine.signals", "engine.private", "engine.state"),
-    *("engine.display", "engine.dialog", "engine.lifecycle", "engine.builder", "engine.telling", "engine.session"),
+    *("engine.program", "engine.walk", "engine.texts", "engine.builder", "engine.journal", "engine.signals"),
+    *("engine.private", "engine.state", "engine.display", "engine.lifecycle", "engine.telling", "engine.session"),
     *("engine.status", "engine.command_line", "engine.stepping"),
 )
-_COMMANDS = (*_ENGINE, "tasks.process", "tasks.shell", "tasks.ask", "operator.history")
+_COMMANDS = (*_ENGINE, "tasks.process", "tasks.shell", "tasks.answers", "tasks.ask", "operator.history")
 _VALUES = (
     *("data.shared", "data.fitting", "data.inputs", "tasks.reading", "data.values"),
     *("data.outputs", "data.secrets", "data.limits", "tasks.replies", "tasks.gate"),

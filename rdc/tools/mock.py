@@ -15,7 +15,7 @@ from runtime_shim.contract.contract import HANDED
 from runtime_shim.contract.safe_paths import UnsafeError, write_inside
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.operator.mocks import MocksByKind, Play, Reply, mocks_in, reply_to
-from runtime_shim.tasks.ask import read_text
+from runtime_shim.tasks.answers import read_text
 
 MOST_RUNS = 20
 """Of which the file of counts remembers what was answered."""

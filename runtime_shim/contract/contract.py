@@ -6,13 +6,12 @@ import time
 from collections.abc import Mapping
 from typing import Any, Callable, NamedTuple, Optional, Union
 
-from runtime_shim.engine.dialog import BINARY
-from runtime_shim.engine.display import duration, one_line
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Done, Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State
+from runtime_shim.engine.texts import BINARY, duration, one_line
 from runtime_shim.engine.walk import Registers, attempt_of, filled
 from runtime_shim.tasks.ask import Prompts
 from runtime_shim.tasks.conversing import PROMPTS, Conversing

@@ -16,10 +16,10 @@ from runtime_shim.contract.evidence import checked_evidence, read_strictly, reco
 from runtime_shim.contract.safe_paths import UnsafeError, inside
 from runtime_shim.contract.stages import evidence_ids
 from runtime_shim.data.values import read_regular
-from runtime_shim.engine.dialog import BINARY
 from runtime_shim.engine.lifecycle import Done, Waiting
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Session
+from runtime_shim.engine.texts import BINARY
 from runtime_shim.engine.walk import attempt_of
 from runtime_shim.tasks.process import in_words
 from runtime_shim.tasks.reading import LARGEST_ANSWER

@@ -20,12 +20,12 @@ from runtime_shim.contract.stages import (
 from runtime_shim.contract.step_builder import StepBuilder
 from runtime_shim.contract.timeline import BLOCKED, COMPLETED, FAILED, PENDING, RUNNING
 from runtime_shim.contract.tools import call_tool, calls_command, tool_previewed
-from runtime_shim.engine.display import one_line
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State
+from runtime_shim.engine.texts import one_line
 from runtime_shim.engine.walk import follow
 from runtime_shim.operator.signing import user
 from runtime_shim.tasks.pairs import pairs

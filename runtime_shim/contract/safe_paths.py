@@ -10,8 +10,8 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from runtime_shim.engine.display import one_line
 from runtime_shim.engine.state import OURS
+from runtime_shim.engine.texts import one_line
 from runtime_shim.tasks.reading import NO_TEXT
 
 LARGEST_FILE = 16 * 1024 * 1024  # bytes that are read of a file to look at its content

@@ -9,10 +9,10 @@ from runtime_shim.contract.evidence import evidence_of, json_or_text, whole_evid
 from runtime_shim.contract.guarding import contents, guarded, strings_in
 from runtime_shim.contract.safe_paths import UnsafeError, check_there, is_missing, opened
 from runtime_shim.contract.validating import checked
-from runtime_shim.engine.display import one_line
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State, utc_now
+from runtime_shim.engine.texts import one_line
 from runtime_shim.tasks.conversing import answer_of
 
 

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Callable
 
-from runtime_shim.engine.display import one_line
 from runtime_shim.engine.program import Table
+from runtime_shim.engine.texts import one_line
 
 PENDING, RUNNING, BLOCKED, FAILED, COMPLETED = "pending", "running", "blocked", "failed", "completed"
 ALLOWED = {

@@ -8,10 +8,10 @@ from typing import Optional
 
 from runtime_shim.data.agreed import OfMore, agreed
 from runtime_shim.data.whole_files import put
-from runtime_shim.engine.display import one_line
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.state import State
+from runtime_shim.engine.texts import one_line
 
 SUFFIXES = {
     "markdown": "md",

@@ -10,12 +10,13 @@ from contextlib import suppress
 from typing import Any, Optional
 
 from runtime_shim.data.fitting import unfit
-from runtime_shim.engine.display import Display, one_line
+from runtime_shim.engine.display import Display
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table, read_json
 from runtime_shim.engine.signals import Interrupted
+from runtime_shim.engine.texts import one_line
 from runtime_shim.engine.walk import Registers
-from runtime_shim.tasks.ask import LARGEST_INPUT, read_text
+from runtime_shim.tasks.answers import LARGEST_INPUT, read_text
 
 LINE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*):(?:[ \t]+(.*?))?[ \t]*")
 PLAIN = re.compile(r"[^\s\[\]{}&*!|>'\"%@`#,?:-].*|[?:-]\S.*")

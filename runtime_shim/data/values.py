@@ -5,10 +5,10 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Optional
 
-from runtime_shim.engine.dialog import words_of
 from runtime_shim.engine.lifecycle import Done, Extension, Perform
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.state import State
+from runtime_shim.engine.texts import words_of
 from runtime_shim.engine.walk import VERBS, Registers, Verbs
 from runtime_shim.tasks.reading import extracted
 

@@ -2,10 +2,12 @@
 
 import functools
 from collections.abc import Sequence
-from typing import Any, Callable, Optional
+from typing import TYPE_CHECKING, Any, Callable, Optional
 
-from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import Table
+
+if TYPE_CHECKING:
+    from runtime_shim.engine.lifecycle import Extension
 
 OUTCOMES = {"on_pass": "pass", "on_fail": "fail", "on_yes": "pass", "on_no": "fail", "then": None, "otherwise": None}
 Pairs = list[tuple[Optional[str], Table]]
@@ -104,7 +106,7 @@ def unframed(value: Any) -> Any:  # noqa: ANN401 (a text, or any other setting)
     return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value
 
 
-def built(document: Callable[..., None], extensions: Sequence[type[Extension]]) -> Table:
+def built(document: Callable[..., None], extensions: Sequence["type[Extension]"]) -> Table:
     """Return the table of a document, by the first builder that has all of its words.
 
     For the common builder, a word that is not its own is the kind of a task.

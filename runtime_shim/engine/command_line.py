@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, Optional
 
-from runtime_shim.engine.dialog import BINARY
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.lifecycle import Extension, Options, Subcommands
 from runtime_shim.engine.program import (
@@ -26,6 +25,7 @@ from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import Interrupted
 from runtime_shim.engine.state import ENDED
 from runtime_shim.engine.status import describe, preview, status_lines, steps_lines
+from runtime_shim.engine.texts import BINARY
 
 
 def run(session: Session) -> int:

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional
 
-from runtime_shim.engine.display import one_line
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.state import State
+from runtime_shim.engine.texts import one_line
 from runtime_shim.engine.walk import VERBS, Move, Registers, Verbs
 
 if TYPE_CHECKING:

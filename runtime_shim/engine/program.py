@@ -1,4 +1,4 @@
-"""The program table: what may go wrong with it, and which program a state belongs to (R4)."""
+"""What a program and its caller have in common: exit codes, refusals, the table of the program (R3)."""
 
 import json
 from collections.abc import Iterator
@@ -49,25 +49,3 @@ def digest(value: object) -> str:
 
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-
-
-def identified(program: Table, nodes: Table) -> Table:
-    """Return what tells a program: its name and source, its hash, short digests of what tells its steps (R4)."""
-    whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
-    hashes = {"program": digest({**whole, "nodes": nodes}), "nodes": {name: digest(nodes[name])[:12] for name in nodes}}
-    return {"name": program["name"], "source": program["source"], **hashes}
-
-
-def without_places(program: Table) -> Table:
-    """Return the steps without the lines of the document on which they stand."""
-    return {name: {key: node[key] for key in node if key != "at"} for name, node in program["nodes"].items()}
-
-
-def differences(recorded: dict[str, str], now: dict[str, str]) -> list[str]:
-    """Say which steps were added, removed and changed since."""
-    found: dict[str, list[str]] = {"added": [], "removed": [], "changed": []}
-    for name in {**now, **recorded}:
-        if now.get(name) != recorded.get(name):
-            found["added" if name not in recorded else "changed" if name in now else "removed"].append(name)
-    lines = [f"{how}: {', '.join(names)}" for how, names in found.items() if names]
-    return lines or ["no step differs, only where the program begins or what it counts"]

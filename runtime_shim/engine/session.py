@@ -10,8 +10,7 @@ import types
 from collections.abc import Sequence
 from typing import Any, Callable, Optional
 
-from runtime_shim.engine.dialog import question, word_of
-from runtime_shim.engine.display import Display, duration, one_line
+from runtime_shim.engine.display import Display, question
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Done, Extension, Performer, Waiting
 from runtime_shim.engine.program import (
@@ -22,13 +21,21 @@ from runtime_shim.engine.program import (
     Host,
     RefusedError,
     Table,
-    differences,
-    identified,
-    without_places,
 )
 from runtime_shim.engine.signals import Interrupted, Signals
-from runtime_shim.engine.state import ENDED, FORMAT, OURS, State, Store, utc_now
+from runtime_shim.engine.state import (
+    ENDED,
+    FORMAT,
+    OURS,
+    State,
+    Store,
+    differences,
+    identified,
+    utc_now,
+    without_places,
+)
 from runtime_shim.engine.telling import Telling
+from runtime_shim.engine.texts import duration, one_line, word_of
 from runtime_shim.engine.walk import Move, advance, follow
 
 

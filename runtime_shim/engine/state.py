@@ -10,7 +10,7 @@ from typing import Any, Optional
 
 from runtime_shim.engine.journal import Record, at_once, encode, read_journal
 from runtime_shim.engine.private import opened_folder, refuse_links
-from runtime_shim.engine.program import RefusedError, naming
+from runtime_shim.engine.program import RefusedError, Table, digest, naming
 from runtime_shim.engine.signals import is_alive
 
 ENDED = ("complete", "stop")
@@ -21,6 +21,28 @@ def utc_now() -> str:
     """Return the time as it is written in records."""
     seconds, rest = divmod(time.time_ns(), 10**9)
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{rest // 1000:06}Z"
+
+
+def identified(program: Table, nodes: Table) -> Table:
+    """Return what tells a program: its name and source, its hash, short digests of what tells its steps (R4)."""
+    whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
+    hashes = {"program": digest({**whole, "nodes": nodes}), "nodes": {name: digest(nodes[name])[:12] for name in nodes}}
+    return {"name": program["name"], "source": program["source"], **hashes}
+
+
+def without_places(program: Table) -> Table:
+    """Return the steps without the lines of the document on which they stand."""
+    return {name: {key: node[key] for key in node if key != "at"} for name, node in program["nodes"].items()}
+
+
+def differences(recorded: dict[str, str], now: dict[str, str]) -> list[str]:
+    """Say which steps were added, removed and changed since."""
+    found: dict[str, list[str]] = {"added": [], "removed": [], "changed": []}
+    for name in {**now, **recorded}:
+        if now.get(name) != recorded.get(name):
+            found["added" if name not in recorded else "changed" if name in now else "removed"].append(name)
+    lines = [f"{how}: {', '.join(names)}" for how, names in found.items() if names]
+    return lines or ["no step differs, only where the program begins or what it counts"]
 
 
 class State:

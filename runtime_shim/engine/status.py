@@ -3,11 +3,10 @@
 import collections
 from typing import Optional
 
-from runtime_shim.engine.dialog import BINARY, word_of
-from runtime_shim.engine.display import duration, one_line
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import ENDED, State
+from runtime_shim.engine.texts import BINARY, duration, one_line, word_of
 from runtime_shim.engine.walk import advance
 
 ROUNDS = 10  # how often a step is shown in a dry run

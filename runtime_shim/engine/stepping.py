@@ -4,12 +4,12 @@ import os
 from typing import Optional
 
 from runtime_shim.engine.command_line import resume, run
-from runtime_shim.engine.display import one_line
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_STOP, EXIT_WAITING, RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import ENDED, State
+from runtime_shim.engine.texts import one_line
 from runtime_shim.engine.walk import Move
 
 

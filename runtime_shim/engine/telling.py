@@ -2,10 +2,11 @@
 
 from typing import Optional
 
-from runtime_shim.engine.display import Display, clean, one_line
+from runtime_shim.engine.display import Display
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.state import State
+from runtime_shim.engine.texts import clean, one_line
 from runtime_shim.engine.walk import Move, Registers, attempt_of, filled, instances_of
 
 

@@ -5,12 +5,12 @@ import re
 import time
 from collections.abc import Collection
 
-from runtime_shim.engine.display import one_line
 from runtime_shim.engine.journal import read_journal
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import ENDED, State, replay
+from runtime_shim.engine.texts import one_line
 
 ARCHIVED = re.compile(r"((run-)?[0-9T]{14,15}Z?-[0-9a-f]{8}|damaged-[0-9]{8}T[0-9]{6}Z|empty)(-2)*")  # a run's name
 HOURS = {"h": 1, "d": 24, "w": 7 * 24}

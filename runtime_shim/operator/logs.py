@@ -9,10 +9,10 @@ from contextlib import suppress
 from typing import Any, Callable, Optional
 
 from runtime_shim.data.whole_files import file_name, inner
-from runtime_shim.engine.display import clean
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
+from runtime_shim.engine.texts import clean
 from runtime_shim.tasks.process import Code, Processes
 from runtime_shim.tasks.shell import Commands
 

@@ -2,12 +2,12 @@
 
 from typing import Optional
 
-from runtime_shim.engine.display import one_line
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.state import State
+from runtime_shim.engine.texts import one_line
 from runtime_shim.operator.mocks import KIND_OF, MocksByKind, Reply, mocks_in, reply_to
-from runtime_shim.tasks.ask import read_text
+from runtime_shim.tasks.answers import read_text
 from runtime_shim.tasks.conversing import ANSWERS, PROMPTS, Calls
 from runtime_shim.tasks.exchange import Answered
 from runtime_shim.tasks.speaking import Trying

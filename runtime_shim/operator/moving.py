@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from runtime_shim.engine.display import one_line
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import ENDED, State, utc_now
+from runtime_shim.engine.texts import one_line
 from runtime_shim.engine.walk import Move, follow
 
 UNANSWERED = ("fail", "failed", "invalid", "ambiguous")  # outcomes of calls without an answer that counts

@@ -5,12 +5,12 @@ import re
 from contextlib import suppress
 from typing import Optional
 
-from runtime_shim.engine.display import HIDDEN, one_line
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.state import State
 from runtime_shim.engine.status import ASSUMED, KNOWN
+from runtime_shim.engine.texts import HIDDEN, one_line
 
 LONGEST = {"by": 200, "note": 2000}  # characters
 SIGNED = ("done", "entry", "resume")  # kinds of records

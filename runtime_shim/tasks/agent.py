@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import Optional
 
 from runtime_shim.data.agreed import number_of, seconds_of
-from runtime_shim.engine.display import one_line
 from runtime_shim.engine.lifecycle import Done, Extension, Options
 from runtime_shim.engine.program import RefusedError, Table, digest
 from runtime_shim.engine.session import Session
+from runtime_shim.engine.texts import one_line
 from runtime_shim.engine.walk import Registers, shown
 from runtime_shim.tasks.conversing import Calls, answer_of
 from runtime_shim.tasks.exchange import Answered, SearchError, child_says

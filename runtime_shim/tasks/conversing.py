@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Optional
 
 from runtime_shim.data.whole_files import file_name, inner, put
-from runtime_shim.engine.display import clean, one_line
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import Table
+from runtime_shim.engine.texts import clean, one_line
 from runtime_shim.tasks.exchange import Answered, Call, exchange
 from runtime_shim.tasks.reading import decoded
 from runtime_shim.tasks.shell import Calling

@@ -2,10 +2,10 @@
 
 from typing import Optional
 
-from runtime_shim.engine.display import one_line
 from runtime_shim.engine.lifecycle import Done, Extension, Perform
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
+from runtime_shim.engine.texts import one_line
 from runtime_shim.tasks.ask import Asking, answer
 
 DECIDED = ("approved", "rejected")

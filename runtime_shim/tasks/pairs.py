@@ -1,8 +1,8 @@
 """Commands by name, as options and files of the operator give them."""
 
-from runtime_shim.engine.display import one_line
 from runtime_shim.engine.program import RefusedError
-from runtime_shim.tasks.ask import read_text
+from runtime_shim.engine.texts import one_line
+from runtime_shim.tasks.answers import read_text
 
 
 def pairs(place: str, words: list[str]) -> dict[str, str]:

@@ -4,10 +4,10 @@ from contextlib import suppress
 from typing import Optional
 
 from runtime_shim.data.agreed import number_of
-from runtime_shim.engine.display import clean
 from runtime_shim.engine.lifecycle import Done, Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
+from runtime_shim.engine.texts import clean
 from runtime_shim.engine.walk import filled
 from runtime_shim.tasks.agent import Commanded, above
 from runtime_shim.tasks.conversing import Calls, answer_of

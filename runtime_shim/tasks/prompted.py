@@ -3,10 +3,10 @@
 import re
 from typing import Optional
 
-from runtime_shim.engine.dialog import MEANINGS
 from runtime_shim.engine.lifecycle import Done, Extension
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Session
+from runtime_shim.engine.texts import MEANINGS
 from runtime_shim.tasks.agent import AGENT, named
 from runtime_shim.tasks.ask import Prompts
 from runtime_shim.tasks.conversing import Conversing, answer_of

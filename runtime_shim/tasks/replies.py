@@ -6,13 +6,14 @@ import sys
 from collections.abc import Iterator
 from typing import Any, Optional, Union
 
-from runtime_shim.engine.dialog import words_of
-from runtime_shim.engine.display import Display, one_line
+from runtime_shim.engine.display import Display
 from runtime_shim.engine.lifecycle import Done, Extension, Performers
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.signals import Interrupted, Signals
+from runtime_shim.engine.texts import one_line, words_of
 from runtime_shim.engine.walk import filled
-from runtime_shim.tasks.ask import Answer, Asking, Problem
+from runtime_shim.tasks.answers import Answer, Problem
+from runtime_shim.tasks.ask import Asking
 
 LARGEST_REPLY = 1 << 20  # bytes
 PASSED = ("pass", "fail", "yes", "no")

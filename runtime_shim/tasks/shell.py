@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import NamedTuple, Optional
 
-from runtime_shim.engine.dialog import BINARY
-from runtime_shim.engine.display import duration, one_line
 from runtime_shim.engine.lifecycle import Done, Extension, Performer, Waiting
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import end_groups, started_at
+from runtime_shim.engine.texts import BINARY, duration, one_line
 from runtime_shim.engine.walk import attempt_of, instances_of
 from runtime_shim.tasks.process import Processes, in_words
 

@@ -4,9 +4,9 @@ import time
 from typing import Optional
 
 from runtime_shim.data.agreed import agreed
-from runtime_shim.engine.display import clean, duration, one_line
 from runtime_shim.engine.lifecycle import Done, Waiting
 from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.texts import clean, duration, one_line
 from runtime_shim.engine.walk import attempt_of
 from runtime_shim.tasks.ask import Asking
 from runtime_shim.tasks.conversing import Calls, Conversing, answer_of

@@ -9,7 +9,7 @@ import pytest
 from rdc.plain_files import parse
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.operator.mocks import Reply, mocks_in, reply_to
-from runtime_shim.tasks.ask import read_text
+from runtime_shim.tasks.answers import read_text
 
 
 def test_a_file_of_mocks_has_answers_in_order(tmp_path: Path) -> None:

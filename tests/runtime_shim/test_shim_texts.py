@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runtime_shim.engine.display import clean
+from runtime_shim.engine.texts import clean
 from runtime_shim.engine.walk import advance
 
 from .shim_process import Place, program, shell

@@ -6,7 +6,8 @@ from collections.abc import MutableMapping
 
 import pytest
 
-from runtime_shim.engine.program import RefusedError, differences, identified, without_places
+from runtime_shim.engine.program import RefusedError
+from runtime_shim.engine.state import differences, identified, without_places
 from runtime_shim.engine.walk import advance, attempt_of, filled, follow, instances_of
 from tests.runtime_shim.shim_process import Table, ask, end, program, shell
 
