@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime_shim.engine.program import RefusedError, read_json
+from runtime_shim.engine.lifecycle import read_json
+from runtime_shim.engine.program import RefusedError
 
 
 def parse(path: str, text: str) -> Any:  # noqa: ANN401 (dicts, lists and strings)

@@ -7,8 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 if TYPE_CHECKING:
-    from runtime_shim.engine.lifecycle import Extension
-    from runtime_shim.engine.program import Host
+    from runtime_shim.engine.lifecycle import Extension, Host
 
 
 class Edition(NamedTuple):
@@ -58,7 +57,9 @@ _MORE = (
 )
 _SAID = ("operator.by_hand.ByHand", "operator.logs.Logs", "operator.notices.Notices", "operator.several_runs.Several")
 _LAST = ("operator.history.History",)
+_SCRIPT = ("engine.program", "engine.walk", "engine.texts", "engine.builder", "tasks.answers", "engine.script")
 EDITIONS = {
+    "script": Edition(_SCRIPT, ()),
     "commands": Edition(_COMMANDS, (*_BASE, *_LAST)),
     "values": Edition((*_COMMANDS, *_VALUES), (*_FIRST, *_BASE, *_MORE, *_LAST)),
     "agents": Edition(
@@ -85,7 +86,7 @@ EDITIONS = {
 def main(program: dict[str, Any], argv: Optional[list[str]] = None, host: "Optional[Host]" = None) -> int:
     """Run a program in place, with the largest edition for it."""
     from runtime_shim.engine.command_line import main as run_main  # whoever only compiles needs none of it
-    from runtime_shim.engine.program import Host
+    from runtime_shim.engine.lifecycle import Host
 
     edition = EDITIONS["contract" if "contract" in program else "agents"]
     return run_main(program, edition.kinds(), argv, host or Host())

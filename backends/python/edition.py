@@ -56,7 +56,8 @@ def runtime(name: str) -> str:
     edition = EDITIONS[name]
     classes = ", ".join(each.rpartition(".")[2] for each in edition.extensions)
     listed = "\n".join(wrap(classes, 112, initial_indent="    ", subsequent_indent="    "))
-    return f"{joined(edition.modules)}\nEXTENSIONS = (\n{listed},\n)  # in the order in which they take part\n"
+    extensions = f"(\n{listed},\n)  # in the order in which they take part" if listed else "()"
+    return f"{joined(edition.modules)}\nEXTENSIONS = {extensions}\n"
 
 
 @cache

@@ -11,16 +11,9 @@ from contextlib import suppress
 from typing import Any, NamedTuple, Optional
 
 from runtime_shim.engine.display import Display
-from runtime_shim.engine.lifecycle import Extension, Options, Subcommands
-from runtime_shim.engine.program import (
-    EXIT_COMPLETE,
-    EXIT_INTERRUPTED,
-    EXIT_REFUSED,
-    Host,
-    RefusedError,
-    Table,
-    naming,
-)
+from runtime_shim.engine.journal import naming
+from runtime_shim.engine.lifecycle import Extension, Host, Options, Subcommands
+from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_REFUSED, RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import Interrupted
 from runtime_shim.engine.state import ENDED

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Callable, Optional, TextIO
 
-from runtime_shim.engine.program import EXIT_COMPLETE, naming
+from runtime_shim.engine.journal import naming
+from runtime_shim.engine.program import EXIT_COMPLETE
 from runtime_shim.engine.signals import Interrupted, Signals
 from runtime_shim.engine.texts import MEANINGS, clean
 

@@ -10,13 +10,25 @@ import os
 import re
 import stat
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Union
 
-from runtime_shim.engine.program import RefusedError, naming
+from runtime_shim.engine.program import RefusedError
 
 Record = dict[str, Any]
 AnyPath = Union[str, "os.PathLike[str]"]
 Reading = tuple[list[Record], int, bytes]  # the records of a journal, how many bytes of it are good, what must follow
+
+
+@contextmanager
+def naming(path: object) -> Iterator[None]:
+    """See to it that an error of the system names the file that it is about."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
 
 
 def at_once(path: AnyPath, flags: int) -> int:

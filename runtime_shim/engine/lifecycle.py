@@ -1,5 +1,6 @@
 """The life of a run, as the parts of a runtime see it: what does a step, and what happens around the steps."""
 
+import json
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional
 
 from runtime_shim.engine.journal import Record
@@ -10,6 +11,25 @@ from runtime_shim.engine.walk import VERBS, Move, Registers, Verbs
 
 if TYPE_CHECKING:
     from runtime_shim.engine.session import Session
+
+
+Parse = Callable[[str, str], Any]  # of the text of a file, by its name
+
+
+def read_json(path: str, text: str) -> Any:  # noqa: ANN401 (any JSON value)
+    """Return what stands in a file of JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RefusedError(f"{path}: not JSON, which a program reads (`rdc run` reads YAML too): {error}") from None
+
+
+class Host(NamedTuple):
+    """What runs a program: the words that call it, what reads its files, and the name and hash of its edition."""
+
+    prog: str = ""
+    parse: Parse = read_json
+    edition: str = ""
 
 
 class Done(NamedTuple):

@@ -12,16 +12,8 @@ from typing import Any, Callable, Optional
 
 from runtime_shim.engine.display import Display, question
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.lifecycle import Done, Extension, Performer, Waiting
-from runtime_shim.engine.program import (
-    EXIT_COMPLETE,
-    EXIT_INTERRUPTED,
-    EXIT_STOP,
-    EXIT_WAITING,
-    Host,
-    RefusedError,
-    Table,
-)
+from runtime_shim.engine.lifecycle import Done, Extension, Host, Performer, Waiting
+from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_STOP, EXIT_WAITING, RefusedError, Table
 from runtime_shim.engine.signals import Interrupted, Signals
 from runtime_shim.engine.state import (
     ENDED,

@@ -2,15 +2,16 @@
 
 import errno
 import fcntl
+import json
 import os
 import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import Any, Optional
 
-from runtime_shim.engine.journal import Record, at_once, encode, read_journal
+from runtime_shim.engine.journal import Record, at_once, encode, naming, read_journal
 from runtime_shim.engine.private import opened_folder, refuse_links
-from runtime_shim.engine.program import RefusedError, Table, digest, naming
+from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.signals import is_alive
 
 ENDED = ("complete", "stop")
@@ -21,6 +22,14 @@ def utc_now() -> str:
     """Return the time as it is written in records."""
     seconds, rest = divmod(time.time_ns(), 10**9)
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{rest // 1000:06}Z"
+
+
+def digest(value: object) -> str:
+    """Return the SHA-256 of a text, or of another value as JSON, wherever and whenever it is made."""
+    import hashlib  # what is slow to import is imported late: `--help` does not need it
+
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def identified(program: Table, nodes: Table) -> Table:

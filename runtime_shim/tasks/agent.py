@@ -7,8 +7,9 @@ from typing import Optional
 
 from runtime_shim.data.agreed import number_of, seconds_of
 from runtime_shim.engine.lifecycle import Done, Extension, Options
-from runtime_shim.engine.program import RefusedError, Table, digest
+from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
+from runtime_shim.engine.state import digest
 from runtime_shim.engine.texts import one_line
 from runtime_shim.engine.walk import Registers, shown
 from runtime_shim.tasks.conversing import Calls, answer_of

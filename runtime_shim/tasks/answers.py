@@ -1,10 +1,10 @@
-"""Answers of a file: which step each is for, and which are still to be given (M3)."""
+"""Answers of a file: which step each is for (M3)."""
 
 import re
-from collections.abc import Collection, Iterator
-from typing import Callable, NamedTuple, Optional, Union
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, Optional, Union
 
-from runtime_shim.engine.program import RefusedError, Table, digest
+from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.texts import MEANINGS
 
 LARGEST_INPUT = 1 << 20  # bytes of a file with inputs
@@ -36,9 +36,6 @@ def read_lines(text: str, nodes: dict[str, Table]) -> Iterator[Union[Answer, Pro
             yield Answer(number, node[0] if node else None, word)
 
 
-Reader = Callable[[str, dict[str, Table]], Iterator[Union[Answer, Problem]]]
-
-
 def read_text(path: str, largest: int = LARGEST_INPUT) -> str:
     """Read a text file that the operator names."""
     with open(path, "rb") as file:
@@ -51,24 +48,19 @@ def read_text(path: str, largest: int = LARGEST_INPUT) -> str:
         raise RefusedError(f"{path}: not UTF-8") from None
 
 
-class Answers:
-    """The answers of a file that are still to be given, in order: not those that the run has used."""
+def checked_answers(path: str, found: Iterable[Union[Answer, Problem]]) -> list[Answer]:
+    """Return the answers of a file, or refuse it with all that is wrong in it."""
+    items = list(found)
+    wrong = [f"{path}:{item[0]}: {item[1]}" for item in items if not isinstance(item, Answer)]
+    if wrong:
+        raise RefusedError(*wrong)
+    return [item for item in items if isinstance(item, Answer)]
 
-    def __init__(self, path: str, nodes: dict[str, Table], used: Collection[tuple[str, int]], read: Reader) -> None:
-        text = read_text(path, LARGEST)
-        self.digest = digest(text)
-        self.is_another = bool(used) and self.digest not in dict(used)
-        found = list(read(text, nodes))
-        wrong = [f"{path}:{item[0]}: {item[1]}" for item in found if not isinstance(item, Answer)]
-        if wrong:
-            raise RefusedError(*wrong)
-        answers = [item for item in found if isinstance(item, Answer)]
-        self._left = [answer for answer in answers if (self.digest, answer.line) not in used]
 
-    def take(self, node: str, is_asking: bool = True) -> Optional[Answer]:
-        """Return the next answer for a step, its own before a common one."""
-        for owner in (node, None)[: 1 + is_asking]:
-            for index, answer in enumerate(self._left):
-                if answer.step == owner:
-                    return self._left.pop(index)
-        return None
+def take_answer(left: list[Answer], node: str, is_asking: bool = True) -> Optional[Answer]:
+    """Take the next answer for a step out of what is left, its own before a common one."""
+    for owner in (node, None)[: 1 + is_asking]:
+        for index, answer in enumerate(left):
+            if answer.step == owner:
+                return left.pop(index)
+    return None

@@ -1,12 +1,31 @@
 """Prompts: answered by a file of answers, by the person at the terminal, or later by `answer` (M3)."""
 
-from typing import Optional
+from collections.abc import Collection, Iterator
+from typing import Callable, Optional, Union
 
 from runtime_shim.engine.lifecycle import Done, Extension, Options, Performer, Waiting
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.engine.session import Session
+from runtime_shim.engine.state import digest
 from runtime_shim.engine.texts import MEANINGS, one_line
-from runtime_shim.tasks.answers import Answers, read_lines
+from runtime_shim.tasks.answers import LARGEST, Answer, Problem, checked_answers, read_lines, read_text, take_answer
+
+Reader = Callable[[str, dict[str, Table]], Iterator[Union[Answer, Problem]]]
+
+
+class Answers:
+    """The answers of a file that are still to be given, in order: not those that the run has used."""
+
+    def __init__(self, path: str, nodes: dict[str, Table], used: Collection[tuple[str, int]], read: Reader) -> None:
+        text = read_text(path, LARGEST)
+        self.digest = digest(text)
+        self.is_another = bool(used) and self.digest not in dict(used)
+        answers = checked_answers(path, read(text, nodes))
+        self._left = [answer for answer in answers if (self.digest, answer.line) not in used]
+
+    def take(self, node: str, is_asking: bool = True) -> Optional[Answer]:
+        """Return the next answer for a step, its own before a common one."""
+        return take_answer(self._left, node, is_asking)
 
 
 class Asking(Performer):

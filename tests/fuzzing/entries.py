@@ -31,7 +31,8 @@ from rdc.tables import check_tables
 from runtime_shim.engine.journal import encode, read_journal
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.state import Store
-from runtime_shim.tasks.answers import Answers, read_lines
+from runtime_shim.tasks.answers import read_lines
+from runtime_shim.tasks.ask import Answers
 from tests.compiler.test_any_text import FRAGMENTS, check, check_findings
 from tests.fuzzing.outputs import CHECKS, python_head
 

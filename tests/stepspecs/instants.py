@@ -12,7 +12,7 @@ from unittest.mock import patch
 from runtime_shim.contract.contract import Found, Stages
 from runtime_shim.contract.resuming import StepStages
 from runtime_shim.editions import main
-from runtime_shim.engine.program import Host
+from runtime_shim.engine.lifecycle import Host
 
 Table = dict[str, Any]
 Script = Callable[[str, Table], Found]
