@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -71,6 +71,14 @@ class Emission:
                 raise ValueError(f"an output without `{MARK}` in its first {MARK_LINES} lines")
 
 
+class Limit(NamedTuple):
+    """Who carries only these features, in words, and the remedy for a document with another `{feature}`."""
+
+    who: str
+    features: frozenset[Feature]
+    remedy: str
+
+
 class Backend(ABC, Generic[OptionsType]):
     """A target. Subclasses fill in the class variables and `render`, and stand in `backends.registry`.
 
@@ -102,22 +110,23 @@ class Backend(ABC, Generic[OptionsType]):
     def emit(self, program: Program, options: Mapping[str, object]) -> Emission:
         """The output for a program; what cannot be expressed are diagnostics. Raises `OptionsError`."""
         validated = self.validate(options)
-        refused = tuple(self._refused(program))
+        limit = self.limit(validated)
+        refused = tuple(_refusal(program, use, limit) for use in uses(program) if use.feature not in limit.features)
         return Emission(None, refused) if refused else self.render(program, validated)
+
+    def limit(self, _options: OptionsType) -> Limit:
+        """What an output with these options can express."""
+        remedy = "compile for a target that carries `{feature}`; `rdc targets` lists what each target carries"
+        return Limit(f"the target {self.name}", self.features, remedy)
 
     def path_problem(self, _path: str) -> tuple[str, str, str] | None:
         """Return code, problem and remedy where the target cannot use a path of the main file well."""
         return None
 
-    def _refused(self, program: Program) -> list[Diagnostic]:
-        if self.features.issuperset(Feature):
-            return []
-        return [self._refusal(program, use) for use in uses(program) if use.feature not in self.features]
 
-    def _refusal(self, program: Program, use: Use) -> Diagnostic:
-        feature, node = use
-        who = f"step {node.id}" if node else "the document"
-        path, span = (node.origin.path, node.origin.span) if node else (program.sources[0].path, None)
-        problem = f"the target {self.name} cannot express {who}, which has {IN_WORDS[feature]}"
-        remedy = f"compile for a target that carries `{feature}`; `rdc targets` lists what each target carries"
-        return Diagnostic("RD502", path, span, problem, remedy)
+def _refusal(program: Program, use: Use, limit: Limit) -> Diagnostic:
+    feature, node = use
+    whose = f"step {node.id}" if node else "the document"
+    path, span = (node.origin.path, node.origin.span) if node else (program.sources[0].path, None)
+    problem = f"{limit.who} cannot express {whose}, which has {IN_WORDS[feature]}"
+    return Diagnostic("RD502", path, span, problem, limit.remedy.format(feature=feature))

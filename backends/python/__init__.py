@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from jinja2 import Environment
 
-from backends.base import MARK, Backend, Emission
+from backends.base import MARK, Backend, Emission, Limit
 from backends.command import canonical_command
 from backends.companions import Companion
 from backends.python.calls import calls
@@ -36,11 +36,19 @@ class PythonBackend(Backend[PythonOptions]):
     options = PythonOptions
     features: ClassVar[frozenset[Feature]] = frozenset(Feature)
 
+    def limit(self, options: PythonOptions) -> Limit:
+        """A script carries what needs no journal."""
+        if options.runtime != "script":
+            return super().limit(options)
+        features = frozenset({Feature.COMMANDS, Feature.QUESTIONS})
+        return Limit("a script that keeps nothing", features, "leave out `runtime=script`: that program resumes, too")
+
     def render(self, program: Program, options: PythonOptions) -> Emission:
         """The source text of the file, and the runtime beside it if that is shared."""
         if program.contract is not None:  # its edition has all that operators can ask for
             options = options.model_copy(update={"operator": "basic"})
-        edition = edition_of(table(optimise(program)), is_full=options.operator == "full")
+        is_full = options.operator == "full"
+        edition = "script" if options.runtime == "script" else edition_of(table(optimise(program)), is_full=is_full)
         program = optimise(program, jumps=has_jumps(edition))
         entries = table(program)
         called = step_calls(entries) or calls(entries, _headings(program))
@@ -63,6 +71,7 @@ class PythonBackend(Backend[PythonOptions]):
                 ],
                 shells=shells(program),
                 shared=shared,
+                edition=edition,
                 command=canonical_command(self.name, program, options),
                 tail=tail(edition, program.kind, is_shared=shared is not None),
             )

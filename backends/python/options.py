@@ -12,9 +12,10 @@ class PythonOptions(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    runtime: Literal["bundled", "shared"] = Field(
+    runtime: Literal["bundled", "shared", "script"] = Field(
         default="bundled",
-        description="Whether the runtime is part of the program, or a file beside it that several programs share.",
+        description="Whether the runtime is part of the program, or a file beside it that several programs share; "
+        "`script` is a short one that keeps nothing, and so resumes nothing.",
     )
     operator: Literal["full", "basic"] = Field(
         default="basic",

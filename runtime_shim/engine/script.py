@@ -27,7 +27,7 @@ class Script:
         self.answers = checked_answers(answers, read_lines(read_text(answers, LARGEST), self.nodes) if answers else ())
         self.registers: Registers = dict(program["registers"])
         self.child, self.is_stopped, self.group = 0, False, ""
-        self.is_interactive = sys.stdin.isatty()
+        self.is_interactive, self.run_id = sys.stdin.isatty(), f"script-{os.urandom(4).hex()}"
 
     def stop(self, number: int, _frame: object) -> None:
         """Pass a signal on to the command, and begin no other step."""
@@ -72,8 +72,8 @@ class Script:
     def command(self, name: str, node: Table) -> str:
         """Run the command of a step: exit code 0 is PASS, all else FAIL (M2)."""
         title = self.text(node, "title").replace("\0", "\ufffd")[:16_384]  # a variable has 128 KiB at most
-        own: Table = {"RDC_STEP": name, "RDC_TITLE": title, "RDC_ATTEMPT": attempt_of(node, self.registers)}
-        own.update(instances_of(node, self.registers))
+        own: Table = {"RDC_RUN_ID": self.run_id, "RDC_STEP": name, "RDC_TITLE": title}
+        own.update(instances_of(node, self.registers), RDC_ATTEMPT=attempt_of(node, self.registers))
         environment = {**os.environ, **{key: str(value) for key, value in own.items()}}
         words = [node["shell"], "-c", self.text(node, "command")]
         group: dict[str, Any] = {} if self.is_interactive else {"setpgroup": 0}  # a terminal signals its whole group

@@ -60,6 +60,7 @@ class Driver:
 DRIVERS = {
     "semantics": Driver(semantics.compare, runs=False, jumps=True),
     "python": Driver(python.compare, "python"),
+    "script": Driver(python.compare_script, "python"),
     "python-waiting": Driver(python.compare_in_pieces, "python", needs_prompts=True, jumps=True),
     "python-prompted": Driver(python.compare_prompted, "python", jumps=True, every=4),
     "rdc-run": Driver(python.compare_in_place, "python", every=8),

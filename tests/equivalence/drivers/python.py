@@ -23,6 +23,21 @@ def compare(trial: Trial) -> bool:
     return _check(trial, done)
 
 
+def compare_script(trial: Trial) -> bool:
+    """Run a case to its end by a program that keeps nothing, where it is not refused; False if it is."""
+    emission = load("python").emit(trial.program, {"runtime": "script"})
+    if emission.text is None:
+        same("why a script is refused", {one.code for one in emission.diagnostics}, {"RD502"}, "")
+        return False
+    script = trial.folder / "script.py"
+    script.write_bytes(emission.text.encode())
+    done = run(trial, [sys.executable, str(script), "--answers", str(trial.answers)])
+    trial.check_log(done.said)
+    same("the exit code", done.code, trial.exit_code, done.said)
+    same("the last line", last_line(done.errors), f"rdc: {trial.end}", done.said)
+    return True
+
+
 def compare_in_pieces(trial: Trial) -> bool:
     """Run a case without answers; each is recorded by a process before another one goes on, or brought by that one.
 
