@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from jinja2 import Environment
 
@@ -52,7 +51,7 @@ class PythonBackend(Backend[PythonOptions]):
         program = optimise(program, jumps=has_jumps(edition))
         entries = table(program)
         called = step_calls(entries) or calls(entries, _headings(program))
-        shared = shared_runtime(edition) if options.runtime == "shared" else None
+        shared = shared_name(edition) if options.runtime == "shared" else ""
         text = (
             _templates()
             .get_template("program.py.jinja")
@@ -73,16 +72,14 @@ class PythonBackend(Backend[PythonOptions]):
                 shared=shared,
                 edition=edition,
                 command=canonical_command(self.name, program, options),
-                tail=tail(edition, program.kind, is_shared=shared is not None),
+                tail=tail(edition, program.kind, is_shared=bool(shared)),
             )
         )
-        return Emission(text, companions=(Companion(shared.name, shared.text, "runtime"),) if shared else ())
+        return Emission(text, companions=(Companion(shared, runtime(edition), "runtime"),) if shared else ())
 
 
 def tail(edition: str, kind: str, *, is_shared: bool) -> str:
     """Return what follows the document in a program: the line that names the edition, the runtime, and the start."""
-    shared = shared_runtime(edition) if is_shared else None
-    text = runtime(edition)
     return (
         _templates()
         .get_template("tail.py.jinja")
@@ -91,18 +88,10 @@ def tail(edition: str, kind: str, *, is_shared: bool) -> str:
             kind=kind,
             edition=edition,
             sha256=runtime_sha256(edition),
-            shared=shared,
-            runtime="" if shared else text,
+            shared=shared_name(edition) if is_shared else "",
+            runtime="" if is_shared else runtime(edition),
         )
     )
-
-
-class SharedRuntime(NamedTuple):
-    """The runtime that programs share; what it holds is in its name, so that no other version is ever in its place."""
-
-    name: str
-    text: str
-    sha256: str
 
 
 @cache
@@ -110,13 +99,9 @@ def _templates() -> Environment:
     return environment("backends.python", comment=comment, listed=listed, literal=literal)
 
 
-@cache
-def shared_runtime(edition: str) -> SharedRuntime:
-    """An edition as a file beside programs: the same bytes for all that one version compiles."""
-    template = _templates().get_template("shared.py.jinja")
-    text = template.render(mark=MARK, version=__version__, edition=edition, runtime=runtime(edition))
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    return SharedRuntime(f"rdc_runtime_{edition}_{digest[:8]}.py", text, digest)
+def shared_name(edition: str) -> str:
+    """The file of an edition beside programs: its name tells what it holds, so another one is never in its place."""
+    return f"rdc_runtime_{edition}_{runtime_sha256(edition)[:8]}.py"
 
 
 def _headings(program: Program) -> dict[str, str]:

@@ -13,6 +13,8 @@ from operator import itemgetter
 from textwrap import wrap
 from typing import Any, NamedTuple
 
+from backends.base import MARK
+from compiler.version import __version__
 from runtime_shim.editions import EDITIONS
 
 _NOQA = re.compile(r"  # noqa: [A-Z0-9, ]*?(?: \((?P<why>.*)\)| - (?P<reason>.*))?$", re.MULTILINE)
@@ -57,7 +59,8 @@ def runtime(name: str) -> str:
     classes = ", ".join(each.rpartition(".")[2] for each in edition.extensions)
     listed = "\n".join(wrap(classes, 112, initial_indent="    ", subsequent_indent="    "))
     extensions = f"(\n{listed},\n)  # in the order in which they take part" if listed else "()"
-    return f"{joined(edition.modules)}\nEXTENSIONS = {extensions}\n"
+    head = f"# {MARK} {__version__} for its programs: edition {name}.\n"
+    return f"{head}{joined(edition.modules)}\nEXTENSIONS = {extensions}\n"
 
 
 @cache

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class PythonOptions(BaseModel):
@@ -21,3 +21,9 @@ class PythonOptions(BaseModel):
         default="basic",
         description="Whether the program can do what operators ask for besides: goto, logs, notices and more.",
     )
+
+    @model_validator(mode="after")
+    def _script_has_no_operator(self) -> Self:
+        if self.runtime == "script" and self.operator == "full":
+            raise ValueError("a script keeps nothing that operators could look at: leave out `operator: full`")
+        return self

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple, get_args
 
-from backends.python import shared_runtime, tail
+from backends.python import tail
 from backends.python.calls import WORDS
+from backends.python.edition import runtime
 from compiler.ir.program import Noun
 from runtime_shim.editions import EDITIONS
 
@@ -80,7 +81,7 @@ def proof(text: str) -> str | Problem:
 
 def is_shared_runtime(text: str) -> str | None:
     """Return the edition of a text that is the file which programs share, or None."""
-    return next((name for name in EDITIONS if shared_runtime(name).text == text), None)
+    return next((name for name in EDITIONS if runtime(name) == text), None)
 
 
 def first_difference(one: str, other: str) -> int:

@@ -30,7 +30,7 @@ class Script:
         self.is_interactive, self.run_id = sys.stdin.isatty(), f"script-{os.urandom(4).hex()}"
 
     def stop(self, number: int, _frame: object) -> None:
-        """Pass a signal on to the command, and begin no other step."""
+        """Pass a signal on to the command, and begin no other step; a terminal reaches the group that it started."""
         if not self.child:
             raise KeyboardInterrupt
         self.is_stopped = True
@@ -76,7 +76,7 @@ class Script:
         own.update(instances_of(node, self.registers), RDC_ATTEMPT=attempt_of(node, self.registers))
         environment = {**os.environ, **{key: str(value) for key, value in own.items()}}
         words = [node["shell"], "-c", self.text(node, "command")]
-        group: dict[str, Any] = {} if self.is_interactive else {"setpgroup": 0}  # a terminal signals its whole group
+        group: dict[str, Any] = {} if self.is_interactive else {"setpgroup": 0}  # see `stop`
         try:
             self.child = os.posix_spawnp(node["shell"], words, environment, **group)
         except OSError as error:
@@ -95,7 +95,7 @@ class Script:
             say(f"    [{node['question']}] ", end="")
             typed = sys.stdin.readline() if self.is_interactive else ""
             if not typed:
-                raise RefusedError(f"nobody answers {name}: start at a terminal, or with an answer in --answers FILE")
+                raise RefusedError(f"nobody answers {name}: start at a terminal or with --answers FILE")
         return known[typed.strip().lower()]
 
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backends.base import Emission
-from backends.python import PythonBackend
+from backends.python import PythonBackend, edition
 from backends.python.calls import WORDS, calls
 from backends.python.edition import runtime
 from backends.python.literals import prose
@@ -226,14 +226,20 @@ def test_a_runtime_that_was_altered_is_not_run(shared: tuple[Path, Path]) -> Non
 def test_a_runtime_of_another_version_has_another_name(
     monkeypatch: pytest.MonkeyPatch, shared: tuple[Path, Path]
 ) -> None:
-    import backends.python as target  # noqa: PLC0415
-
-    target.shared_runtime.cache_clear()
-    monkeypatch.setattr(target, "__version__", "9.9.9")
+    monkeypatch.setattr("backends.python.edition.__version__", "9.9.9")
+    edition.runtime.cache_clear()
+    edition.runtime_sha256.cache_clear()
     (companion,) = emitted(program(node("1", sh("true"))), runtime="shared").companions
-    target.shared_runtime.cache_clear()
+    edition.runtime.cache_clear()
+    edition.runtime_sha256.cache_clear()
     assert re.fullmatch(r"rdc_runtime_commands_[0-9a-f]{8}\.py", companion.path)
     assert companion.path != shared[1].name
+
+
+def test_a_shared_runtime_has_the_bytes_of_the_edition() -> None:
+    (companion,) = emitted(program(node("1", sh("true"))), runtime="shared").companions
+    assert companion.text == runtime("commands")
+    assert companion.text in (emitted(program(node("1", sh("true")))).text or "")
 
 
 def test_all_words_are_the_builders() -> None:

@@ -72,13 +72,14 @@ def given(name: str, target: str) -> Mapping[str, object]:
     return {**CALLS, "program": f"{name}.py"} if ".stepspec." in CALLING[name] else CALLS
 
 
-# Workflows with other than the default options.
-VARIANTS: Mapping[str, Mapping[str, Mapping[str, object]]] = {
+# Files with other than the default options: the target and its options, by what the name of the file adds.
+VARIANTS: Mapping[str, Mapping[str, tuple[str, Mapping[str, object]]]] = {
+    "canary-rollout": {"script": ("python", {"runtime": "script"})},
     "database-migration": {
-        "agent": {"prompts": "agent", "agent": "claude --print", "secrets": ["ANTHROPIC_API_KEY"]},
-        "environment": {"prompts": "environment"},
+        "agent": ("github", {"prompts": "agent", "agent": "claude --print", "secrets": ["ANTHROPIC_API_KEY"]}),
+        "environment": ("github", {"prompts": "environment"}),
     },
-    "release-notes": {"matrix": {**CALLS, "parallel": "matrix"}},
+    "release-notes": {"matrix": ("github", {**CALLS, "parallel": "matrix"})},
 }
 
 
@@ -136,8 +137,8 @@ def emit(folder: Path) -> None:
         (folder / name / f"{name}.txt").write_bytes(to_text_form(program(name)).encode())
         for target in carrying(name):
             compiled(name, target, folder / name / f"{name}{load(target).suffix}", given(name, target))
-        for variant, options in VARIANTS.get(name, {}).items():
-            compiled(name, "github", folder / name / f"{name}.{variant}.yml", options)
+        for variant, (target, options) in VARIANTS.get(name, {}).items():
+            compiled(name, target, folder / name / f"{name}.{variant}{load(target).suffix}", options)
 
 
 @cache

@@ -1,0 +1,218 @@
+"""`runtime=script`: a program that runs from beginning to end, answers as a runbook does, and keeps nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.interpreters import ENDS, end_of_support
+from tests.rdc.cli_support import call, document
+from tests.runtime_shim.shim_process import Screen, is_gone
+
+LOOP = """\
+# Release
+
+## 1. Try
+
+```bash
+echo "attempt $RDC_ATTEMPT" >> log
+[ "$RDC_ATTEMPT" = 3 ]
+```
+
+- PASS: CONTINUE
+- FAIL: RETRY 3 STOP "never"
+
+## 2. Ready?
+
+Look at the dashboard.
+
+- YES: CONTINUE
+- NO: GOTO 1
+
+## 3. Ship
+
+Careful.
+
+### 3.1 Tag
+
+```bash
+echo "tag $RDC_STEP $RDC_TITLE ${RDC_RUN_ID%-*}" >> log
+```
+
+### 3.2 Push
+
+```sh
+echo push >> log; exit $BROKEN
+```
+
+- PASS: COMPLETE "out"
+- FAIL: STOP "not out"
+"""
+
+SLOW = """\
+# Slow
+
+## 1. Wait
+
+```bash
+sleep 60 & echo $! > pid; wait
+```
+
+## 2. Never
+
+```bash
+touch never
+```
+"""
+
+
+def script(folder: Path, text: str = LOOP) -> Path:
+    """Compile a script."""
+    document(folder, "release.runbook.md", text)
+    done = call("compile", "release.runbook.md", "--to", "python", "-O", "runtime=script", cwd=folder)
+    assert done.code == 0, done.err
+    return folder / "release.py"
+
+
+def run(path: Path, *words: str, python: str = sys.executable, broken: int = 0) -> subprocess.CompletedProcess[str]:
+    command = [python, "-W", "error", str(path), *words]
+    environment = {**os.environ, "BROKEN": str(broken)}
+    return subprocess.run(
+        command, cwd=path.parent, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("which", ENDS)
+def test_it_walks_to_the_end_and_leaves_nothing_but_what_commands_leave(tmp_path: Path, which: str) -> None:
+    path = script(tmp_path)
+    (tmp_path / "answers").write_text("2 no\n# a comment\nyes\n")
+    done = run(path, "--answers", "answers", python=end_of_support(which))
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (0, "rdc: COMPLETE out"), done.stderr
+    log = (tmp_path / "log").read_text().splitlines()
+    assert log == [*(f"attempt {n}" for n in (1, 2, 3, 1, 2, 3)), "tag 3.1 Tag script", "push"]
+    assert {entry.name for entry in tmp_path.iterdir()} == {"release.runbook.md", "release.py", "answers", "log"}
+    assert done.stderr.count("3 Ship\n") == 1
+    assert "1 Try attempt 3\n    PASS" in done.stderr
+
+
+def test_a_step_that_fails_ends_it_by_stop(tmp_path: Path) -> None:
+    path = script(tmp_path)
+    (tmp_path / "answers").write_text("yes\n")
+    done = run(path, "--answers", "answers", broken=7)
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "rdc: STOP not out")
+
+
+def test_a_question_that_nobody_answers_ends_it(tmp_path: Path) -> None:
+    done = run(script(tmp_path))
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == (
+        "    [yes/no] rdc: error: nobody answers 2: start at a terminal or with --answers FILE"
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("perhaps\n", "answers:1: expected pass, fail, yes or no"),
+        ("3.1 yes\n", "answers:1: 3.1 is not a step that asks"),
+    ],
+)
+def test_answers_that_fit_nothing_are_refused_before_anything_runs(tmp_path: Path, content: str, said: str) -> None:
+    path = script(tmp_path)
+    (tmp_path / "answers").write_text(content)
+    done = run(path, "--answers", "answers")
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not (tmp_path / "log").exists()
+
+
+def test_a_person_answers_at_the_terminal(tmp_path: Path) -> None:
+    screen = Screen([sys.executable, str(script(tmp_path))], tmp_path, {**os.environ, "BROKEN": "0"})
+    screen.expect(r"Look at the dashboard\.\n +\[yes/no\] ")
+    screen.type("maybe\n")
+    screen.expect(r"\[yes/no\] ")
+    screen.type("y\n")
+    assert screen.close() == 0
+    assert "rdc: COMPLETE out" in screen.seen
+
+
+def test_ctrl_c_ends_it_and_its_command(tmp_path: Path) -> None:
+    screen = Screen([sys.executable, str(script(tmp_path, SLOW))], tmp_path, dict(os.environ))
+    screen.expect("1 Wait")
+    pid = written(tmp_path / "pid")
+    screen.type("\x03")
+    assert screen.close() == 130
+    assert "rdc: INTERRUPTED" in screen.seen
+    assert not (tmp_path / "never").exists()
+    os.kill(pid, signal.SIGKILL)  # a job in the background of a shell takes no Ctrl-C
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_it_with_all_that_its_command_began(tmp_path: Path, number: int) -> None:
+    path = script(tmp_path, SLOW.replace("sleep 60 &", "(trap - INT; exec sleep 60) &"))
+    process = subprocess.Popen([sys.executable, str(path)], cwd=tmp_path, stdin=subprocess.DEVNULL)
+    pid = written(tmp_path / "pid")
+    process.send_signal(number)
+    assert process.wait(15) == 130
+    assert not (tmp_path / "never").exists()
+    assert is_gone(pid)
+
+
+def written(path: Path) -> int:
+    """The number in a file, once it is there."""
+    deadline = time.monotonic() + 15
+    while not (path.exists() and path.read_text().endswith("\n")):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return int(path.read_text())
+
+
+def test_help_says_what_it_is_and_other_words_are_refused(tmp_path: Path) -> None:
+    path = script(tmp_path)
+    done = run(path, "--help")
+    assert (done.returncode, "keeps nothing" in done.stdout) == (0, True)
+    assert run(path, "resume").returncode == 2
+    assert not (tmp_path / "log").exists()
+    assert "-O runtime=script" in path.read_text(), "the header says what to leave out for a program that resumes"
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "feature"),
+    [
+        ("---\nrdc: {inputs: {WHO: {}}}\n---\n", "echo $WHO", "inputs"),
+        ("---\nrdc: {outputs: [TAG]}\n---\n", "echo TAG=1 >> $RDC_OUTPUT", "outputs"),
+        ("---\nrdc: {secrets: [TOKEN]}\n---\n", "echo", "secrets"),
+        ("---\nrdc: {steps: {1: {timeout: 5s}}}\n---\n", "echo", "timeouts"),
+    ],
+)
+def test_what_needs_a_journal_is_refused_by_name(tmp_path: Path, head: str, body: str, feature: str) -> None:
+    document(tmp_path, "a.runbook.md", f"{head}# A\n\n## 1. Do\n\n```bash\n{body}\n```\n")
+    done = call("compile", "a.runbook.md", "--to", "python", "-O", "runtime=script", cwd=tmp_path)
+    assert done.code == 1
+    assert "error[RD502]: a script that keeps nothing cannot express" in done.err
+    assert "leave out `runtime=script`" in done.err
+    assert not (tmp_path / "a.py").exists()
+    assert call("compile", "a.runbook.md", "--to", "python", cwd=tmp_path).code == 0, f"the remedy works ({feature})"
+
+
+def test_operators_have_nothing_to_do_with_a_script(tmp_path: Path) -> None:
+    document(tmp_path, "a.runbook.md", LOOP)
+    words = ["--to", "python", "-O", "runtime=script", "-O", "operator=full"]
+    done = call("compile", "a.runbook.md", *words, cwd=tmp_path)
+    assert (done.code, "leave out `operator: full`" in done.err) == (2, True), done.err
+
+
+def test_verify_knows_a_script_with_and_without_its_source(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    path = script(tmp_path)
+    assert call("verify", path.name, cwd=tmp_path).code == 0
+    (tmp_path / "release.runbook.md").unlink()
+    assert call("verify", path.name, cwd=tmp_path).code == 3
+    path.write_text(path.read_text().replace('return "fail" if status', 'return "pass" if status'))
+    assert call("verify", path.name, cwd=tmp_path).code == 1
