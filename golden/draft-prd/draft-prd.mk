@@ -10,7 +10,7 @@
 # `make help` tells the rest. State is kept in .rdc/draft-prd.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))draft-prd.py
-RDC_SHA256 := 0d4fa13258cbc0e2f9be71e0b624f0cf83902f52ee5303744cf7e7afdd8ef5f9
+RDC_SHA256 := c25202545658e0be74f1f138a0baea1017708960fd040600cd09d4325c0353da
 RDC_STATE := .rdc/draft-prd.make
 
 SHELL = /bin/sh

@@ -12,7 +12,7 @@
 # `make help` tells the rest. State is kept in .rdc/hello-steps.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))hello-steps.py
-RDC_SHA256 := de2ba23c5054e0f1dc17d5639a99f00bdea6c7f36fb6646ea308703352cbf4de
+RDC_SHA256 := 147eaf414f334c80e5c89b6061947946eb6a362bdc95a3ab1e10262ba1be5839
 RDC_STATE := .rdc/hello-steps.make
 
 SHELL = /bin/sh

@@ -12,7 +12,7 @@
 # `make help` tells the rest. State is kept in .rdc/plan-product.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))plan-product.py
-RDC_SHA256 := cba5517a4c3e425c5c7c2f71a98c84c79795cc15c2fb8c9e667e02bfda9e2d85
+RDC_SHA256 := f2e4df5cffeeb791ba0d238cf526a9b828f3500b945d7ac6a654dbc0db341bfb
 RDC_STATE := .rdc/plan-product.make
 
 SHELL = /bin/sh

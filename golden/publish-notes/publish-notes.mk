@@ -10,7 +10,7 @@
 # `make help` tells the rest. State is kept in .rdc/publish-notes.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))publish-notes.py
-RDC_SHA256 := f190703ff83c9985c9d5285cdbdd120a6ca1902c774e858855ba41594692e6e5
+RDC_SHA256 := 95820ce8a2eb7ed52904034053b25f805ed2f08d3ff95bcc4bf153e3ca72c4ed
 RDC_STATE := .rdc/publish-notes.make
 
 SHELL = /bin/sh

@@ -103,7 +103,7 @@ def main(program: Table, _extensions: Sequence[Any], argv: Optional[list[str]] =
     """Run the program as the command line says; return the exit code."""
     words, usage = sys.argv[1:] if argv is None else argv, f"usage: {sys.argv[0]} [--answers FILE]"
     if {"-h", "--help"} & {*words}:
-        print(f"{usage}\n\n{clean(program['title'])}\n\nRuns from the first step to the end, and keeps nothing.")
+        print(f"{usage}\n\n{clean(program['title'])}\n\nRuns to its end and keeps nothing.")
         return EXIT_COMPLETE
     try:
         if words and (words[0] != "--answers" or len(words) != 2):

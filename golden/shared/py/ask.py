@@ -1,44 +1,13 @@
 # --- Prompts: answered by a file of answers, by the person at the terminal, or later by `answer` (M3).
-LARGEST = 16 * 1024 * 1024  # bytes of a file of answers; a pipe may have no end
-
-Answer = collections.namedtuple("Answer", "line step reply")
-
-def read_lines(text, nodes):
-    for number, line in enumerate(text.split("\n"), start=1):
-        *node, word = re.sub(r"(^|\s)#.*", "", line).strip().rsplit(None, 1) or [""]
-        if not word:
-            continue
-        if word.lower() not in MEANINGS:
-            yield number, "expected pass, fail, yes or no, alone or after a step"
-        elif node and nodes.get(node[0], {}).get("task") != "ask":
-            yield number, f"{node[0]} is not a step that asks"
-        else:
-            yield Answer(number, node[0] if node else None, word)
-
 class Answers:
     def __init__(self, path, nodes, used, read):
-        with open(path, "rb") as file:
-            content = file.read(LARGEST + 1)
-        if len(content) > LARGEST:
-            raise RefusedError(f"{path}: larger than {LARGEST:,} bytes: not a file of answers")
-        try:
-            text = content.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            raise RefusedError(f"{path}: not UTF-8") from None
+        text = read_text(path, LARGEST)
         self.digest = digest(text)
         self.is_another = bool(used) and self.digest not in dict(used)
-        found = list(read(text, nodes))
-        wrong = [f"{path}:{item[0]}: {item[1]}" for item in found if not isinstance(item, Answer)]
-        if wrong:
-            raise RefusedError(*wrong)
-        answers = [item for item in found if isinstance(item, Answer)]
+        answers = checked_answers(path, read(text, nodes))
         self._left = [answer for answer in answers if (self.digest, answer.line) not in used]
     def take(self, node, is_asking=True):
-        for owner in (node, None)[: 1 + is_asking]:
-            for index, answer in enumerate(self._left):
-                if answer.step == owner:
-                    return self._left.pop(index)
-        return None
+        return take_answer(self._left, node, is_asking)
 
 class Asking(Performer):
     keys = ("prompt", "block")

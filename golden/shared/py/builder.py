@@ -25,6 +25,8 @@ class Builder:
                 node.update(shell=key, command=unframed(value))
             else:
                 node[key] = unframed(value)
+        if task == "ask":
+            node.setdefault("question", "yes/no" if {"on_yes", "on_no"} & {*settings} else "pass/fail")
         clears = [[slot, "clear", []] for slot in node.pop("clears", ())]
         counter = f"{name} retries" if any("times" in one for _, one in pairs) else ""
         if counter:

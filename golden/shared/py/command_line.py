@@ -72,34 +72,28 @@ class Words(collections.namedtuple("Words", "prog commands options")):
             lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in self.of(command)]
         return [f"usage: {self.prog} {command} [OPTION]...", "", title, "", *lines]
     def read(self, command, words):
-        known = {option: takes for _, option, takes, _ in self.of(command)}
-        found = {option: None if takes else False for _, option, takes, _ in self.options}
-        many = {name for _, name, takes, _ in self.options if "..." in takes}
-        found.update({option: [] for option in many})
-        due = [option for option in known if option[0] != "-"]
+        known = {name: takes for _, name, takes, _ in self.of(command)}
+        found = {name: None if takes else False for _, name, takes, _ in self.options}
+        found.update({name: [] for _, name, takes, _ in self.options if "..." in takes})
+        due = [name for name in known if name[0] != "-"]
         rest, see = iter(words), f"(see: {self.prog} {command} --help)"
         for word in rest:
-            option, equals, value = word.partition("=")
+            name, equals, value = word.partition("=")
             if due and not word.startswith("--"):
-                if due[0] in many:
-                    found[due[0]].append(word)
-                else:
-                    found[due.pop(0)] = word
-                continue
-            if option not in known or (equals and not known[option]):
+                name, value = due[0], word
+                due = due if "..." in known[name] else due[1:]
+            elif name not in known or (equals and not known[name]):
                 raise RefusedError(f"unrecognized arguments: {word} {see}")
-            if known[option] and not equals:
+            elif not known[name]:
+                value = True
+            elif not equals:
                 value = next(rest, "--")
                 if value.startswith("--"):
-                    raise RefusedError(f"argument {option}: expected {known[option]} {see}")
-            if option in many:
-                found[option].append(value)
-                continue
-            found[option] = value if known[option] else True
-        due = [name for name in due if not found[name]]
-        if due:
-            raise RefusedError(f"the following arguments are required: {' '.join(due)} {see}")
-        options = {option.strip("-").replace("-", "_"): value for option, value in found.items()}
+                    raise RefusedError(f"argument {name}: expected {known[name]} {see}")
+            found[name] = [*found[name], value] if "..." in known[name] else value
+        if missing := [name for name in due if not found[name]]:
+            raise RefusedError(f"the following arguments are required: {' '.join(missing)} {see}")
+        options = {name.strip("-").replace("-", "_"): value for name, value in found.items()}
         return types.SimpleNamespace(**options, prog=self.prog, command=command, known=self.options)
 
 def words_of_program(prog, kinds):

@@ -2,7 +2,6 @@
 PROMPTS, ANSWERS = "prompts", "answers"
 # By which a process tells the runner of GitHub something, or acts as the job.
 OF_RUNNER = re.compile(rb"GITHUB_(TOKEN|OUTPUT|ENV|PATH|STEP_SUMMARY|STATE)|ACTIONS_.*")
-LONGEST_NAME = 200  # characters of a file's name
 
 def for_others(environment):
     return {name: value for name, value in environment.items() if not OF_RUNNER.fullmatch(name)}
@@ -46,11 +45,12 @@ class Conversing(Calling):
         display.line(display.paint("\n".join(shown), "dim"))
     def keep(self, folder, name, text, number=0):
         store = self.session.store
-        directory, stem = Path(store.folder, folder), quote(name, safe="{} ")[:LONGEST_NAME]
-        while not number or (folder == PROMPTS and os.path.lexists(directory / f"{stem}.{number}")):
+        path, stem = os.path.join(store.folder, folder), file_name(name)
+        while not number or (folder == PROMPTS and os.path.lexists(f"{path}/{stem}.{number}")):
             number += 1
         try:
-            store.within.put(f"{folder}/{stem}.{number}", self.session.mask(text).encode("utf-8", "replace"))
+            with inner(store.within, folder) as directory:
+                put(directory, f"{stem}.{number}", self.session.mask(text).encode("utf-8", "replace"))
         except OSError as error:  # the journal is what counts
             self.session.display.line(f"    {clean(str(error.filename))}: not kept: {error.strerror}")
         return number

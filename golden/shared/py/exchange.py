@@ -125,3 +125,14 @@ def _answered(one, code):
         return Answered(b"", f"more than {LARGEST_ANSWER:,} bytes")
     return Answered(bytes(one.answer), in_words(code))
 
+class SearchError(Exception):
+    pass
+
+def child_says(processes, code, given, seconds, *flags):
+    words = [sys.executable, "-I", *flags, "-W", "ignore", "-c", code, str(seconds)]
+    call = Call(f"exec {shlex.join(words)}", os.environb, json.dumps(given).encode(), lambda _lines: None)
+    (answered,) = exchange(processes, [call], seconds)
+    if answered.trouble:
+        raise SearchError(answered.trouble)
+    return answered.answer
+

@@ -59,9 +59,9 @@ class History(Extension):
     )
 
 EXTENSIONS = (
-    Shell, Asks, Nesting, Stepping, History,
+    Shell, Asks, Stepping, History,
 )  # in the order in which they take part
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands c30e717207ba")))
+    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands f61dd8255e96")))

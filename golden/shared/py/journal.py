@@ -1,4 +1,12 @@
 # --- The journal: an append-only file of checked records, on disk before what they tell is seen (R1).
+@contextmanager
+def naming(path):
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+
 def at_once(path, flags):
     return os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW)
 

@@ -1,4 +1,12 @@
 # --- The life of a run, as the parts of a runtime see it: what does a step, and what happens around the steps.
+def read_json(path, text):  # any JSON value
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RefusedError(f"{path}: not JSON, which a program reads (`rdc run` reads YAML too): {error}") from None
+
+Host = collections.namedtuple("Host", "prog parse edition", defaults=('', read_json, '',))
+
 Done = collections.namedtuple("Done", "outcome how note verbs", defaults=(None, VERBS,))
 
 class Waiting(BaseException):

@@ -12,9 +12,7 @@ def limit_of(given):
     return int(size[1]) * SIZES[size[2]]
 
 def log_of(number, node):
-    import urllib.parse
-
-    return os.path.join(LOGS, f"{number:03}-{urllib.parse.quote(node, safe='{} ')[:150]}.log")
+    return f"{number:03}-{file_name(node)}.log"
 
 class Log(threading.Thread):
     def __init__(self, file, limit, mask):
@@ -75,8 +73,9 @@ class LoggedProcesses(Processes):
     def spawn(self, path, words, environment, _files=()):
         session, state = self._session, self._session.state
         try:
-            name = log_of(len(state.finished) + 1, state.node)
-            self._log = Log(session.store.within.open(name, os.O_RDWR | os.O_CREAT), self._limit, session.mask)
+            with inner(session.store.within, LOGS) as folder:
+                log = folder.open(log_of(len(state.finished) + 1, state.node), os.O_RDWR | os.O_CREAT)
+            self._log = Log(log, self._limit, session.mask)
         except OSError as error:
             session.rest()
             raise RefusedError(f"{error.filename}: {error.strerror}") from None
@@ -111,7 +110,7 @@ class Logs(Extension):
         done = facts["finished"]
         if record is None or record is not done[-1] or record["outcome"] != "fail":
             return []
-        path = os.path.join(self.session.store.directory, log_of(len(done), record["step"]))
+        path = os.path.join(self.session.store.directory, LOGS, log_of(len(done), record["step"]))
         try:
             with open(path, "rb") as file:
                 file.seek(max(os.path.getsize(path) - SHOWN_BYTES, 0))

@@ -51,12 +51,12 @@ class Mocks(Extension):
             session.kinds[task] = type("Mocked", (Mocked, session.kinds[task]), {"mocks": mocks})
 
 EXTENSIONS = (
-    Signing, Shell, Asks, Nesting, Stepping, Shared, Inputs, TaskInput, Secrets, Variables, Slots, Outputs,
-    Limit, Pauses, Replies, Asked, OfGates, Moving, Contexts, Agreed, Budget, Reminder, Conversations,
-    OfPrompts, OfAgents, OfTools, OfParallels, Reports, Artifact, Produced, Breaks, Expiry, MostSteps, Mocks,
-    ByHand, Logs, Notices, Several, History,
+    Signing, Shell, Asks, Stepping, Shared, Inputs, TaskInput, Secrets, Variables, Slots, Outputs, Limit,
+    Pauses, Replies, Asked, OfGates, Moving, Contexts, Agreed, Budget, Reminder, Conversations, OfPrompts,
+    OfAgents, OfTools, OfParallels, Reports, Artifact, Produced, Breaks, Expiry, MostSteps, Mocks, ByHand, Logs,
+    Notices, Several, History,
 )  # in the order in which they take part
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="agents a4cba52a78eb")))
+    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="agents 58b098801c5f")))

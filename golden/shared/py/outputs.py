@@ -6,7 +6,7 @@ class ValuedCommands(Commands):
         self.session.heed()
         try:
             with suppress(FileNotFoundError):
-                self._file().unlink()  # a command may have put a link there
+                os.unlink(self._file())  # a command may have put a link there
             os.close(self.session.store.within.open("output", os.O_WRONLY | os.O_CREAT | os.O_EXCL))
         except OSError as error:
             self.session.rest()
@@ -19,14 +19,14 @@ class ValuedCommands(Commands):
             return Done("fail", f"the file of RDC_OUTPUT is refused: {reason}")
         finally:
             with suppress(OSError):
-                self._file().unlink()
+                os.unlink(self._file())
         return done._replace(verbs=keeping("", values))
     def environment(self, node, **more):
-        return super().environment(node, **more, **({"RDC_OUTPUT": str(self._file())} if "outputs" in node else {}))
+        return super().environment(node, **more, **({"RDC_OUTPUT": self._file()} if "outputs" in node else {}))
     def assumed(self, name, word):
         return super().assumed(name, word)._replace(verbs=keeping("", values_given(self.session, name)))
     def _file(self):
-        return Path(self.session.store.folder, "output")
+        return os.path.join(self.session.store.folder, "output")
 
 def values_given(session, name):
     values = {}

@@ -13,7 +13,6 @@ def refused_link(path):
 class Folder:
     def __init__(self, at, shown):
         self.at, self.shown, self.mode = at, shown, stat.S_IMODE(os.fstat(at).st_mode)
-        self._inner = {}
     @contextmanager
     def naming(self, name):
         path = os.path.join(self.shown, name)
@@ -31,37 +30,13 @@ class Folder:
                 os.chmod(name, mode or self.mode, dir_fd=self.at)  # whatever the umask is
                 os.fsync(self.at)
             return Folder(os.open(name, DIRECTORY, dir_fd=self.at), os.path.join(self.shown, name))
-    def _has(self, name):
-        with suppress(KeyError, OSError):
-            now = os.stat(name, dir_fd=self.at, follow_symlinks=False)
-            return os.path.samestat(os.fstat(self._inner[name].at), now)
-        return False
-    def inner(self, path):
-        folder, _, name = path.rpartition("/")
-        if folder and not self._has(folder):
-            self._inner[folder] = self.enter(folder)
-        return self._inner.get(folder, self), name
-    def open(self, path, flags):
-        folder, name = self.inner(path)
-        with folder.naming(name):
-            file = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600, dir_fd=folder.at)
+    def open(self, name, flags):
+        with self.naming(name):
+            file = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600, dir_fd=self.at)
             if flags & os.O_CREAT:
                 with suppress(PermissionError):  # another operator has made it
-                    os.fchmod(file, folder.mode & 0o666)
+                    os.fchmod(file, self.mode & 0o666)
             return file
-    def put(self, path, data, lasts=False):
-        folder, name = self.inner(path)
-        with folder.naming(name):
-            with suppress(FileNotFoundError):
-                os.unlink(f".{name}.new", dir_fd=folder.at)
-            with open(folder.open(f".{name}.new", os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
-                file.write(data)
-                file.flush()
-                if lasts:
-                    os.fsync(file.fileno())
-            os.replace(f".{name}.new", name, src_dir_fd=folder.at, dst_dir_fd=folder.at)
-            if lasts:
-                os.fsync(folder.at)
 
 def names_in(path):
     return [path] if os.path.isabs(path) else path.split("/")

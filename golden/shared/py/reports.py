@@ -35,14 +35,16 @@ class Reports(Extension):
         self._write()
     def event(self, event, _fields):
         if event == "run_started":
-            self.session.store.within.inner(f"{REPORTS}/")
+            with inner(self.session.store.within, REPORTS):
+                pass
     def after_step(self, _move):
         self._write()
     def _write(self):
         session, finished = self.session, self.session.state.finished
         for report, (place, text) in (finished[-1] if finished else {}).get("reports", {}).items():
             try:
-                add_block(REPORTS, report, place, text, session.store.within.at)
+                with inner(session.store.within, REPORTS) as folder:
+                    add_block(folder, report, place, text)
             except OSError as error:
                 again = f"once it can be written: {session.call('resume')}"
                 raise RefusedError(again, f"the report {report} cannot be written: {error.strerror}") from None

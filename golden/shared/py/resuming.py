@@ -1,4 +1,27 @@
 # --- Steps of a specification as others see them (B6), and runs that go on after a failure (B12, B16).
+def context_previewed(session, _node):
+    return f"look up the context: {config_of(session)['context']}"
+
+def guardrails_previewed(_session, _node):
+    return "check the outputs by their guardrails"
+
+def always(_session, _node):
+    return True
+
+def never(_session, _node):
+    return False
+
+class StepStages(Stages):
+    kinds = {
+        "inputs": StageKind(look_at_inputs, inputs_previewed, never),
+        "context": StageKind(look_up_context, context_previewed, always),
+        "tool": StageKind(call_tool, tool_previewed, calls_command),
+        "execute": StageKind(execute_step, execution_previewed, always),
+        "guardrails": StageKind(look_at_outputs, guardrails_previewed, never),
+        "validation": StageKind(validate, validation_previewed, never),
+        "outputs": StageKind(index_outputs, outputs_previewed, never),
+    }
+
 def steps_of(program):
     return list(program["contract"]["steps"])
 
@@ -127,4 +150,33 @@ def reopen(session):
     session.record({"kind": "done", **about, "changed": move.changed, **session.stand(move, begins=False)})
     if not is_same:
         session.adopt()
+
+MAKE_WORDS = {"--assume": "ASSUME", "--gate": "GATE"}
+MAKE_FLAGS = {"--rerun-interrupted": "RERUN=1", "--adopt": "ADOPT=1"}
+MAKE_VERBS = ("run", "resume", "status", "answer", "approve", "reset")
+
+class Called(Extension):
+    @staticmethod
+    def suits(program):
+        return "contract" in program
+    def __init__(self, session):
+        super().__init__(session)  # neither is for what the program calls
+        self._make = os.environ.pop("RDC_MAKE", "")  # what the commands of an operator begin with
+        self._workspace = os.environ.pop("RDC_WORKSPACE", "")  # where a run goes on that began elsewhere
+    def call(self, words):
+        verb, *rest = words
+        if not self._make or verb not in MAKE_VERBS:
+            return ""
+        if verb == "answer" and len(rest) == 2:
+            node, reply = map(shlex.quote, rest)
+            return f"{self._make}answer STEP={node} REPLY={reply}"
+        given, more = [verb], iter(rest)
+        for word in more:
+            if word not in MAKE_FLAGS and word not in MAKE_WORDS:
+                return ""
+            given.append(MAKE_FLAGS.get(word) or f"{MAKE_WORDS[word]}={shlex.quote(next(more, ''))}")
+        return self._make + " ".join(given)
+    def read(self, state):
+        if self._workspace:
+            state.begin = {**state.begin, "cwd": self._workspace}
 

@@ -14,38 +14,31 @@ class RunFiles:
         self._texts, self._run = RecordTexts(session.mask), begin["run"]
         self._written = {}
     def write(self):
-        self.make_folder()
-        for name, text in self._texts.of(self.records.files()).items():
-            path = os.path.join(self.folder, f"{name}.json")
-            if self._written.get(name) != (text, marks_of(path)):
+        with self.opened() as folder:
+            for name, text in self._texts.of(self.records.files()).items():
+                path = os.path.join(self.folder, f"{name}.json")
+                if self._written.get(name) == (text, marks_of(path)):
+                    continue
                 try:
-                    self._write(f"{name}.json", text)
+                    put(folder, f"{name}.json", text.encode("utf-8", "replace"))
                 except OSError as error:
                     reason = f"{error.strerror}; when it can be written: {self._again}"
                     raise OSError(error.errno, reason, path) from None
                 self._written[name] = (text, marks_of(path))
-    def make_folder(self):
-        if not self._is_own:
-            os.makedirs(self.folder, exist_ok=True)
-            return
+    @contextmanager
+    def opened(self):
+        within = self._store.within
         with naming(self.folder):
-            if is_link(self._run, self._store.within.at):
-                os.unlink(self._run, dir_fd=self._store.within.at)
-            self._store.within.inner(f"{self._run}/")
-    def _write(self, name, text):
-        data, draft = text.encode("utf-8", "replace"), os.path.join(self.folder, f".{name}.new")
-        if self._is_own:
-            self._store.within.put(f"{self._run}/{name}", data, lasts=True)
-            return
-        with open_new(draft) as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, os.path.join(self.folder, name))
-        with naming(self.folder):
-            folder = os.open(self.folder, os.O_RDONLY)
-            os.fsync(folder)
-            os.close(folder)
+            if self._is_own and is_link(self._run, within.at):
+                os.unlink(self._run, dir_fd=within.at)
+            if not self._is_own:
+                os.makedirs(self.folder, exist_ok=True)
+            folder = within.enter(self._run) if self._is_own else Folder(os.open(self.folder, os.O_RDONLY), self.folder)
+        folder.mode = PRIVATE
+        try:
+            yield folder
+        finally:
+            os.close(folder.at)
     def place_of_other(self):
         manifest = os.path.join(self.folder, "manifest.json")
         try:
@@ -113,22 +106,13 @@ class Files(Extension):
             if session.is_same(session.state):  # another version may yet be refused
                 self._run.write()
         elif "run_dir" in session.state.begin:  # what cannot be written to is refused before anything is recorded
-            self._run.make_folder()
-            self._run.place_of_other()
+            with self._run.opened():
+                self._run.place_of_other()
     def event(self, event, fields):
         if event == "run_started" and not fields["resumed"]:
             self._run.set_aside()
-            self._write_or_rest(is_new=True)
+            self._run.write()
     def written(self, record):
         if self._run.records.apply(record):
-            self._write_or_rest(is_new=record["kind"] == "done")
-    def _write_or_rest(self, is_new):
-        try:
             self._run.write()
-        except OSError:
-            if is_new and self.session.state.condition == "running":
-                rest = {"kind": "rest", "condition": "ready"}
-                self.session.store.append(rest)
-                self.session.state.apply(rest)
-            raise
 

@@ -1,5 +1,5 @@
 # --- A run: the loop that does one step after the other and records each before it goes on.
-class Session:
+class Session(Telling):
     answers = None
     def __init__(self, program, options, display, kinds, host=Host()):
         self.program, self.options, self.display, self.host = program, options, display, host
@@ -129,20 +129,26 @@ class Session:
         record = self.through("record", record)
         self.store.append(record, sync)
         self.state.apply(record)
-        for follow_up in self.at("written"):
-            follow_up(record)
+        try:
+            for follow_up in self.at("written"):
+                follow_up(record)
+        except OSError:
+            if record["kind"] == "done":  # what the run has just come to has not begun
+                self.rest()
+            raise
     def emit(self, event, is_between=False, **fields):
         fields = {"step" if key == "node" else key: value for key, value in fields.items()}
-        for tell in self.at("event"):
-            tell(event, fields)
-        if self.options.events is None:
-            return
-        about = self.through("record", {"event": event, "time": utc_now(), "run": self.state.begin["run"], **fields})
         try:
-            self.display.put(json.dumps(about) + "\n", self._events)
+            for tell in self.at("event"):
+                tell(event, fields)
+            if self.options.events is not None:
+                about = {"event": event, "time": utc_now(), "run": self.state.begin["run"], **fields}
+                self.display.put(json.dumps(self.through("record", about)) + "\n", self._events)
         except OSError as error:
             if is_between:
                 self.rest()
+            if error.filename:
+                raise
             raise RefusedError(f"{self.options.events}: cannot write the event {event}: {error.strerror}") from None
     def go(self, resumed):
         state = self.state
@@ -187,11 +193,10 @@ class Session:
             self.settle(name, done, 0.0)
     def _do_next(self, name, again=False):
         self.heed()
-        node, about, begun = self.program["nodes"][name], self._about(name), time.monotonic()
+        node, about, begun = self.program["nodes"][name], self.about(name), time.monotonic()
         details = [f"instance {'.'.join(map(str, about['instances'].values()))}"] if about["instances"] else []
         details += [f"attempt {about['attempt']}"] if about["attempt"] > 1 else []
-        for enter in self.at("enter"):
-            enter(node)
+        self.come_into(node.get("group", ""))
         self.display.started(self.places[name], self.label(name), details)
         self.emit("step_started", True, **about)
         perform = self.performers[name].perform
@@ -204,7 +209,7 @@ class Session:
         self.settle(name, done, time.monotonic() - begun)
     def settle(self, name, done, seconds, begins=True):
         move = advance(self.program, name, self.state.registers, done.outcome, done.verbs)
-        result = {**self._about(name), "outcome": done.outcome, "how": done.how, "says": move.says}
+        result = {**self.about(name), "outcome": done.outcome, "how": done.how, "says": move.says}
         result.update(seconds=round(seconds, 3), next=move.node)
         stand = self.stand(move, self.state, begins and self.store.is_there())
         word = word_of(self.program["nodes"][name], done.outcome)
@@ -215,6 +220,7 @@ class Session:
         details = ", ".join(filter(None, [done.how, duration(seconds), one_line(move.says)]))
         self.display.line(f"    {self.display.paint(word, done.outcome)}  {self.display.paint(details, 'dim')}")
         self.emit("step_finished", True, **result)
+        self.tell_passed(move)
         for look in self.at("after_step"):
             look(move)
     def _unrecorded(self, name, outcome, word, error):
@@ -240,15 +246,4 @@ class Session:
             "to keep the state where no command of the run removes it, name another folder with --state-dir",
             reason,
         )
-    # --- What is told of a step ---
-    def filled(self, node, key, registers=None):
-        return filled(node, node.get(key, ""), self.state.registers if registers is None else registers)
-    def label(self, name):
-        return one_line(f"{name} {self.filled(self.program['nodes'][name], 'title')}")
-    def texts(self, node, key):
-        return [f"    {line}".rstrip() for line in clean(self.filled(node, key)).strip("\n").splitlines()]
-    def _about(self, name):
-        node, now = self.program["nodes"][name], self.state.registers
-        about = {"node": name, "title": self.filled(node, "title"), "attempt": attempt_of(node, now)}
-        return {**about, "instances": instances_of(node, now)}
 

@@ -1,4 +1,70 @@
-# --- Commands: run by a shell (M2).
+# --- Commands: run by a shell (M2), and what is left to decide where one was interrupted half done (R2).
+MEANT = {"pass": "it passed", "fail": "it failed"}
+
+Command = collections.namedtuple("Command", "shell text environment")
+
+def run_command(processes, command, seconds=0):
+    words = [command.shell.encode(), b"-c", command.text.encode()]
+    try:
+        group = processes.spawn(command.shell, words, command.environment)
+    except FileNotFoundError:
+        return Done("fail", f"there is no {command.shell} here")
+    (code,) = processes.watch([group], seconds)
+    if code is None:
+        return Done("fail", f"timeout after {duration(seconds)}")
+    return Done("pass" if code == 0 else "fail", in_words(code))
+
+class Calling(Performer):
+    noun = "command"
+    def __init__(self, session):
+        super().__init__(session)
+        self._environment = {**os.environb, b"RDC_RUN_ID": session.state.begin["run"].encode()}
+        self.processes = Processes(session.signals, session.is_interactive, self._began)
+    def _began(self, group):
+        with suppress(RefusedError):  # a full disk is no reason to end a command half-way; its outcome will tell
+            self.session.record({"kind": "process", "pid": group, "since": started_at(group)}, sync=False)
+    def environment(self, node, **more):
+        title, now = self.session.filled(node, "title").replace("\0", "\ufffd"), self.session.state.registers
+        own = {"RDC_STEP": self.session.state.node, "RDC_TITLE": title[:16_384]}  # a variable has 128 KiB at most
+        found = {**own, "RDC_ATTEMPT": attempt_of(node, now), **more}
+        found.update(instances_of(node, now))
+        for look in self.session.at("variables"):
+            found = {**look(node, now), **found}
+        return {**self._environment, **{key.encode(): str(value).encode() for key, value in found.items()}}
+    def not_begun(self, name, error):
+        self.session.rest()
+        size = sum(len(key) + len(value) + 2 for key, value in self._environment.items())
+        large = f"the environment has {size:,} bytes; unset what is large in it"
+        hint = large if error.errno == errno.E2BIG else "once the system can start processes again"
+        reason = f"{self.session.label(name)} was not begun: its shell cannot be started: {error.strerror}"
+        return RefusedError(f"{hint}, then: {self.session.call('resume')}", reason)
+    def recover(self, name):
+        session, options, label = self.session, self.session.options, self.session.label(name)
+        again, running = session.call("resume", "--rerun-interrupted"), session.state.left_behind()
+        if running:  # then nothing can be decided, unless the options say that it is to be ended
+            still = f"{label}: its {self.noun} still runs (pid {', '.join(str(one['pid']) for one in running)})"
+            if options.assume:
+                raise RefusedError(f"{still}; wait until it ends, or stop it and run it again: {again}")
+            if not options.rerun_interrupted:
+                raise Waiting(still, "wait until it ends and resume, or stop it and run it again:", f"  {again}")
+            session.display.line(f"{still}; ending it")
+            end_groups(running)
+        if options.rerun_interrupted or options.assume:  # of which there is only one
+            return self.assumed(name, options.assume) if options.assume else None
+        node, unknown = session.program["nodes"][name], "rdc cannot tell whether it finished."
+        if session.is_interactive and "words" not in node:
+            session.display.line(f"{label} ({one_line(node['at'])}) was interrupted; {unknown}")
+            choice = session.ask("Did it pass, did it fail, or run it again?", "pass/fail/again")
+            if choice is not None:
+                return None if choice == "again" else Done(choice, "as the operator says")
+        words = node.get("words", BINARY)
+        choices = [f"  {MEANT.get(word, word) + ':':15} {session.call('resume', '--assume', word)}" for word in words]
+        raise Waiting(f"{label} was interrupted; {unknown} To decide:", f"  run it again:   {again}", *choices)
+    def assumed(self, name, word):
+        if word not in self.session.program["nodes"][name].get("words", BINARY):
+            raise RefusedError(f"{name} cannot have the outcome {word}")
+        return Done(word, "as assumed")
+
 class Commands(Calling):
     keys = ("command",)
     def perform(self, name, node):
@@ -7,17 +73,11 @@ class Commands(Calling):
             for line in self.session.texts(node, "prompt"):
                 display.line(display.paint(line, "dim"))
         self.session.heed()
+        command = Command(node["shell"], self.session.filled(node, "command"), self.environment(node))
         try:
-            words = [node["shell"].encode(), b"-c", self.session.filled(node, "command").encode()]
-            group = self.processes.spawn(node["shell"], words, self.environment(node))
-        except FileNotFoundError:
-            return Done("fail", f"there is no {node['shell']} here")
+            return run_command(self.processes, command, node.get("timeout", 0))
         except OSError as error:
             raise self.not_begun(name, error) from None
-        (code,) = self.processes.watch([group], node.get("timeout", 0))
-        if code is None:
-            return Done("fail", f"timeout after {duration(node['timeout'])}")
-        return Done("pass" if code == 0 else "fail", in_words(code))
 
 class Shell(Extension):
     performers = {"shell": Commands}

@@ -51,10 +51,10 @@ class Signing(Extension):
         return [f"        {one_line(line)}" for line in (", ".join(filter(None, about)), *again) if line]
 
 EXTENSIONS = (
-    Signing, Shell, Asks, Nesting, Stepping, Shared, Inputs, TaskInput, Secrets, Variables, Slots, Outputs,
-    Limit, Pauses, Replies, Asked, OfGates, Moving, History,
+    Signing, Shell, Asks, Stepping, Shared, Inputs, TaskInput, Secrets, Variables, Slots, Outputs, Limit,
+    Pauses, Replies, Asked, OfGates, Moving, History,
 )  # in the order in which they take part
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="values 75a9abfac9cd")))
+    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="values ef12bff828b8")))

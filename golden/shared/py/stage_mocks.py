@@ -24,7 +24,8 @@ class MockedStages(Stages):
                 self.session.rest()
                 raise RefusedError(f"{self.session.options.mock}: executors: {one_line(name)}: {error}") from None
         for key in HANDED.keys() & play.handed.keys():
-            Path(folder, key).write_text(json.dumps(play.handed[key]), encoding="utf-8")
+            with open(os.path.join(folder, key), "w", encoding="utf-8") as file:
+                json.dump(play.handed[key], file)
         return int(play.code)
     def _next(self, kind, name, number):  # a Reply or a Play
         found = reply_to(self.mocks, kind, name, number)
@@ -46,11 +47,11 @@ class MocksOfStages(Extension):
             session.kinds["stage"] = type("MockedStages", (MockedStages, session.kinds["stage"]), {"mocks": mocks})
 
 EXTENSIONS = (
-    Signing, Shell, Asks, Nesting, Stepping, Shared, Inputs, TaskInput, Secrets, Variables, Slots, Outputs,
-    Limit, Pauses, Replies, Asked, OfGates, Moving, Conversations, Placeholders, Specification, Files,
-    RunReports, Called, MocksOfStages, ByHand, Logs, Notices, Several, History,
+    Signing, Shell, Asks, Stepping, Shared, Inputs, TaskInput, Secrets, Variables, Slots, Outputs, Limit,
+    Pauses, Replies, Asked, OfGates, Moving, Conversations, Placeholders, Specification, Files, RunReports,
+    Called, MocksOfStages, ByHand, Logs, Notices, Several, History,
 )  # in the order in which they take part
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=Host(edition="contract 94f26b13d7e3")))
+    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=Host(edition="contract dd94182e9fa7")))

@@ -6,6 +6,28 @@ def utc_now():
     seconds, rest = divmod(time.time_ns(), 10**9)
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{rest // 1000:06}Z"
 
+def digest(value):
+    import hashlib  # what is slow to import is imported late: `--help` does not need it
+
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+def identified(program, nodes):
+    whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
+    hashes = {"program": digest({**whole, "nodes": nodes}), "nodes": {name: digest(nodes[name])[:12] for name in nodes}}
+    return {"name": program["name"], "source": program["source"], **hashes}
+
+def without_places(program):
+    return {name: {key: node[key] for key in node if key != "at"} for name, node in program["nodes"].items()}
+
+def differences(recorded, now):
+    found = {"added": [], "removed": [], "changed": []}
+    for name in {**now, **recorded}:
+        if now.get(name) != recorded.get(name):
+            found["added" if name not in recorded else "changed" if name in now else "removed"].append(name)
+    lines = [f"{how}: {', '.join(names)}" for how, names in found.items() if names]
+    return lines or ["no step differs, only where the program begins or what it counts"]
+
 class State:
     def __init__(self, begin):
         self.begin, self.node, self.message = begin, begin["node"], begin.get("message", "")
@@ -47,6 +69,9 @@ def replay(records, path, modes=('',)):
         raise RefusedError(f"{path}: the journal is damaged: {error}") from None
     return state
 
+def _numbers(about):
+    return about.st_dev, about.st_ino
+
 class Store:
     within = None  # the directory, once it is open
     def __init__(self, directory, modes=('',)):
@@ -66,7 +91,7 @@ class Store:
         is_new = not os.path.isdir(self.directory)
         self.within = opened_folder(self.directory)
         lock, path = self.within.open("lock", os.O_RDWR | os.O_CREAT), os.path.join(self.directory, "lock")
-        self._files[os.path.join(self.folder, "lock")] = lock
+        self._files[os.path.join(self.folder, "lock")] = _numbers(os.fstat(lock))
         with naming(path):
             for patience in (0.05, 0.1, 0.0):  # a `status` looks at the lock for an instant
                 with suppress(BlockingIOError):
@@ -95,12 +120,12 @@ class Store:
         return False
     def is_there(self):
         with suppress(OSError):
-            return all(os.path.samestat(os.fstat(file), os.lstat(path)) for path, file in self._files.items())
+            return all(place == _numbers(os.lstat(path)) for path, place in self._files.items())
         return False
     def open(self):
         self.within = self.within or opened_folder(self.directory)
         self._file = self.within.open("journal", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-        self._files[os.path.join(self.folder, "journal")] = self._file
+        self._files[os.path.join(self.folder, "journal")] = _numbers(os.fstat(self._file))
         with naming(self.path):
             os.ftruncate(self._file, self._size)
         if self._missing:

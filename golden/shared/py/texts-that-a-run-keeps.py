@@ -1,4 +1,21 @@
-# --- What commands get as environment variables (I7, I25) and give by the file that RDC_OUTPUT names (I9).
+# --- Texts that a run keeps (I5, I17, I19): as variables of commands (I7, I25), and from the file of RDC_OUTPUT (I9).
+def keeping(text, values):
+    def keep(before, what):
+        if what[0] == "output":
+            return values.get(what[1], before)
+        return extracted(text, what[1]) if what[0] == "field" else text
+
+    return {**VERBS, "keep": keep}
+
+class Slots(Extension):
+    @staticmethod
+    def suits(program):
+        return any(not isinstance(value, int) for value in program["registers"].values())
+    def told(self, done, text):
+        return done._replace(verbs=keeping(text, {}))
+    def facts(self, state):
+        return {"slots": {name: value for name, value in state.registers.items() if not isinstance(value, int)}}
+
 LARGEST_VARIABLE = 65_536  # bytes
 LARGEST_OUTPUT = 16 * 1024 * 1024  # bytes
 

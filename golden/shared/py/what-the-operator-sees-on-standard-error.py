@@ -1,19 +1,6 @@
-# --- What the operator sees, on standard error: calm lines, safe on any terminal and in any log.
+# --- What the operator sees on standard error, line by line, and is asked at the terminal.
 STALLED = 100  # milliseconds until a writer whom nobody reads looks again whether it was told to end
-# Texts of a document must not steer the terminal or hide what they say (C0, C1, bidi controls).
-HIDDEN = "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
 STYLES = {"bold": "1", "dim": "2", "pass": "32", "fail": "1;31"}
-
-def clean(text):
-    return re.sub(HIDDEN, "?", text.replace("\r\n", "\n"))
-
-def one_line(text):
-    return clean(" ".join(text.split()))
-
-def duration(seconds):
-    minutes, rest = divmod(int(seconds), 60)
-    longer = f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-    return longer if minutes else f"{seconds:.1f} s"
 
 class Display:
     def __init__(self, stream):
@@ -45,4 +32,27 @@ class Display:
         self.line(f"[{place}] {self.paint(name, 'bold')}" + (f" {self._dash} {', '.join(details)}" if details else ""))
     def rule(self, text):
         self.line("rdc: " + clean(text).replace("\n", "?"))
+
+def question(display, signals, text, choices):
+    known = {word[:length]: word for word in choices.split("/") for length in (1, len(word))}
+    if choices in ("pass/fail", "yes/no"):
+        known = {word[:length]: MEANINGS[word] for word in MEANINGS for length in (1, len(word))}
+    with suppress(OSError, ValueError, termios.error):  # what was typed before the question was not meant for it
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+    prompt, word, typed = f"{text} [{choices}] ", None, " "
+    before = signal.signal(signal.SIGCONT, lambda _number, _frame: display.line(prompt, end=""))  # after Ctrl-Z
+    try:
+        while typed and not word:
+            display.line(prompt, end="")
+            with signals.listening():
+                typed = os.read(sys.stdin.fileno(), 4096).decode(errors="replace")
+            word = known.get(typed.strip().lower())
+            if not word:
+                display.line(f"Please type {choices.replace('/', ' or ')}." if typed else "")
+    except Interrupted:  # the key has been echoed where the answer was due
+        display.line()
+        raise
+    finally:
+        signal.signal(signal.SIGCONT, before)
+    return word
 

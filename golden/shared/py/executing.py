@@ -48,7 +48,7 @@ def handed_over(session, folder):
     found = {}
     for key, variable in HANDED.items():
         try:
-            value = value_in(Path(folder, key))
+            value = value_in(os.path.join(folder, key))
         except (ValueError, OSError) as error:
             reason = why_refused(error)
             raise ValueError(f"the file of {variable} is refused: {reason}") from None
