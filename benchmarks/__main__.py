@@ -12,6 +12,7 @@ from benchmarks.compiling import compiling, growing
 from benchmarks.figures import Figure, table
 from benchmarks.making import making
 from benchmarks.playbooks import reading
+from benchmarks.sizes import sizes, sizes_table
 from benchmarks.starting import first_words, starting
 from benchmarks.stepping import stepping
 
@@ -39,9 +40,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         figures += SUITES[name]()
     print(f"Python {platform.python_version()}, {os.cpu_count()} processors, {platform.system()}\n")
     print(table(figures))
-    over = [figure for figure in figures if figure.is_over]
+    found = [] if options.suites else sizes()
+    if found:
+        print(f"\n{sizes_table(found)}")
+    over: list[str] = [one.what for one in (*figures, *found) if one.is_over]
     if over:
-        print(f"\n{len(over)} over the limit: {'; '.join(figure.what for figure in over)}")
+        print(f"\n{len(over)} over the limit: {'; '.join(over)}")
     return int(bool(over) and not options.no_limit)
 
 

@@ -23,8 +23,6 @@ from tests.stepspecs.programs import specification as handmade
 from tests.stepspecs.specifications import program_of
 
 EXAMPLES = sorted(ROOT.glob("examples/specifications/*.stepspec.*"))
-TIMES_THE_SOURCE = 2
-"""The most lines of the author's part, the header aside, for each line of the document."""
 
 
 def written(made: Program, **options: object) -> str:
@@ -133,12 +131,6 @@ def example(path: Path) -> Program:
     made = compile_file(str(path), Settings()).program
     assert made
     return made
-
-
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
-def test_the_authors_part_is_at_most_twice_its_source(path: Path) -> None:
-    lines = author_part(example(path)).count("\n") + 1
-    assert lines <= TIMES_THE_SOURCE * len(path.read_text(encoding="utf-8").splitlines())
 
 
 def test_a_step_states_what_its_author_wrote() -> None:
