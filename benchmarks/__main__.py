@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = [] if options.suites else sizes()
     if found:
         print(f"\n{sizes_table(found)}")
-    over: list[str] = [one.what for one in (*figures, *found) if one.is_over]
+    over = [one.what for one in figures if one.is_over] + [one.what for one in found if one.is_over]
     if over:
         print(f"\n{len(over)} over the limit: {'; '.join(over)}")
     return int(bool(over) and not options.no_limit)

@@ -22,7 +22,7 @@ from benchmarks.rounds import Times, alternate
 Run = Callable[[list[str], Path, dict[str, str]], None]
 
 
-def stepping(steps: int = 200, rounds: int = 11, limit: float = 1.5) -> list[Figure]:
+def stepping(steps: int = 200, rounds: int = 11, limit: float = 1.6) -> list[Figure]:
     """A step that does nothing in a generated program, against `bash -c true` started in a loop.
 
     A step's time is that of a whole run less that of one of the same program which ends after its first step, by the
