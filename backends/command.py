@@ -16,11 +16,15 @@ STEPS = "steps"
 
 
 class Command(NamedTuple):
-    """A canonical command: the source by its path from the project's root, the target, its options in words."""
+    """A canonical command: the source by its path from the project's root, the target, its options in words.
+
+    `read_by` are the options that say how the source is read, each with its word.
+    """
 
     source: str
     target: str
     options: dict[str, str]
+    read_by: tuple[tuple[str, str], ...] = ()
 
 
 def canonical_command(target: str, program: Program, options: BaseModel) -> str:
@@ -31,7 +35,7 @@ def canonical_command(target: str, program: Program, options: BaseModel) -> str:
     given = (word for name, value in _words(options) for word in ("-O", f"{name}={value}"))
     source = program.sources[0].path
     source = f"./{source}" if source.startswith("-") else source
-    line = shlex.join(["rdc", "compile", source, *given, "--to", target])
+    line = shlex.join(["rdc", "compile", source, *program.sources[0].read_by, *given, "--to", target])
     return line if line.isprintable() else f"rdc compile (a path that cannot be shown) --to {target}"
 
 
@@ -43,10 +47,12 @@ def read_command(line: str) -> Command | None:
         return None
     if len(words) < 5 or words[:2] != ["rdc", "compile"] or words[-2] != "--to" or len(words) % 2 == 0:
         return None
-    flags, pairs = words[3:-2:2], [word.partition("=") for word in words[4:-2:2]]
-    if any(flag != "-O" for flag in flags) or not all(equals for _, equals, _ in pairs):
+    flags = tuple(zip(words[3:-2:2], words[4:-2:2], strict=True))
+    pairs = [word.partition("=") for flag, word in flags if flag == "-O"]
+    if not all(flag.startswith("-") for flag, _ in flags) or not all(equals for _, equals, _ in pairs):
         return None
-    return Command(words[2], words[-1], {name: value for name, _, value in pairs})
+    options = {name: value for name, _, value in pairs}
+    return Command(words[2], words[-1], options, tuple(pair for pair in flags if pair[0] != "-O"))
 
 
 def _words(options: BaseModel) -> Iterator[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -92,7 +93,7 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     too_long = tuple(commands_too_long(result.program, result.sources)) if result.program else ()
     renamed = () if result.program or settings.front_end else _another_format(begun.job.source, begun.form)
     diagnostics = tuple(sorted({*begun.found, *result.diagnostics, *too_long, *renamed}, key=sort_key))
-    program = None if begun.found or too_long else result.program
+    program = None if begun.found or too_long or result.program is None else _read_by(result.program, settings)
     sources = begun.sources | {item.path: item for item in result.sources.values()}
     tables = merge(result.options.targets, begun.configured.targets)
     told = (begun.form.name, result.facts)
@@ -148,6 +149,17 @@ def _given(form: Format, words: Mapping[str, str | tuple[str, ...]]) -> dict[str
     if wrong := next((value for value in given.values() if isinstance(value, Wrong)), None):
         raise ValueError(wrong.problem)
     return given
+
+
+def _read_by(program: Program, settings: Settings) -> Program:
+    """The program with the words by which its document was read, if the command line had any."""
+    words = ["--from", FRONT_ENDS[settings.front_end].word] if settings.front_end else []
+    for name, given in sorted(settings.options.items()):
+        words += [word for value in ([given] if isinstance(given, str) else given) for word in (f"--{name}", value)]
+    if not words:
+        return program
+    first, *others = program.sources
+    return replace(program, sources=(replace(first, read_by=tuple(words)), *others))
 
 
 def _another_format(source: Source, named: Format) -> tuple[Diagnostic, ...]:

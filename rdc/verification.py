@@ -14,8 +14,10 @@ from backends.command import Command, read_command
 from backends.options.problems import OptionsError
 from backends.python.proof import Problem, first_difference, is_shared_runtime, proof
 from backends.registry import load, names
-from compiler.driver import Compilation, compile_file
+from compiler.driver import Compilation, Settings, compile_file
 from compiler.files import Refusal, read_source
+from compiler.frontends import FRONT_ENDS, all_options
+from compiler.options import Level, Wrong
 from compiler.project import open_project, project_around
 from compiler.version import __version__
 from rdc.generation import emitted
@@ -85,9 +87,11 @@ def _of_output(path: str, text: str, header: _Header, command: Command) -> Findi
     is_python = command.target == "python"
     if not is_python and text.startswith(_PYTHON):  # a Python program never gets by as something else
         return Finding(Verdict.CHANGED, f"the header names the target {command.target}, but this is a Python program")
-    missing = "there is no such source here"
+    missing, settings = "there is no such source here", _settings(command)
+    if settings is None:
+        return Finding(Verdict.CHANGED, "the command in the header has an option that rdc compile does not have")
     for file in _sources(path, command.source):
-        compilation = compile_file(str(file))
+        compilation = compile_file(str(file), settings)
         if compilation.program is None:
             missing = "the source cannot be compiled here"
         elif tuple(each.sha256 for each in compilation.program.sources) != header.hashes:
@@ -95,6 +99,22 @@ def _of_output(path: str, text: str, header: _Header, command: Command) -> Findi
         else:
             return _compared(text, compilation, command)
     return _unsourced(text, missing, is_python=is_python)
+
+
+def _settings(command: Command) -> Settings | None:
+    """How the command has its source read, or None if it cannot be read so."""
+    formats = {form.word: form.name for form in FRONT_ENDS.values()}
+    known = {option.name: option for option in all_options() if Level.COMMAND_LINE in option.levels}
+    front_end, words = None, dict[str, str | tuple[str, ...]]()
+    for flag, word in command.read_by:
+        option, before = known.get(flag.removeprefix("--")), words.get(flag.removeprefix("--"), ())
+        if flag == "--from" and word in formats:
+            front_end = formats[word]
+        elif option is None or isinstance(option.read((word,) if option.is_repeated else word, {}), Wrong):
+            return None
+        else:
+            words[option.name] = (*before, word) if option.is_repeated else word
+    return Settings(front_end, words)
 
 
 def _compared(text: str, compilation: Compilation, command: Command) -> Finding:

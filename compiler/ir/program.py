@@ -148,10 +148,14 @@ class Jump:
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A document that the program was compiled from."""
+    """A document that the program was compiled from.
+
+    `read_by` are the words of the command line that say how it is read, such as `--from`.
+    """
 
     path: str
     sha256: str
+    read_by: tuple[str, ...] = ()
     __pydantic_config__: ClassVar = STRICT
 
 

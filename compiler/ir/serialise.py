@@ -36,6 +36,7 @@ UNWRITTEN: Mapping[str, frozenset[str]] = {
     "Node": frozenset({"constants"}),
     "Task": frozenset({"optional", "report", "context"}),
     "Context": frozenset({"after"}),
+    "SourceFile": frozenset({"read_by"}),
 }
 """What few programs have, by class: it is not written where there is none."""
 
@@ -54,7 +55,13 @@ def to_json(program: Program) -> str:
     tasks += [entry for task in tasks for entry in task.get("entries", ())]
     if written["kind"] == Program.kind:
         del written["kind"]
-    parts_of = {"Program": [written], "Node": written["nodes"], "Task": tasks, "Context": written["contexts"]}
+    parts_of = {
+        "Program": [written],
+        "SourceFile": written["sources"],
+        "Node": written["nodes"],
+        "Task": tasks,
+        "Context": written["contexts"],
+    }
     for name, parts in parts_of.items():
         for part in parts:
             for key in UNWRITTEN[name].intersection(part):

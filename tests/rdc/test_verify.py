@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -247,3 +248,35 @@ def test_worst_of_several_files_decides(tmp_path: Path) -> None:
 
 def test_program_with_questions(tmp_path: Path) -> None:
     assert call("verify", compiled(tmp_path, text=QUESTIONS).name, cwd=tmp_path).code == 0
+
+
+AFTER_HEADER = "# B\n\n## 1. Do\n\n- PASS: COMPLETE\n- FAIL: STOP\n\n```sh\ntrue\n```\n"
+SPECIFICATION = """\
+workflow: {module: notes, workflow: notes, phase: Release}
+step_specs:
+  - id: write
+    description: Write
+    outputs: ["{output_folder}/{kind}.md"]
+"""
+READ_BY = {
+    "a.md": (["--from", "rundown"], GOOD),
+    "b.runbook.md": (["--transitions", "after-header"], AFTER_HEADER),
+    "c.stepspec.yaml": (["--var", "output_folder=out", "--var", "kind=a-b"], SPECIFICATION),
+}
+
+
+@pytest.mark.parametrize("name", READ_BY)
+def test_the_header_says_how_the_source_is_read(name: str, tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    words, text = READ_BY[name]
+    document(tmp_path, name, text)
+    done = call("compile", name, *words, "--to", "python", "-o", "made.py", cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert (
+        f"#   {shlex.join(['rdc', 'compile', name, *words, '--to', 'python'])}\n" in (tmp_path / "made.py").read_text()
+    )
+    proven = call("verify", "made.py", cwd=tmp_path)
+    assert proven.code == 0, proven.out
+    other = (tmp_path / "made.py").read_text().replace(words[0], "--form", 1)
+    (tmp_path / "made.py").write_text(other)
+    assert call("verify", "made.py", cwd=tmp_path).code == 1
