@@ -59,6 +59,20 @@ def test_a_file_that_is_a_link_is_not_followed(kind: str, name: str, tmp_path: P
     assert place.call("status").code == 0
 
 
+@pytest.mark.parametrize("name", FILES["runbook"])
+def test_a_file_elsewhere_that_has_a_second_name_in_the_state_is_left_alone(name: str, tmp_path: Path) -> None:
+    place = Generated(tmp_path, "runbook", RUNBOOK)
+    victim = tmp_path / "victim"
+    victim.write_text("mine\n")
+    victim.chmod(0o644)
+    place.state.mkdir(parents=True)
+    (place.state / name).hardlink_to(victim)
+    said = place.call("run")
+    assert (victim.read_text(), stat.S_IMODE(victim.stat().st_mode)) == ("mine\n", 0o644)
+    assert said.code == (75 if name == ".gitignore" else 2), said.err
+    assert name != "lock" or "is a link: remove it" in said.err
+
+
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, names in FOLDERS.items() for name in names])
 def test_a_folder_that_is_a_link_is_refused(kind: str, name: str, tmp_path: Path) -> None:
     place = Generated(tmp_path, kind, DOCUMENTS[kind])
