@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -150,7 +151,8 @@ def test_ctrl_c_ends_it_and_its_command(tmp_path: Path) -> None:
     assert screen.close() == 130
     assert "rdc: INTERRUPTED" in screen.seen
     assert not (tmp_path / "never").exists()
-    os.kill(pid, signal.SIGKILL)  # a job in the background of a shell takes no Ctrl-C
+    with suppress(ProcessLookupError):  # a job in the background of a shell takes no Ctrl-C
+        os.kill(pid, signal.SIGKILL)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
