@@ -12,6 +12,8 @@ from runtime_shim.engine.texts import MEANINGS, clean, one_line, word_of
 from runtime_shim.engine.walk import Registers, advance, attempt_of, filled, follow, instances_of
 from runtime_shim.tasks.answers import LARGEST, checked_answers, read_lines, read_text, take_answer
 
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 
 def say(text: str, end: str = "\n") -> None:
     """Write a line to the operator; a log that nobody reads any more does not stop a run."""
@@ -22,11 +24,12 @@ def say(text: str, end: str = "\n") -> None:
 class Script:
     """One run: the steps that have been done are known to its counters alone."""
 
+    registers: Registers
+
     def __init__(self, program: Table, answers: str) -> None:
         self.program, self.nodes = program, program["nodes"]
         self.answers = checked_answers(answers, read_lines(read_text(answers, LARGEST), self.nodes) if answers else ())
-        self.registers: Registers = dict(program["registers"])
-        self.child, self.is_stopped, self.group = 0, False, ""
+        self.registers, self.child, self.is_stopped, self.group = dict(program["registers"]), 0, False, ""
         self.is_interactive, self.run_id = sys.stdin.isatty(), f"script-{os.urandom(4).hex()}"
 
     def stop(self, number: int, _frame: object) -> None:
@@ -44,8 +47,7 @@ class Script:
             self.registers.update(move.changed)
             name, node = move.node, self.nodes[move.node]
             if node["task"] == "end":
-                message = filled(node, node["message"], self.registers)
-                say(f"rdc: {node['result'].upper()} {one_line(message)}".rstrip())
+                say(one_line(f"rdc: {node['result'].upper()} {self.text(node, 'message')}"))
                 return EXIT_COMPLETE if node["result"] == "complete" else EXIT_STOP
             self.show(name, node)
             outcome = self.ask(name, node) if node["task"] == "ask" else self.command(name, node)
@@ -58,29 +60,30 @@ class Script:
 
     def show(self, name: str, node: Table) -> None:
         """Show a step, and before it a group that the run comes into."""
-        group, attempt = node.get("group", ""), attempt_of(node, self.registers)
-        if group and group != self.group:
-            say(one_line(f"{group} {self.text(self.program['groups'][group], 'title')}"))
-        instance = ".".join(map(str, instances_of(node, self.registers).values()))
-        details = f" instance {instance}" * bool(instance) + f" attempt {attempt}" * (attempt > 1)
+        before, self.group = self.group, node.get("group", "")
+        if self.group not in ("", before):
+            say(one_line(f"{self.group} {self.text(self.program['groups'][self.group], 'title')}"))
+        numbers, attempt = instances_of(node, self.registers).values(), attempt_of(node, self.registers)
+        details = f" instance {'.'.join(map(str, numbers))}" * bool(numbers) + f" attempt {attempt}" * (attempt > 1)
         say(one_line(f"{name} {self.text(node, 'title')} {details}"))
-        self.group = group
         for key in ("prompt", "block") if node["task"] == "ask" else ():
             for line in clean(self.text(node, key)).strip("\n").splitlines():
                 say(f"    {line}".rstrip())
 
     def command(self, name: str, node: Table) -> str:
         """Run the command of a step: exit code 0 is PASS, all else FAIL (M2)."""
-        title = self.text(node, "title").replace("\0", "\ufffd")[:16_384]  # a variable has 128 KiB at most
+        title = self.text(node, "title").replace("\0", "\ufffd")[:16_384]
         own: Table = {"RDC_RUN_ID": self.run_id, "RDC_STEP": name, "RDC_TITLE": title}
         own.update(instances_of(node, self.registers), RDC_ATTEMPT=attempt_of(node, self.registers))
         environment = {**os.environ, **{key: str(value) for key, value in own.items()}}
         words = [node["shell"], "-c", self.text(node, "command")]
-        group: dict[str, Any] = {} if self.is_interactive else {"setpgroup": 0}  # see `stop`
+        group: dict[str, Any] = {} if self.is_interactive else {"setpgroup": 0}
+        signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
         try:
-            self.child = os.posix_spawnp(node["shell"], words, environment, **group)
+            self.child = os.posix_spawnp(words[0], words, environment, setsigmask=(), **group)
         except OSError as error:
-            raise RefusedError(f"{name}: cannot start {node['shell']}: {error.strerror}") from None
+            raise RefusedError(f"{name}: cannot start {words[0]}: {error.strerror}") from None
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
         self.child, status = 0, os.waitpid(self.child, 0)[1]
         if self.is_stopped:
             raise KeyboardInterrupt
@@ -88,14 +91,13 @@ class Script:
 
     def ask(self, name: str, node: Table) -> str:
         """Return the outcome that the file of answers has for a question, or the person at the terminal."""
-        answer = take_answer(self.answers, name)
-        typed = answer.reply if answer else " "
+        typed = getattr(take_answer(self.answers, name), "reply", " ")
         known = {word[:length]: MEANINGS[word] for word in MEANINGS for length in (1, len(word))}
         while typed.strip().lower() not in known:
             say(f"    [{node['question']}] ", end="")
             typed = sys.stdin.readline() if self.is_interactive else ""
             if not typed:
-                raise RefusedError(f"nobody answers {name}: start at a terminal or with --answers FILE")
+                raise RefusedError(f"{name} has no answer: start at a terminal or give --answers FILE")
         return known[typed.strip().lower()]
 
 
@@ -103,19 +105,19 @@ def main(program: Table, _extensions: Sequence[Any], argv: Optional[list[str]] =
     """Run the program as the command line says; return the exit code."""
     words, usage = sys.argv[1:] if argv is None else argv, f"usage: {sys.argv[0]} [--answers FILE]"
     if {"-h", "--help"} & {*words}:
-        print(f"{usage}\n\n{clean(program['title'])}\n\nRuns to its end and keeps nothing.")
+        print(f"{usage}\n\n{clean(program['title'])}\n\nRuns to the end, keeps nothing.")
         return EXIT_COMPLETE
     try:
         if words and (words[0] != "--answers" or len(words) != 2):
             raise RefusedError(usage)  # noqa: TRY301
         script = Script(program, words[1] if words else "")
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in STOPS:
             signal.signal(number, script.stop)
         return script.run()
     except KeyboardInterrupt:
         say("rdc: INTERRUPTED")
         return EXIT_INTERRUPTED
     except (RefusedError, OSError) as error:
-        for line in error.args if isinstance(error, RefusedError) else [error]:
-            say(f"rdc: error: {clean(str(line))}")
+        reason = "; ".join(error.args) if isinstance(error, RefusedError) else error
+        say(f"rdc: error: {one_line(str(reason))}")
         return EXIT_REFUSED

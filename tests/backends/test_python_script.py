@@ -113,7 +113,7 @@ def test_a_question_that_nobody_answers_ends_it(tmp_path: Path) -> None:
     done = run(script(tmp_path))
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1] == (
-        "    [yes/no] rdc: error: nobody answers 2: start at a terminal or with --answers FILE"
+        "    [yes/no] rdc: error: 2 has no answer: start at a terminal or give --answers FILE"
     )
 
 
