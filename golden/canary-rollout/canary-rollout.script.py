@@ -58,7 +58,7 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 a1aec709d1228de04ae53aaffedd990a1da1cbca878e90342ce6d1853ac661f3).
+# The runtime of rdc 0.1.0, edition script (sha256 510d6deeccbe548470453d065f4e15c7280d14362f96b92946e02de9ca4e00f8).
 # The runbook ends here. The runtime is the same in every program; `rdc runtime script` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

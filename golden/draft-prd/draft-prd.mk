@@ -10,7 +10,7 @@
 # `make help` tells the rest. State is kept in .rdc/draft-prd.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))draft-prd.py
-RDC_SHA256 := c25202545658e0be74f1f138a0baea1017708960fd040600cd09d4325c0353da
+RDC_SHA256 := 69bf3806a71e60cedbc7c3e0dd309fa5355a772ff196e5023df94cca03d01032
 RDC_STATE := .rdc/draft-prd.make
 
 SHELL = /bin/sh

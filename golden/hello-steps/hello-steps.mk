@@ -12,7 +12,7 @@
 # `make help` tells the rest. State is kept in .rdc/hello-steps.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))hello-steps.py
-RDC_SHA256 := 147eaf414f334c80e5c89b6061947946eb6a362bdc95a3ab1e10262ba1be5839
+RDC_SHA256 := 9ad8ca30f7c916d912ecf806b72828d994d805778af91e2a60dd1a0650fcea9b
 RDC_STATE := .rdc/hello-steps.make
 
 SHELL = /bin/sh

@@ -59,7 +59,7 @@ cat storeroom/counted/* | awk '{ sum += $1 } END { print sum " pieces" }'
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 f61dd8255e9629cc5aca5c55df7420fe881f5a45046e0a963aa129720eaccf68).
+# The runtime of rdc 0.1.0, edition commands (sha256 8141e644fa4d81bcf821e70fb6cc16d0fb11a1ce381f576b8d59dda301fcc6ee).
 # The runbook ends here. The runtime is the same in every program; `rdc runtime commands` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

@@ -59,7 +59,7 @@ Name the trend, what is unusual, and what is likely to come next. Give numbers.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 58b098801c5fd6c9c34d172e99072f92cf48407e764a682960130012d9bd808d).
+# The runtime of rdc 0.1.0, edition agents (sha256 20812ae7e4ce26ba4b75157e063c0dbbe443ad775e063c58f44b86bd61430bea).
 # The playbook ends here. The runtime is the same in every program; `rdc runtime agents` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

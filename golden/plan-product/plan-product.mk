@@ -12,7 +12,7 @@
 # `make help` tells the rest. State is kept in .rdc/plan-product.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))plan-product.py
-RDC_SHA256 := f2e4df5cffeeb791ba0d238cf526a9b828f3500b945d7ac6a654dbc0db341bfb
+RDC_SHA256 := fdf97f3aacdc2a9162db37773cf82486210b57c8dc0226ed1074bca61b84941e
 RDC_STATE := .rdc/plan-product.make
 
 SHELL = /bin/sh

@@ -10,7 +10,7 @@
 # `make help` tells the rest. State is kept in .rdc/publish-notes.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))publish-notes.py
-RDC_SHA256 := 95820ce8a2eb7ed52904034053b25f805ed2f08d3ff95bcc4bf153e3ca72c4ed
+RDC_SHA256 := 03cbf36208875f79babf8b7df50a168bd757424a8db21b6899f5154eaf4ba78a
 RDC_STATE := .rdc/publish-notes.make
 
 SHELL = /bin/sh

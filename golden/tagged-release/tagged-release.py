@@ -69,7 +69,7 @@ echo "$VERSION" > "releases/$CHANNEL.txt" && echo "$CHANNEL is at $(cat "release
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 ef12bff828b838711a1f7525873d375508c4c06d26e28aa49fefb8116de20504).
+# The runtime of rdc 0.1.0, edition values (sha256 fd3a5d074f577e88d68a3115bfa204a11518ebdfa8a294ce4a9239c8e2ea307f).
 # The runbook ends here. The runtime is the same in every program; `rdc runtime values` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

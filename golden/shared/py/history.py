@@ -64,4 +64,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands f61dd8255e96")))
+    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands 8141e644fa4d")))

@@ -59,4 +59,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="agents 58b098801c5f")))
+    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="agents 20812ae7e4ce")))

@@ -33,6 +33,8 @@ class Folder:
     def open(self, name, flags):
         with self.naming(name):
             file = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600, dir_fd=self.at)
+            if os.fstat(file).st_nlink > 1:  # a file elsewhere has been given this name too
+                raise refused_link(os.path.join(self.shown, name))
             if flags & os.O_CREAT:
                 with suppress(PermissionError):  # another operator has made it
                     os.fchmod(file, self.mode & 0o666)
