@@ -42,7 +42,7 @@ class Size:
     """A number of lines, kilobytes or bytes, and the most that it may be."""
 
     what: str
-    unit: str
+    counted: str
     measured: float
     limit: float
 
@@ -116,6 +116,6 @@ def _compiled(path: Path) -> list[str]:
 
 def sizes_table(found: Iterable[Size]) -> str:
     """Sizes as a table for people."""
-    rows = [(one.what, f"{one.measured:.1f}".removesuffix(".0"), f"{one.limit:g}", one.unit) for one in found]
+    rows = [(one.what, f"{one.measured:.1f}".removesuffix(".0"), f"{one.limit:g}", one.counted) for one in found]
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     return "\n".join(f"{a:{widths[0]}}  {b:>{widths[1]}}  of {c:>{widths[2]}}  {d}" for a, b, c, d in rows)
