@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 from backends.registry import load
 from compiler.driver import compile_file
+from tests import warm
 
 from .forked import Said
 from .places import PATIENCE, environment
@@ -36,15 +36,6 @@ class Generated:
     def call(self, *words: str, stdin: str = "", **more: str) -> Said:
         """Call the program to its end."""
         command = ["make", "--no-print-directory"] if self.target == "make" else [sys.executable, str(self.script)]
-        done = subprocess.run(
-            [*command, *words],
-            cwd=self.folder,
-            env=environment(**more),
-            input=stdin,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=PATIENCE,
-            check=False,
-        )
-        return Said(done.returncode, done.stdout, done.stderr)
+        given = stdin.encode("utf-8", "replace")
+        done = warm.run([*command, *words], cwd=self.folder, env=environment(**more), input=given, timeout=PATIENCE)
+        return Said(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 from backends.registry import load
 from compiler.driver import compile_file
+from tests import warm
 
 from .forked import Said
 
@@ -54,17 +54,8 @@ class Place:
 
     def call(self, *words: str, **more: str) -> Said:
         """Call the program to its end."""
-        done = subprocess.run(
-            [*self.command, *words],
-            cwd=self.folder,
-            env=environment(**more),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-            encoding="utf-8",
-        )
-        return Said(done.returncode, done.stdout, done.stderr)
+        done = warm.run([*self.command, *words], cwd=self.folder, env=environment(**more), timeout=PATIENCE)
+        return Said(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def log(self) -> list[str]:
         """What the commands have written into `log`."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rdc.cli import main
+from tests import warm
 
 ROOT = Path(__file__).parents[2]
 
@@ -79,17 +80,14 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def spawn(*arguments: str, cwd: Path, **variables: str) -> Result:
-    """Run rdc as a process of its own."""
+    """Run rdc as a process of its own; where variables matter that an interpreter begins with, it begins anew."""
     command = [sys.executable, "-m", "rdc", *arguments]
-    done = subprocess.run(
-        command,
-        cwd=cwd,
-        env=environment(**variables),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
+    if any(name.startswith(warm.DECIDED_AT_THE_START) for name in variables):
+        done = subprocess.run(
+            command, cwd=cwd, env=environment(**variables), stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
+    else:
+        done = warm.run(command, cwd=cwd, env=environment(**variables))
     return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 

@@ -16,6 +16,8 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests import warm
+
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """#!/usr/bin/env python3
 import sys
@@ -126,13 +128,11 @@ class Place:
         )  # fmt: skip
 
     def run(self, *words: str, cwd: Path | None = None, **more: str) -> Result:
-        process = self.start(*words, cwd=cwd, **more)
-        try:
-            out, err = process.communicate(timeout=30)
-        except BaseException:  # none is left behind, however a test ends
-            kill(process)
-            raise
-        return Result(process.returncode, out, err)
+        command = [sys.executable, "-S", str(self.script), *words]
+        environment = self.environment(**more)
+        loads = "runtime_shim" if environment["PYTHONPATH"] else ""
+        done = warm.run(command, cwd=cwd or self.path, env=environment, timeout=30, loads=loads)
+        return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def records(self) -> list[Table]:
         return [json.loads(line.split(" ", 1)[1]) for line in self.journal.read_text().splitlines()]

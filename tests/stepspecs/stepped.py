@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from backends.registry import load
+from tests import warm
 from tests.stepspecs.specifications import program_of
 
 
@@ -27,12 +27,10 @@ class Place:
         self.folder, self._program = folder, program
 
     def __call__(self, *words: str) -> Said:
-        command = [sys.executable, str(self._program), *words]
-        done = subprocess.run(
-            command, cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-        )
-        assert "Traceback" not in done.stderr
-        return Said(done.returncode, done.stdout, done.stderr)
+        done = warm.run([sys.executable, self._program, *words], cwd=self.folder)
+        said = Said(done.returncode, done.stdout.decode(), done.stderr.decode())
+        assert "Traceback" not in said.err
+        return said
 
     def record(self, name: str) -> Any:
         (path,) = self.folder.glob(f".rdc/*/run-*/{name}.json")

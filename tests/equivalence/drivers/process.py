@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from tests import warm
 from tests.equivalence.difference import DifferenceError, same
 from tests.equivalence.execution import Trial
 
@@ -34,15 +35,7 @@ def run(trial: Trial, words: Sequence[str], extra: Mapping[str, str] = NOTHING) 
     """Run a program to its end, without a terminal; that it has none is a difference too."""
     began = time.monotonic()
     try:
-        done = subprocess.run(
-            words,
-            cwd=trial.folder,
-            env={**trial.environment, **extra},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-        )
+        done = warm.run(words, cwd=trial.folder, env={**trial.environment, **extra}, timeout=PATIENCE)
     except subprocess.TimeoutExpired as late:
         raise DifferenceError(f"{words[0]} after {PATIENCE} s", "still running", "an end") from late
     output, errors = (text.decode(errors="backslashreplace") for text in (done.stdout, done.stderr))

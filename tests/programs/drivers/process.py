@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from tests import warm
 from tests.equivalence.difference import DifferenceError
 from tests.programs.trial import FOLDER, Trial
 
@@ -39,14 +40,12 @@ class Done(NamedTuple):
 def run(trial: Trial, words: Sequence[str], extra: Mapping[str, str] | None = None, given: str = "") -> Done:
     """Run a program to its end, without a terminal."""
     try:
-        done = subprocess.run(
+        done = warm.run(
             words,
             cwd=trial.folder,
             env={**trial.environment, **(extra or {})},
             input=given.encode("utf-8", "surrogateescape"),
-            capture_output=True,
             timeout=PATIENCE,
-            check=False,
         )
     except subprocess.TimeoutExpired as late:
         raise DifferenceError(f"{words[0]} after {PATIENCE} s", "still running", "an end") from late

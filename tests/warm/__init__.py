@@ -1,0 +1,160 @@
+"""Python programs as processes that begin at once: one process that has loaded what they need forks for each of them.
+
+A call is a process of its own as ever, with its directory, environment and pipes; what it does without is the start of
+an interpreter, imports, and the compilation of a text that was called before. That takes ten times as long as most
+calls. What is about the start of a process, about signals to a group, or about what others see of a process (its words,
+its environment in `/proc`) begins as a real one.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import resource
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from pathlib import Path
+from typing import IO
+
+SERVER = Path(__file__).with_name("server.py")
+
+DECIDED_AT_THE_START = ("PYTHON", "LC_", "LANG", "TZ")
+"""What an interpreter looks at once, when it begins: variables whose names begin so."""
+
+
+def run(
+    words: Sequence[str | Path],
+    *,
+    cwd: Path,
+    env: Mapping[str, str] | None = None,
+    input: bytes = b"",  # noqa: A002 (the name that `subprocess.run` has for it)
+    timeout: float = 60.0,
+    loads: str = "",
+) -> subprocess.CompletedProcess[bytes]:
+    """Call a program to its end, as `subprocess.run` does that captures what it says.
+
+    The words are `python [-S] SCRIPT …` or `python -m rdc …` with the interpreter that runs the tests; all others, as
+    those of make, begin a process in the usual way. Without input there is nothing to read. `loads` is `runtime_shim`
+    where a script imports that.
+    """
+    command, environment = [str(word) for word in words], dict(os.environ if env is None else env)
+    if command[0] != sys.executable:
+        return subprocess.run(
+            command, cwd=cwd, env=environment, input=input, capture_output=True, timeout=timeout, check=False
+        )
+    options = tuple(word for word in command[1:2] if word == "-S")
+    begun = frozenset((name, value) for name, value in environment.items() if name.startswith(DECIDED_AT_THE_START))
+    words = command[1 + len(options) :]
+    server = _server(threading.get_ident(), options, "rdc" if words[0] == "-m" else loads, begun)
+    return server.run(words, cwd, environment, input, timeout)
+
+
+class _Server:
+    """A process that forks for each call."""
+
+    def __init__(self, options: Sequence[str], loads: str, environment: Mapping[str, str]) -> None:
+        self._channel, theirs = socket.socketpair()
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(DECIDED_AT_THE_START)}
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, *options, str(SERVER), str(theirs.fileno()), loads],
+                env={**kept, **environment},
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,  # as programs have: an interpreter looks what it is. Nothing is written there
+            )
+
+    def close(self) -> None:
+        """End the process."""
+        self._channel.close()
+        self._process.wait()
+
+    def run(
+        self, words: list[str], cwd: Path, environment: Mapping[str, str], given: bytes, timeout: float
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Call a program to its end."""
+        deadline = time.monotonic() + timeout
+        told = {"words": words, "cwd": str(cwd), "environment": dict(environment), "limits": _limits()}
+        request = json.dumps(told).encode()
+        with _given(given) as file, ExitStack() as stack:
+            (out, to_out), (err, to_err) = os.pipe(), os.pipe()
+            readers = [stack.enter_context(os.fdopen(each, "rb", 0)) for each in (out, err)]
+            try:
+                socket.send_fds(self._channel, [len(request).to_bytes(8, "big")], [file.fileno(), to_out, to_err])
+            finally:
+                os.close(to_out)
+                os.close(to_err)
+            self._channel.sendall(request)
+            child = self._number()
+            try:
+                said = _read(readers, deadline)
+                self._channel.settimeout(max(deadline - time.monotonic(), 0.001))
+                status = self._number()
+            except TimeoutError:
+                os.kill(child, signal.SIGKILL)
+                self._channel.settimeout(None)
+                self._number()
+                raise subprocess.TimeoutExpired(words, timeout) from None
+            self._channel.settimeout(None)
+        return subprocess.CompletedProcess(words, os.waitstatus_to_exitcode(status), *said)
+
+    def _number(self) -> int:
+        """What the process answers; it has ended where that is nothing."""
+        answer = self._channel.recv(8)
+        assert answer, "the process that forks has ended; what it said is on standard error"
+        return int.from_bytes(answer, "big")
+
+
+def _limits() -> dict[int, tuple[int, int]]:
+    """The limits of this process, which those that it begins have too."""
+    numbers = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]
+    return {number: resource.getrlimit(number) for number in numbers}
+
+
+@contextmanager
+def _given(text: bytes) -> Iterator[IO[bytes]]:
+    """A file to read from."""
+    if not text:
+        with Path(os.devnull).open("rb") as file:
+            yield file
+        return
+    with tempfile.TemporaryFile() as file:
+        file.write(text)
+        file.seek(0)
+        yield file
+
+
+def _read(files: Sequence[IO[bytes]], deadline: float) -> list[bytes]:
+    """All that comes by pipes until nobody can write there any more."""
+    said = {file.fileno(): bytearray() for file in files}
+    with selectors.DefaultSelector() as selector:
+        for number in said:
+            selector.register(number, selectors.EVENT_READ)
+        while selector.get_map():
+            ready = selector.select(max(deadline - time.monotonic(), 0))
+            if not ready:
+                raise TimeoutError
+            for key, _ in ready:
+                part = os.read(key.fd, 1 << 16)
+                said[key.fd] += part
+                if not part:
+                    selector.unregister(key.fd)
+    return [bytes(text) for text in said.values()]
+
+
+@cache
+def _server(thread: int, options: tuple[str, ...], loads: str, environment: frozenset[tuple[str, str]]) -> _Server:
+    """One for each thread and for each way to begin."""
+    server = _Server(options, loads, dict(environment))
+    atexit.register(server.close)
+    return server

@@ -1,0 +1,161 @@
+"""The process that forks for each call; see the package. It is run as a script and imports nothing of the tests.
+
+Its words: the number of a socket, and the name of what it is to load, if anything. A request is a length, three files
+(standard input, output and error), and as many bytes of JSON. The answers are the child's number, and how it ended.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import json
+import os
+import resource
+import socket
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+STANDARD = ["argparse", "hashlib", "select", "shlex", "shutil", "signal", "stat", "subprocess", "tempfile"]
+"""Of the standard library, what programs import; it says nothing about a program that it finds them loaded."""
+
+DOCUMENTS = {
+    "a.runbook.md": "# A\n\n## 1. B\n\n```bash\ntrue\n```\n",
+    "b.playbook.md": "# A\n\n## STEP 1: B\n\nC.\n",
+    "c.workflow.yaml": "name: a\nsteps:\n  - {name: b, agent: c, prompt: D., end: true}\n",
+}
+"""A document of each format whose grammars and tables take their time."""
+
+
+def load_runtime() -> None:
+    """Import all that programs may take of the runtime."""
+    from runtime_shim.editions import EDITIONS
+
+    import_module("runtime_shim.engine.command_line")
+    for edition in EDITIONS.values():
+        edition.kinds()
+
+
+def load_rdc() -> None:
+    """Import what the command line imports late."""
+    from tempfile import TemporaryDirectory
+
+    from backends.registry import load
+    from compiler.driver import compile_file
+    from rdc.commands import COMMANDS
+
+    load_runtime()
+    for name in ("rdc.cli", *COMMANDS.values()):
+        import_module(name)
+    with TemporaryDirectory() as folder:
+        for name, text in DOCUMENTS.items():
+            path = Path(folder, name)
+            path.write_text(text, encoding="utf-8")
+            program = compile_file(str(path)).program
+            if program:
+                load("python").emit(program, {})
+
+
+Code = CodeType | SyntaxError | None
+"""What a child is to run: a program, or rdc."""
+
+LOADED = {"": lambda: None, "runtime_shim": load_runtime, "rdc": load_rdc}
+
+
+@lru_cache(maxsize=24)
+def code_of(text: bytes, path: str) -> CodeType | SyntaxError:
+    """A program, compiled once, or why it cannot be."""
+    try:
+        return compile(text, path, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        return error
+
+
+def serve(channel: socket.socket) -> tuple[Mapping[str, Any], Code, list[int]]:
+    """Answer requests. It returns in each child, with what that is to do and its three files."""
+    while (head := socket.recv_fds(channel, 8, 3))[0]:
+        length, files = int.from_bytes(head[0], "big"), head[1]
+        request = json.loads(channel.recv(length, socket.MSG_WAITALL))
+        script = request["words"][0]
+        code = None if script == "-m" else code_of(Path(request["cwd"], script).read_bytes(), script)
+        child = os.fork()
+        if not child:
+            channel.close()
+            return request, code, files
+        for file in files:
+            os.close(file)
+        channel.send(child.to_bytes(8, "big"))
+        channel.send(os.waitpid(child, 0)[1].to_bytes(8, "big"))
+    os._exit(0)
+
+
+def begin(request: Mapping[str, Any], files: list[int]) -> None:
+    """Be the process that was asked for."""
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+    os.closerange(3, max(*files, 3) + 1)
+    os.chdir(request["cwd"])
+    coerced = {name: value for name, value in os.environ.items() if name == "LC_CTYPE"}  # by the interpreter (PEP 538)
+    os.environ.clear()
+    os.environ.update({**coerced, **request["environment"]})
+    for number, limit in request["limits"].items():
+        if resource.getrlimit(int(number)) != tuple(limit):
+            resource.setrlimit(int(number), limit)
+
+
+def perform(words: list[str], code: Code) -> None:
+    """Run the program as the main one."""
+    if code is None:
+        from rdc.__main__ import __file__ as script
+        from rdc.__main__ import start
+
+        sys.argv, sys.path[0] = [script, *words[2:]], str(Path.cwd())
+        start()
+        return
+    if isinstance(code, SyntaxError):
+        raise code
+    sys.argv, sys.path[0] = words, str(Path(words[0]).parent.absolute())
+    program = ModuleType("__main__")
+    program.__dict__.update(__file__=words[0], __builtins__=__builtins__)
+    sys.modules["__main__"] = program
+    exec(code, program.__dict__)
+
+
+def end(code: object) -> None:
+    """End as an interpreter does, but leave what was loaded alone: to take it apart would copy it."""
+    if isinstance(code, str):
+        print(code, file=sys.stderr)
+    threading._shutdown()  # type: ignore[attr-defined] # waits for threads
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    os._exit(code if isinstance(code, int) else int(code is not None))
+
+
+def main() -> None:
+    """Load what is needed, then serve; a child goes on from there as an interpreter that has just begun."""
+    for name in STANDARD:
+        import_module(name)
+    LOADED[sys.argv[2]]()
+    gc.freeze()
+    request, code, files = serve(socket.socket(fileno=int(sys.argv[1])))
+    begin(request, files)
+    try:
+        perform(request["words"], code)
+    except SystemExit as ended:
+        end(ended.code)
+    except BaseException:  # noqa: BLE001 (as an interpreter does)
+        sys.excepthook(*sys.exc_info())
+        end(1)
+    end(None)
+
+
+if __name__ == "__main__":
+    main()
