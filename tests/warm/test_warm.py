@@ -45,6 +45,7 @@ def test_a_program_cannot_tell_the_difference(option: list[str], ends: str, tmp_
     (tmp_path / "in").mkdir()
     words = [sys.executable, *option, str(tmp_path / "a.py"), "b", "c d"]
     env = {"PATH": os.environ["PATH"], "PYTHONUTF8": "1", "RDC_A": "é"}
+    warm.run(words, cwd=tmp_path, env=env)  # so that the limit is of this process, and not of the one that forks
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, before[1]))
     try:
