@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests import warm
 from tests.backends.makefiles import environment
 from tests.rdc.cli_support import Result, call, spawn
 from tests.stepspecs.stepped import Place, compiled_to
@@ -48,11 +50,8 @@ class Ship:
     def __call__(self, *words: str) -> Result:
         if self.runner == "rdc run":
             return spawn("run", "ship.workflow.yaml", *words, cwd=self.folder)
-        done = subprocess.run(
-            ["python3", "ship.py", *words], cwd=self.folder, env=environment({}), stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, timeout=60, check=False,
-        )  # fmt: skip
-        return Result(done.returncode, done.stdout, done.stderr)
+        done = warm.run([sys.executable, "ship.py", *words], cwd=self.folder, env=environment({}))
+        return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     @property
     def called(self) -> list[str]:

@@ -130,7 +130,8 @@ class Place:
     def run(self, *words: str, cwd: Path | None = None, **more: str) -> Result:
         command = [sys.executable, "-S", str(self.script), *words]
         environment = self.environment(**more)
-        done = warm.run(command, cwd=cwd or self.path, env=environment, timeout=30, loads="runtime_shim")
+        loads = "runtime_shim" if environment["PYTHONPATH"] else ""
+        done = warm.run(command, cwd=cwd or self.path, env=environment, timeout=30, loads=loads)
         return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
     def records(self) -> list[Table]:

@@ -18,7 +18,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -35,9 +34,7 @@ DOCUMENTS = {
 
 
 def load_runtime() -> None:
-    """Import all that programs may take of the runtime, where they would find it."""
-    if find_spec("runtime_shim") is None:
-        return
+    """Import all that programs may take of the runtime."""
     from runtime_shim.editions import EDITIONS
 
     import_module("runtime_shim.engine.command_line")
@@ -65,16 +62,22 @@ def load_rdc() -> None:
                 load("python").emit(program, {})
 
 
+Code = CodeType | SyntaxError | None
+"""What a child is to run: a program, or rdc."""
+
 LOADED = {"": lambda: None, "runtime_shim": load_runtime, "rdc": load_rdc}
 
 
 @lru_cache(maxsize=24)
-def code_of(text: bytes, path: str) -> CodeType:
-    """A program, compiled once."""
-    return compile(text, path, "exec", dont_inherit=True)
+def code_of(text: bytes, path: str) -> CodeType | SyntaxError:
+    """A program, compiled once, or why it cannot be."""
+    try:
+        return compile(text, path, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        return error
 
 
-def serve(channel: socket.socket) -> tuple[Mapping[str, Any], CodeType | None, list[int]]:
+def serve(channel: socket.socket) -> tuple[Mapping[str, Any], Code, list[int]]:
     """Answer requests. It returns in each child, with what that is to do and its three files."""
     while (head := socket.recv_fds(channel, 8, 3))[0]:
         length, files = int.from_bytes(head[0], "big"), head[1]
@@ -98,14 +101,15 @@ def begin(request: Mapping[str, Any], files: list[int]) -> None:
         os.dup2(file, number)
     os.closerange(3, max(*files, 3) + 1)
     os.chdir(request["cwd"])
+    coerced = {name: value for name, value in os.environ.items() if name == "LC_CTYPE"}  # by the interpreter (PEP 538)
     os.environ.clear()
-    os.environ.update(request["environment"])
+    os.environ.update({**coerced, **request["environment"]})
     for number, limit in request["limits"].items():
         if resource.getrlimit(int(number)) != tuple(limit):
             resource.setrlimit(int(number), limit)
 
 
-def perform(words: list[str], code: CodeType | None) -> None:
+def perform(words: list[str], code: Code) -> None:
     """Run the program as the main one."""
     if code is None:
         from rdc.__main__ import __file__ as script
@@ -114,7 +118,9 @@ def perform(words: list[str], code: CodeType | None) -> None:
         sys.argv, sys.path[0] = [script, *words[2:]], str(Path.cwd())
         start()
         return
-    sys.argv, sys.path[0] = words, str(Path(words[0]).parent)
+    if isinstance(code, SyntaxError):
+        raise code
+    sys.argv, sys.path[0] = words, str(Path(words[0]).parent.absolute())
     program = ModuleType("__main__")
     program.__dict__.update(__file__=words[0], __builtins__=__builtins__)
     sys.modules["__main__"] = program

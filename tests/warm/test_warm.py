@@ -1,0 +1,95 @@
+"""A process that was forked is like one that began by itself."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import warm
+
+SCRIPT = """
+import atexit, os, resource, sys, threading
+atexit.register(lambda: print("the end"))
+text = sys.stdin.read()
+threading.Thread(target=lambda: print("from a thread")).start()
+print(__name__, __file__, sys.argv, sys.path[0], os.getcwd(), sorted(os.environ.items()), repr(text))
+print(sys.flags, sys.stdout.encoding, sys.stdout.errors, sys.stdout.line_buffering, sys.stdout.isatty())
+print(resource.getrlimit(resource.RLIMIT_FSIZE), sorted(os.listdir("/proc/self/fd")), "runtime_shim" in sys.modules)
+print("é", file=sys.stderr)
+"""
+ENDS = {
+    "an end": "",
+    "a number": "sys.exit(3)",
+    "words": "sys.exit('no')",
+    "nothing": "sys.exit()",
+    "a signal": "sys.stdout.flush(); os.kill(os.getpid(), 9)",
+}
+
+
+def begun(words: list[str], cwd: Path, env: dict[str, str], text: bytes) -> tuple[int, bytes, bytes]:
+    """What comes of a process that begins in the usual way."""
+    done = subprocess.run(words, cwd=cwd, env=env, input=text, capture_output=True, timeout=60, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("ends", ENDS.values(), ids=ENDS)
+@pytest.mark.parametrize("option", [[], ["-S"]], ids=["with site", "without"])
+def test_a_program_cannot_tell_the_difference(option: list[str], ends: str, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(SCRIPT + ends, encoding="utf-8")
+    (tmp_path / "in").mkdir()
+    words = [sys.executable, *option, str(tmp_path / "a.py"), "b", "c d"]
+    env = {"PATH": os.environ["PATH"], "PYTHONUTF8": "1", "RDC_A": "é"}
+    warm.run(words, cwd=tmp_path, env=env)  # so that the limit is of this process, and not of the one that forks
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, before[1]))
+    try:
+        expected = begun(words, tmp_path / "in", env, b"given")
+        done = warm.run(words, cwd=tmp_path / "in", env=env, input=b"given")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert (done.returncode, done.stdout, done.stderr) == expected
+    assert b"__main__" in done.stdout
+
+
+def test_a_program_that_was_changed_is_read_anew(tmp_path: Path) -> None:
+    for word in ("one", "two"):
+        (tmp_path / "a.py").write_text(f"print('{word}')", encoding="utf-8")
+        assert warm.run([sys.executable, "a.py"], cwd=tmp_path).stdout == f"{word}\n".encode()
+
+
+def test_what_fails_fails_alone(tmp_path: Path) -> None:
+    said = []
+    for text in ("1 / 0", "def", "print('fine')"):
+        (tmp_path / "a.py").write_text(text, encoding="utf-8")
+        done = warm.run([sys.executable, "a.py"], cwd=tmp_path)
+        said.append((done.returncode, done.stdout, done.stderr.decode().splitlines()[-1:]))
+    assert said == [
+        (1, b"", ["ZeroDivisionError: division by zero"]),
+        (1, b"", ["SyntaxError: invalid syntax"]),
+        (0, b"fine\n", []),
+    ]
+
+
+def test_what_does_not_end_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import time\ntime.sleep(60)", encoding="utf-8")
+    with pytest.raises(subprocess.TimeoutExpired):
+        warm.run([sys.executable, "a.py"], cwd=tmp_path, timeout=0.3)
+    assert warm.run([sys.executable, "-m", "rdc", "--version"], cwd=tmp_path, env=at_home()).returncode == 0
+
+
+def test_rdc_is_that_of_a_process(tmp_path: Path) -> None:
+    words: list[Any] = [sys.executable, "-m", "rdc", "check", "none.runbook.md"]
+    done = warm.run(words, cwd=tmp_path, env=at_home())
+    assert (done.returncode, done.stdout, done.stderr) == begun(words, tmp_path, at_home(), b"")
+    assert done.returncode == 1
+
+
+def at_home() -> dict[str, str]:
+    """An environment in which rdc is found."""
+    return {**os.environ, "PYTHONPATH": str(warm.SERVER.parents[2])}
