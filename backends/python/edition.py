@@ -58,9 +58,9 @@ def runtime(name: str) -> str:
     edition = EDITIONS[name]
     classes = ", ".join(each.rpartition(".")[2] for each in edition.extensions)
     listed = "\n".join(wrap(classes, 112, initial_indent="    ", subsequent_indent="    "))
-    extensions = f"(\n{listed},\n)  # in the order in which they take part" if listed else "()"
+    extensions = f"\nEXTENSIONS = (\n{listed},\n)  # in the order in which they take part\n" if listed else ""
     head = f"# {MARK} {__version__} for its programs: edition {name}.\n"
-    return f"{head}{joined(edition.modules)}\nEXTENSIONS = {extensions}\n"
+    return f"{head}{joined(edition.modules)}{extensions}"
 
 
 @cache

@@ -58,7 +58,7 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 8141e644fa4d81bcf821e70fb6cc16d0fb11a1ce381f576b8d59dda301fcc6ee).
+# The runtime of rdc 0.1.0, edition commands (sha256 69688d590760e5f42a1a5c91f36259ae90f0b8d9d659648607e050dc98cefa4a).
 # The runbook ends here. The runtime is the same in every program; `rdc runtime commands` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

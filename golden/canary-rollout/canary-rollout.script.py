@@ -58,7 +58,7 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 510d6deeccbe548470453d065f4e15c7280d14362f96b92946e02de9ca4e00f8).
+# The runtime of rdc 0.1.0, edition script (sha256 f454e8eb035c1eb528594a47e8ce38adb619c8e6f89b4d6e00be54d69b537b8c).
 # The runbook ends here. The runtime is the same in every program; `rdc runtime script` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -72,6 +72,7 @@ import os
 import re
 import signal
 import sys
+import termios
 from contextlib import suppress
 
 # --- golden/shared/py/what-a-program-and-its-caller-have-in-common.py

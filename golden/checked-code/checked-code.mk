@@ -10,7 +10,7 @@
 # `make help` tells the rest. State is kept in .rdc/checked-code.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))checked-code.py
-RDC_SHA256 := 49e75beb4a804a9c3e209783ea8f2a605922e3ed6325d38726562e194ed95c3f
+RDC_SHA256 := 3db4000a63a044c0d80c1968b7d0252734417e515ddbe061576a37d1c5d4ac82
 RDC_STATE := .rdc/checked-code.make
 
 SHELL = /bin/sh

@@ -62,7 +62,7 @@ def program(about, step, end, branch, go, select):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 fd3a5d074f577e88d68a3115bfa204a11518ebdfa8a294ce4a9239c8e2ea307f).
+# The runtime of rdc 0.1.0, edition values (sha256 e2151e7f3f8c0035d854866096f8e471fe92023e30e98090cfe3a29c117f8884).
 # The program ends here. The runtime is the same in every program; `rdc runtime values` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

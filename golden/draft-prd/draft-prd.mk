@@ -10,7 +10,7 @@
 # `make help` tells the rest. State is kept in .rdc/draft-prd.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))draft-prd.py
-RDC_SHA256 := 69bf3806a71e60cedbc7c3e0dd309fa5355a772ff196e5023df94cca03d01032
+RDC_SHA256 := 8bef0bb8721196b3b6217e597c90cbca58aa1b06685a7396b2bd687b7b52d237
 RDC_STATE := .rdc/draft-prd.make
 
 SHELL = /bin/sh

@@ -80,7 +80,7 @@ done
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 3e46ddbeebd4ae90ee1dde80c158fa58e4da7dc0da590ec988b8fa8b60d5f6ce).
+# The runtime of rdc 0.1.0, edition contract (sha256 696b15228518804efe233313c4617e7cced899a42e4d1aed56f1b4fbaa252d06).
 # The specification ends here. The runtime is the same in every program; `rdc runtime contract` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

@@ -10,7 +10,7 @@
 # `make help` tells the rest. State is kept in .rdc/publish-notes.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))publish-notes.py
-RDC_SHA256 := 03cbf36208875f79babf8b7df50a168bd757424a8db21b6899f5154eaf4ba78a
+RDC_SHA256 := 13414dd2deffc37d5f14cf5e9188965bb17b398cc91478731f89e2ea36d3139b
 RDC_STATE := .rdc/publish-notes.make
 
 SHELL = /bin/sh

@@ -201,7 +201,7 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 20812ae7e4ce26ba4b75157e063c0dbbe443ad775e063c58f44b86bd61430bea).
+# The runtime of rdc 0.1.0, edition agents (sha256 a302e9fadf55455782f2c7839d21e192cc861258f39be85d25a6b4fca9498a29).
 # The workflow ends here. The runtime is the same in every program; `rdc runtime agents` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

@@ -3,15 +3,15 @@
 import os
 import signal
 import sys
-from collections.abc import Sequence
+import termios
 from contextlib import suppress
-from typing import Any, Optional
 
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_STOP, RefusedError, Table
 from runtime_shim.engine.texts import MEANINGS, clean, one_line, word_of
-from runtime_shim.engine.walk import Registers, advance, attempt_of, filled, follow, instances_of
+from runtime_shim.engine.walk import Registers, advance, filled, follow, variables_of
 from runtime_shim.tasks.answers import LARGEST, checked_answers, read_lines, read_text, take_answer
 
+HELP = "Keeps nothing. Compiled without `-O runtime=script`, it resumes."
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -33,12 +33,12 @@ class Script:
         self.is_interactive, self.run_id = sys.stdin.isatty(), f"script-{os.urandom(4).hex()}"
 
     def stop(self, number: int, _frame: object) -> None:
-        """Pass a signal on to the command, and begin no other step; a terminal reaches the group that it started."""
+        """Begin no other step. A terminal signals commands too; SIGTERM is passed on, to the group if that is ours."""
+        is_first, self.is_stopped = not self.is_stopped, True
         if not self.child:
             raise KeyboardInterrupt
-        self.is_stopped = True
-        with suppress(ProcessLookupError):
-            (os.kill if self.is_interactive else os.killpg)(self.child, number)
+        if is_first and number == signal.SIGTERM:
+            os.kill(0 if os.getpgrp() == os.getpid() else self.child, number)
 
     def run(self) -> int:
         """Do step after step, as transitions say; return the exit code (R3)."""
@@ -49,8 +49,9 @@ class Script:
             if node["task"] == "end":
                 say(one_line(f"rdc: {node['result'].upper()} {self.text(node, 'message')}"))
                 return EXIT_COMPLETE if node["result"] == "complete" else EXIT_STOP
-            self.show(name, node)
-            outcome = self.ask(name, node) if node["task"] == "ask" else self.command(name, node)
+            found = variables_of(name, node, self.registers)
+            self.show(name, node, found["RDC_ATTEMPT"])
+            outcome = self.ask(name, node) if node["task"] == "ask" else self.command(node, found)
             move = advance(self.program, name, self.registers, outcome)
             say(f"    {word_of(node, outcome)}  {one_line(move.says)}".rstrip())
 
@@ -58,32 +59,24 @@ class Script:
         """Return a text of a step, whole."""
         return filled(node, node.get(key, ""), self.registers)
 
-    def show(self, name: str, node: Table) -> None:
+    def show(self, name: str, node: Table, attempt: int) -> None:
         """Show a step, and before it a group that the run comes into."""
         before, self.group = self.group, node.get("group", "")
         if self.group not in ("", before):
             say(one_line(f"{self.group} {self.text(self.program['groups'][self.group], 'title')}"))
-        numbers, attempt = instances_of(node, self.registers).values(), attempt_of(node, self.registers)
-        details = f" instance {'.'.join(map(str, numbers))}" * bool(numbers) + f" attempt {attempt}" * (attempt > 1)
-        say(one_line(f"{name} {self.text(node, 'title')} {details}"))
-        for key in ("prompt", "block") if node["task"] == "ask" else ():
-            for line in clean(self.text(node, key)).strip("\n").splitlines():
-                say(f"    {line}".rstrip())
+        say(one_line(f"{name} {self.text(node, 'title')}" + f" - attempt {attempt}" * (attempt > 1)))
 
-    def command(self, name: str, node: Table) -> str:
+    def command(self, node: Table, found: Table) -> str:
         """Run the command of a step: exit code 0 is PASS, all else FAIL (M2)."""
-        title = self.text(node, "title").replace("\0", "\ufffd")[:16_384]
-        own: Table = {"RDC_RUN_ID": self.run_id, "RDC_STEP": name, "RDC_TITLE": title}
-        own.update(instances_of(node, self.registers), RDC_ATTEMPT=attempt_of(node, self.registers))
-        environment = {**os.environ, **{key: str(value) for key, value in own.items()}}
-        words = [node["shell"], "-c", self.text(node, "command")]
-        group: dict[str, Any] = {} if self.is_interactive else {"setpgroup": 0}
+        own = {key: str(value) for key, value in {**found, "RDC_RUN_ID": self.run_id}.items()}
+        words, by_python = [node["shell"], "-c", self.text(node, "command")], (signal.SIGPIPE, signal.SIGXFSZ)
         signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
         try:
-            self.child = os.posix_spawnp(words[0], words, environment, setsigmask=(), **group)
-        except OSError as error:
-            raise RefusedError(f"{name}: cannot start {words[0]}: {error.strerror}") from None
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
+            self.child = os.posix_spawnp(words[0], words, {**os.environ, **own}, setsigmask=(), setsigdef=by_python)
+        except FileNotFoundError:
+            return "fail"
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
         self.child, status = 0, os.waitpid(self.child, 0)[1]
         if self.is_stopped:
             raise KeyboardInterrupt
@@ -91,33 +84,35 @@ class Script:
 
     def ask(self, name: str, node: Table) -> str:
         """Return the outcome that the file of answers has for a question, or the person at the terminal."""
+        for line in clean(f"{self.text(node, 'prompt')}\n{self.text(node, 'block')}").strip("\n").splitlines():
+            say(f"    {line}".rstrip())
         typed = getattr(take_answer(self.answers, name), "reply", " ")
         known = {word[:length]: MEANINGS[word] for word in MEANINGS for length in (1, len(word))}
         while typed.strip().lower() not in known:
-            say(f"    [{node['question']}] ", end="")
-            typed = sys.stdin.readline() if self.is_interactive else ""
-            if not typed:
+            if not (typed and self.is_interactive):
                 raise RefusedError(f"{name} has no answer: start at a terminal or give --answers FILE")
+            termios.tcflush(0, termios.TCIFLUSH)  # typed before
+            say(f"    [{node['question']}] ", end="")
+            typed = os.read(0, 4096).decode(errors="replace")
         return known[typed.strip().lower()]
 
 
-def main(program: Table, _extensions: Sequence[Any], argv: Optional[list[str]] = None) -> int:
+def main(program: Table) -> int:
     """Run the program as the command line says; return the exit code."""
-    words, usage = sys.argv[1:] if argv is None else argv, f"usage: {sys.argv[0]} [--answers FILE]"
-    if {"-h", "--help"} & {*words}:
-        print(f"{usage}\n\n{clean(program['title'])}\n\nRuns to the end, keeps nothing.")
+    (option, path), usage = (*sys.argv[1:], "", "")[:2], f"usage: {sys.argv[0]} [--answers FILE]"
+    if option in ("-h", "--help"):
+        print(f"{usage}\n\n{clean(program['title'])}\n\n{HELP}")
         return EXIT_COMPLETE
     try:
-        if words and (words[0] != "--answers" or len(words) != 2):
+        if sys.argv[1:] not in ([], ["--answers", path]):
             raise RefusedError(usage)  # noqa: TRY301
-        script = Script(program, words[1] if words else "")
-        for number in STOPS:
+        script = Script(program, path)
+        for number in (one for one in STOPS if signal.getsignal(one) != signal.SIG_IGN):  # as nohup has it
             signal.signal(number, script.stop)
         return script.run()
     except KeyboardInterrupt:
         say("rdc: INTERRUPTED")
         return EXIT_INTERRUPTED
     except (RefusedError, OSError) as error:
-        reason = "; ".join(error.args) if isinstance(error, RefusedError) else error
-        say(f"rdc: error: {one_line(str(reason))}")
+        say(f"rdc: error: {one_line(str(error))}")
         return EXIT_REFUSED

@@ -100,3 +100,10 @@ def attempt_of(node: Table, registers: Registers) -> int:
 def instances_of(node: Table, registers: Registers) -> Registers:
     """Return the instance variables of a step with their values (M4)."""
     return {variable: registers[register] for variable, register in node.get("variables", {}).items()}
+
+
+def variables_of(name: str, node: Table, registers: Registers) -> Table:
+    """Return the environment variables by which a command knows its step (M4)."""
+    title = filled(node, node.get("title", ""), registers).replace("\0", "\ufffd")
+    own = {"RDC_STEP": name, "RDC_TITLE": title[:16_384], "RDC_ATTEMPT": attempt_of(node, registers)}  # not 128 KiB
+    return {**own, **instances_of(node, registers)}

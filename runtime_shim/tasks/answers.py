@@ -59,8 +59,8 @@ def checked_answers(path: str, found: Iterable[Union[Answer, Problem]]) -> list[
 
 def take_answer(left: list[Answer], node: str, is_asking: bool = True) -> Optional[Answer]:
     """Take the next answer for a step out of what is left, its own before a common one."""
-    for owner in (node, None)[: 1 + is_asking]:
-        for index, answer in enumerate(left):
-            if answer.step == owner:
-                return left.pop(index)
-    return None
+    owners = (node, None)[: 1 + is_asking]
+    found = next((answer for owner in owners for answer in left if answer.step == owner), None)
+    if found is not None:
+        left.remove(found)
+    return found

@@ -11,7 +11,7 @@ from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import end_groups, started_at
 from runtime_shim.engine.texts import BINARY, duration, one_line
-from runtime_shim.engine.walk import attempt_of, instances_of
+from runtime_shim.engine.walk import attempt_of, variables_of
 from runtime_shim.tasks.process import Processes, in_words
 
 MEANT = {"pass": "it passed", "fail": "it failed"}
@@ -57,10 +57,8 @@ class Calling(Performer):
 
     def environment(self, node: Table, **more: str) -> dict[bytes, bytes]:
         """Return the environment of what a step calls (M4, I7)."""
-        title, now = self.session.filled(node, "title").replace("\0", "\ufffd"), self.session.state.registers
-        own = {"RDC_STEP": self.session.state.node, "RDC_TITLE": title[:16_384]}  # a variable has 128 KiB at most
-        found: Table = {**own, "RDC_ATTEMPT": attempt_of(node, now), **more}
-        found.update(instances_of(node, now))
+        now = self.session.state.registers
+        found: Table = {**variables_of(self.session.state.node, node, now), **more}
         for look in self.session.at("variables"):
             found = {**look(node, now), **found}
         return {**self._environment, **{key.encode(): str(value).encode() for key, value in found.items()}}

@@ -99,7 +99,7 @@ def test_it_walks_to_the_end_and_leaves_nothing_but_what_commands_leave(tmp_path
     assert log == [*(f"attempt {n}" for n in (1, 2, 3, 1, 2, 3)), "tag 3.1 Tag script", "push"]
     assert {entry.name for entry in tmp_path.iterdir()} == {"release.runbook.md", "release.py", "answers", "log"}
     assert done.stderr.count("3 Ship\n") == 1
-    assert "1 Try attempt 3\n    PASS" in done.stderr
+    assert "1 Try - attempt 3\n    PASS" in done.stderr
 
 
 def test_a_step_that_fails_ends_it_by_stop(tmp_path: Path) -> None:
@@ -112,9 +112,7 @@ def test_a_step_that_fails_ends_it_by_stop(tmp_path: Path) -> None:
 def test_a_question_that_nobody_answers_ends_it(tmp_path: Path) -> None:
     done = run(script(tmp_path))
     assert done.returncode == 2
-    assert done.stderr.splitlines()[-1] == (
-        "    [yes/no] rdc: error: 2 has no answer: start at a terminal or give --answers FILE"
-    )
+    assert done.stderr.splitlines()[-1] == "rdc: error: 2 has no answer: start at a terminal or give --answers FILE"
 
 
 @pytest.mark.parametrize(
@@ -155,18 +153,79 @@ def test_ctrl_c_ends_it_and_its_command(tmp_path: Path) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_a_signal_ends_it_with_all_that_its_command_began(tmp_path: Path, number: int) -> None:
-    path = script(tmp_path, SLOW.replace("sleep 60 &", "(trap - INT; exec sleep 60) &"))
-    process = subprocess.Popen([sys.executable, str(path)], cwd=tmp_path, stdin=subprocess.DEVNULL)
+def begun(path: Path, ignored: int = 0) -> subprocess.Popen[str]:
+    """Start a script as the leader of its group, as a shell at a terminal or a service does."""
+    return subprocess.Popen(
+        [sys.executable, str(path)],
+        cwd=path.parent,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=(lambda: signal.signal(ignored, signal.SIG_IGN)) if ignored else None,
+    )
+
+
+def test_sigterm_ends_it_with_all_that_its_command_began(tmp_path: Path) -> None:
+    process = begun(script(tmp_path, SLOW))
     pid = written(tmp_path / "pid")
-    process.send_signal(number)
+    process.terminate()
     assert process.wait(15) == 130
     assert not (tmp_path / "never").exists()
     deadline = time.monotonic() + 15
     while not is_gone(pid):
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+BRIEF = SLOW.replace("sleep 60 & echo $! > pid; wait", "echo $$ > pid; sleep 0.5")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_another_signal_lets_the_command_end_and_begins_no_other(tmp_path: Path, number: int) -> None:
+    process = begun(script(tmp_path, BRIEF))
+    written(tmp_path / "pid")
+    process.send_signal(number)
+    assert process.wait(15) == 130
+    assert not (tmp_path / "never").exists()
+
+
+def test_nohup_holds(tmp_path: Path) -> None:
+    process = begun(script(tmp_path, BRIEF), ignored=signal.SIGHUP)
+    written(tmp_path / "pid")
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(15) == 0
+    assert (tmp_path / "never").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells which signals are ignored")
+def test_commands_ignore_no_signal_that_python_ignores(tmp_path: Path) -> None:
+    text = SLOW.replace(
+        "sleep 60 & echo $! > pid; wait",
+        "grep SigIgn /proc/self/status > ignored; grep SigBlk /proc/self/status > blocked",
+    )
+    assert run(script(tmp_path, text)).returncode == 0
+    for name in ("ignored", "blocked"):
+        assert int((tmp_path / name).read_text().split()[1], 16) & 0x7FFFFFFF == 0
+
+
+def test_a_missing_shell_fails_the_step(tmp_path: Path) -> None:
+    path = script(tmp_path, SLOW.replace("```bash\nsleep", "```bash\nsleep"))
+    path.write_text(path.read_text().replace("bash=r", "sh=r").replace("bash='", "sh='"))
+    done = subprocess.run(
+        [sys.executable, str(path)], cwd=tmp_path, env={"PATH": "/nowhere"}, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, "    FAIL" in done.stderr) == (1, True), done.stderr
+
+
+def test_what_was_typed_before_a_question_is_no_answer(tmp_path: Path) -> None:
+    text = "# A\n\n## 1. Wait\n\n```sh\ntouch ready; sleep 0.5\n```\n\n## 2. Go?\n\n- YES: COMPLETE\n- NO: STOP\n"
+    screen = Screen([sys.executable, str(script(tmp_path, text))], tmp_path, dict(os.environ))
+    screen.expect("1 Wait")
+    screen.type("yes\n")
+    screen.expect(r"\[yes/no\] ")
+    screen.type("no\n")
+    assert screen.close() == 1
 
 
 def written(path: Path) -> int:
@@ -181,7 +240,7 @@ def written(path: Path) -> int:
 def test_help_says_what_it_is_and_other_words_are_refused(tmp_path: Path) -> None:
     path = script(tmp_path)
     done = run(path, "--help")
-    assert (done.returncode, "keeps nothing" in done.stdout) == (0, True)
+    assert (done.returncode, "Keeps nothing" in done.stdout) == (0, True)
     assert run(path, "resume").returncode == 2
     assert not (tmp_path / "log").exists()
     assert "-O runtime=script" in path.read_text(), "the header says what to leave out for a program that resumes"

@@ -34,9 +34,9 @@ def checked_answers(path, found):
     return [item for item in items if isinstance(item, Answer)]
 
 def take_answer(left, node, is_asking=True):
-    for owner in (node, None)[: 1 + is_asking]:
-        for index, answer in enumerate(left):
-            if answer.step == owner:
-                return left.pop(index)
-    return None
+    owners = (node, None)[: 1 + is_asking]
+    found = next((answer for owner in owners for answer in left if answer.step == owner), None)
+    if found is not None:
+        left.remove(found)
+    return found
 

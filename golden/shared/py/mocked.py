@@ -59,4 +59,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="agents 20812ae7e4ce")))
+    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="agents a302e9fadf55")))

@@ -1,4 +1,5 @@
 # --- A run without a journal: it begins at the first step, goes on to the end, and keeps nothing (rule 2).
+HELP = "Keeps nothing. Compiled without `-O runtime=script`, it resumes."
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 def say(text, end='\n'):
@@ -12,11 +13,11 @@ class Script:
         self.registers, self.child, self.is_stopped, self.group = dict(program["registers"]), 0, False, ""
         self.is_interactive, self.run_id = sys.stdin.isatty(), f"script-{os.urandom(4).hex()}"
     def stop(self, number, _frame):
+        is_first, self.is_stopped = not self.is_stopped, True
         if not self.child:
             raise KeyboardInterrupt
-        self.is_stopped = True
-        with suppress(ProcessLookupError):
-            (os.kill if self.is_interactive else os.killpg)(self.child, number)
+        if is_first and number == signal.SIGTERM:
+            os.kill(0 if os.getpgrp() == os.getpid() else self.child, number)
     def run(self):
         move = follow(self.program, {"go": self.program["entry"]}, self.registers)
         while True:
@@ -25,71 +26,64 @@ class Script:
             if node["task"] == "end":
                 say(one_line(f"rdc: {node['result'].upper()} {self.text(node, 'message')}"))
                 return EXIT_COMPLETE if node["result"] == "complete" else EXIT_STOP
-            self.show(name, node)
-            outcome = self.ask(name, node) if node["task"] == "ask" else self.command(name, node)
+            found = variables_of(name, node, self.registers)
+            self.show(name, node, found["RDC_ATTEMPT"])
+            outcome = self.ask(name, node) if node["task"] == "ask" else self.command(node, found)
             move = advance(self.program, name, self.registers, outcome)
             say(f"    {word_of(node, outcome)}  {one_line(move.says)}".rstrip())
     def text(self, node, key):
         return filled(node, node.get(key, ""), self.registers)
-    def show(self, name, node):
+    def show(self, name, node, attempt):
         before, self.group = self.group, node.get("group", "")
         if self.group not in ("", before):
             say(one_line(f"{self.group} {self.text(self.program['groups'][self.group], 'title')}"))
-        numbers, attempt = instances_of(node, self.registers).values(), attempt_of(node, self.registers)
-        details = f" instance {'.'.join(map(str, numbers))}" * bool(numbers) + f" attempt {attempt}" * (attempt > 1)
-        say(one_line(f"{name} {self.text(node, 'title')} {details}"))
-        for key in ("prompt", "block") if node["task"] == "ask" else ():
-            for line in clean(self.text(node, key)).strip("\n").splitlines():
-                say(f"    {line}".rstrip())
-    def command(self, name, node):
-        title = self.text(node, "title").replace("\0", "\ufffd")[:16_384]
-        own = {"RDC_RUN_ID": self.run_id, "RDC_STEP": name, "RDC_TITLE": title}
-        own.update(instances_of(node, self.registers), RDC_ATTEMPT=attempt_of(node, self.registers))
-        environment = {**os.environ, **{key: str(value) for key, value in own.items()}}
-        words = [node["shell"], "-c", self.text(node, "command")]
-        group = {} if self.is_interactive else {"setpgroup": 0}
+        say(one_line(f"{name} {self.text(node, 'title')}" + f" - attempt {attempt}" * (attempt > 1)))
+    def command(self, node, found):
+        own = {key: str(value) for key, value in {**found, "RDC_RUN_ID": self.run_id}.items()}
+        words, by_python = [node["shell"], "-c", self.text(node, "command")], (signal.SIGPIPE, signal.SIGXFSZ)
         signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
         try:
-            self.child = os.posix_spawnp(words[0], words, environment, setsigmask=(), **group)
-        except OSError as error:
-            raise RefusedError(f"{name}: cannot start {words[0]}: {error.strerror}") from None
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
+            self.child = os.posix_spawnp(words[0], words, {**os.environ, **own}, setsigmask=(), setsigdef=by_python)
+        except FileNotFoundError:
+            return "fail"
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
         self.child, status = 0, os.waitpid(self.child, 0)[1]
         if self.is_stopped:
             raise KeyboardInterrupt
         return "fail" if status else "pass"
     def ask(self, name, node):
+        for line in clean(f"{self.text(node, 'prompt')}\n{self.text(node, 'block')}").strip("\n").splitlines():
+            say(f"    {line}".rstrip())
         typed = getattr(take_answer(self.answers, name), "reply", " ")
         known = {word[:length]: MEANINGS[word] for word in MEANINGS for length in (1, len(word))}
         while typed.strip().lower() not in known:
-            say(f"    [{node['question']}] ", end="")
-            typed = sys.stdin.readline() if self.is_interactive else ""
-            if not typed:
+            if not (typed and self.is_interactive):
                 raise RefusedError(f"{name} has no answer: start at a terminal or give --answers FILE")
+            termios.tcflush(0, termios.TCIFLUSH)  # typed before
+            say(f"    [{node['question']}] ", end="")
+            typed = os.read(0, 4096).decode(errors="replace")
         return known[typed.strip().lower()]
 
-def main(program, _extensions, argv=None):
-    words, usage = sys.argv[1:] if argv is None else argv, f"usage: {sys.argv[0]} [--answers FILE]"
-    if {"-h", "--help"} & {*words}:
-        print(f"{usage}\n\n{clean(program['title'])}\n\nRuns to the end, keeps nothing.")
+def main(program):
+    (option, path), usage = (*sys.argv[1:], "", "")[:2], f"usage: {sys.argv[0]} [--answers FILE]"
+    if option in ("-h", "--help"):
+        print(f"{usage}\n\n{clean(program['title'])}\n\n{HELP}")
         return EXIT_COMPLETE
     try:
-        if words and (words[0] != "--answers" or len(words) != 2):
+        if sys.argv[1:] not in ([], ["--answers", path]):
             raise RefusedError(usage)
-        script = Script(program, words[1] if words else "")
-        for number in STOPS:
+        script = Script(program, path)
+        for number in (one for one in STOPS if signal.getsignal(one) != signal.SIG_IGN):  # as nohup has it
             signal.signal(number, script.stop)
         return script.run()
     except KeyboardInterrupt:
         say("rdc: INTERRUPTED")
         return EXIT_INTERRUPTED
     except (RefusedError, OSError) as error:
-        reason = "; ".join(error.args) if isinstance(error, RefusedError) else error
-        say(f"rdc: error: {one_line(str(reason))}")
+        say(f"rdc: error: {one_line(str(error))}")
         return EXIT_REFUSED
-
-EXTENSIONS = ()
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS))
+    sys.exit(main(built(runbook, ())))

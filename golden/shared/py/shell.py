@@ -24,10 +24,8 @@ class Calling(Performer):
         with suppress(RefusedError):  # a full disk is no reason to end a command half-way; its outcome will tell
             self.session.record({"kind": "process", "pid": group, "since": started_at(group)}, sync=False)
     def environment(self, node, **more):
-        title, now = self.session.filled(node, "title").replace("\0", "\ufffd"), self.session.state.registers
-        own = {"RDC_STEP": self.session.state.node, "RDC_TITLE": title[:16_384]}  # a variable has 128 KiB at most
-        found = {**own, "RDC_ATTEMPT": attempt_of(node, now), **more}
-        found.update(instances_of(node, now))
+        now = self.session.state.registers
+        found = {**variables_of(self.session.state.node, node, now), **more}
         for look in self.session.at("variables"):
             found = {**look(node, now), **found}
         return {**self._environment, **{key.encode(): str(value).encode() for key, value in found.items()}}

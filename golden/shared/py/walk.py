@@ -66,3 +66,8 @@ def attempt_of(node, registers):
 def instances_of(node, registers):
     return {variable: registers[register] for variable, register in node.get("variables", {}).items()}
 
+def variables_of(name, node, registers):
+    title = filled(node, node.get("title", ""), registers).replace("\0", "\ufffd")
+    own = {"RDC_STEP": name, "RDC_TITLE": title[:16_384], "RDC_ATTEMPT": attempt_of(node, registers)}  # not 128 KiB
+    return {**own, **instances_of(node, registers)}
+
