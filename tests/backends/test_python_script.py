@@ -153,16 +153,11 @@ def test_ctrl_c_ends_it_and_its_command(tmp_path: Path) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def begun(path: Path, ignored: int = 0) -> subprocess.Popen[str]:
+def begun(path: Path, *before: str) -> subprocess.Popen[str]:
     """Start a script as the leader of its group, as a shell at a terminal or a service does."""
+    words = [*before, sys.executable, str(path)]
     return subprocess.Popen(
-        [sys.executable, str(path)],
-        cwd=path.parent,
-        stdin=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-        preexec_fn=(lambda: signal.signal(ignored, signal.SIG_IGN)) if ignored else None,
+        words, cwd=path.parent, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
 
 
@@ -191,7 +186,7 @@ def test_another_signal_lets_the_command_end_and_begins_no_other(tmp_path: Path,
 
 
 def test_nohup_holds(tmp_path: Path) -> None:
-    process = begun(script(tmp_path, BRIEF), ignored=signal.SIGHUP)
+    process = begun(script(tmp_path, BRIEF), "sh", "-c", 'trap "" HUP; exec "$@"', "sh")
     written(tmp_path / "pid")
     process.send_signal(signal.SIGHUP)
     assert process.wait(15) == 0
@@ -200,18 +195,15 @@ def test_nohup_holds(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells which signals are ignored")
 def test_commands_ignore_no_signal_that_python_ignores(tmp_path: Path) -> None:
-    text = SLOW.replace(
-        "sleep 60 & echo $! > pid; wait",
-        "grep SigIgn /proc/self/status > ignored; grep SigBlk /proc/self/status > blocked",
-    )
+    looks = "grep SigIgn /proc/self/status > ignored; grep SigBlk /proc/self/status > blocked"
+    text = SLOW.replace("sleep 60 & echo $! > pid; wait", looks)
     assert run(script(tmp_path, text)).returncode == 0
     for name in ("ignored", "blocked"):
         assert int((tmp_path / name).read_text().split()[1], 16) & 0x7FFFFFFF == 0
 
 
 def test_a_missing_shell_fails_the_step(tmp_path: Path) -> None:
-    path = script(tmp_path, SLOW.replace("```bash\nsleep", "```bash\nsleep"))
-    path.write_text(path.read_text().replace("bash=r", "sh=r").replace("bash='", "sh='"))
+    path = script(tmp_path, SLOW)
     done = subprocess.run(
         [sys.executable, str(path)], cwd=tmp_path, env={"PATH": "/nowhere"}, capture_output=True, text=True, check=False
     )
