@@ -58,7 +58,7 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 f454e8eb035c1eb528594a47e8ce38adb619c8e6f89b4d6e00be54d69b537b8c).
+# The runtime of rdc 0.1.0, edition script (sha256 6008f9c8da62afd3471e56beac212bc477a0f3834c7e97df4f98d2ebb81b6c8a).
 # The runbook ends here. The runtime is the same in every program; `rdc runtime script` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

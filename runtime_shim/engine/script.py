@@ -30,7 +30,7 @@ class Script:
         self.program, self.nodes = program, program["nodes"]
         self.answers = checked_answers(answers, read_lines(read_text(answers, LARGEST), self.nodes) if answers else ())
         self.registers, self.child, self.is_stopped, self.group = dict(program["registers"]), 0, False, ""
-        self.is_interactive, self.run_id = sys.stdin.isatty(), f"script-{os.urandom(4).hex()}"
+        self.is_interactive, self.run_id = os.isatty(0), f"script-{os.urandom(4).hex()}"
 
     def stop(self, number: int, _frame: object) -> None:
         """Begin no other step. A terminal signals commands too; SIGTERM is passed on, to the group if that is ours."""

@@ -11,7 +11,7 @@ class Script:
         self.program, self.nodes = program, program["nodes"]
         self.answers = checked_answers(answers, read_lines(read_text(answers, LARGEST), self.nodes) if answers else ())
         self.registers, self.child, self.is_stopped, self.group = dict(program["registers"]), 0, False, ""
-        self.is_interactive, self.run_id = sys.stdin.isatty(), f"script-{os.urandom(4).hex()}"
+        self.is_interactive, self.run_id = os.isatty(0), f"script-{os.urandom(4).hex()}"
     def stop(self, number, _frame):
         is_first, self.is_stopped = not self.is_stopped, True
         if not self.child:
