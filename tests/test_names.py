@@ -73,9 +73,10 @@ def found(patterns: Mapping[str, str]) -> Iterator[str]:
     for name, text in files():
         if DOCUMENTS.fullmatch(name) or (patterns is INNER and DELETED.match(name)):
             continue
-        for number, line in enumerate(text.splitlines(), 1):
-            said = FINE.sub("", line)
-            yield from (f"{name}:{number}: {line.strip()[:100]} -> {today}" for old, today in known if old.search(said))
+        for old, today in [(old, today) for old, today in known if old.search(text)]:
+            for number, line in enumerate(text.splitlines(), 1):
+                if old.search(line) and old.search(FINE.sub("", line)):
+                    yield f"{name}:{number}: {line.strip()[:100]} -> {today}"
 
 
 @pytest.mark.parametrize("patterns", [PUBLIC, INNER], ids=["public", "inner"])
