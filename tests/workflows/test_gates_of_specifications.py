@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -84,33 +85,40 @@ def test_later_steps_are_told_no_other_program_by_name(tmp_path: Path) -> None:
     assert not (tmp_path / "outside" / "called").exists()
 
 
-@pytest.mark.xfail(strict=True, reason=GITHUB)
-@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
-def test_no_other_program_is_called_in_place_of_the_one_of_the_workflow(tmp_path: Path, attack: str) -> None:
-    run(tmp_path, "rejected", attack=attack)
-    assert (tmp_path / "outside" / "real.py").exists()
-    assert not (tmp_path / "outside" / "called").exists()
+class Attacked(NamedTuple):
+    """A run that an executor has attacked and a reviewer rejected."""
+
+    done: engine.EngineRun
+    steps: list[str]
+    outside: Path
+
+
+@pytest.fixture(scope="module", params=list(ATTACKS.values()), ids=list(ATTACKS))
+def attacked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Attacked:
+    """One run for all that is said of it."""
+    folder = tmp_path_factory.mktemp("attacked")
+    return Attacked(*run(folder, "rejected", attack=request.param), folder / "outside")
 
 
 @pytest.mark.xfail(strict=True, reason=GITHUB)
-@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
-def test_no_part_behind_a_gate_runs_unless_the_job_of_the_gate_has_succeeded(tmp_path: Path, attack: str) -> None:
+def test_no_other_program_is_called_in_place_of_the_one_of_the_workflow(attacked: Attacked) -> None:
+    assert (attacked.outside / "real.py").exists()
+    assert not (attacked.outside / "called").exists()
+
+
+@pytest.mark.xfail(strict=True, reason=GITHUB)
+def test_no_part_behind_a_gate_runs_unless_the_job_of_the_gate_has_succeeded(attacked: Attacked) -> None:
     """Also where the run seems to wait at no gate, so that nobody is asked: the job is skipped."""
-    done, _ = run(tmp_path, "rejected", attack=attack)
-    (gate,) = (job.result for name, job in done.jobs.items() if name.startswith("approve"))
-    assert gate == "success" or done.jobs["part_2"].result == "skipped"
+    (gate,) = (job.result for name, job in attacked.done.jobs.items() if name.startswith("approve"))
+    assert gate == "success" or attacked.done.jobs["part_2"].result == "skipped"
 
 
 @pytest.mark.xfail(strict=True, reason=GITHUB)
-@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
-def test_no_step_behind_a_gate_runs_when_an_executor_replaces_the_program(tmp_path: Path, attack: str) -> None:
-    _, steps = run(tmp_path, "rejected", attack=attack)
-    assert steps == ["write"]
+def test_no_step_behind_a_gate_runs_when_an_executor_replaces_the_program(attacked: Attacked) -> None:
+    assert attacked.steps == ["write"]
 
 
 @pytest.mark.xfail(strict=True, reason=GITHUB)
-@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
-def test_a_run_past_a_gate_without_an_approval_on_github_fails(tmp_path: Path, attack: str) -> None:
-    done, _ = run(tmp_path, "rejected", attack=attack)
-    assert done.conclusion != "success"
-    assert done.jobs["part_2"].result != "success"
+def test_a_run_past_a_gate_without_an_approval_on_github_fails(attacked: Attacked) -> None:
+    assert attacked.done.conclusion != "success"
+    assert attacked.done.jobs["part_2"].result != "success"
