@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.rdc.cli_support import environment
 
 SECONDS = 8
@@ -37,11 +37,13 @@ ALIASED = {
 
 def limited(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run rdc with a limit of its time."""
-    return subprocess.run(
-        [sys.executable, "-m", "rdc", *words],
-        cwd=folder, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS)), check=False,
-    )  # fmt: skip
+    return timed(folder, "-m", "rdc", *words)
+
+
+def timed(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run Python with a limit of its time."""
+    done = warm.run([sys.executable, *words], cwd=folder, env=environment(), timeout=120, seconds=SECONDS)
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 @pytest.mark.parametrize("name", ALIASED)
@@ -76,6 +78,7 @@ WIDE = {
 }
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", WIDE)
 def test_a_decision_over_many_substeps_is_compiled_or_refused_soon(name: str, tmp_path: Path) -> None:
     text, code = WIDE[name]
@@ -111,17 +114,14 @@ It is <{{it}}>.
 """
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", NESTED)
 def test_a_field_is_taken_soon_from_many_nested_objects(name: str, tmp_path: Path) -> None:
     answer, field = NESTED[name]
     (tmp_path / "a.playbook.md").write_text(BOOK, encoding="utf-8")
     (tmp_path / "answer").write_text(answer, encoding="utf-8")
     assert limited(tmp_path, "compile", "a.playbook.md", "--to", "python", "-o", "a.py").returncode == 0
-    done = subprocess.run(
-        [sys.executable, "a.py", "run", "--agent", "cat > prompt; cat answer"],
-        cwd=tmp_path, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS)), check=False,
-    )  # fmt: skip
+    done = timed(tmp_path, "a.py", "run", "--agent", "cat > prompt; cat answer")
     assert done.returncode == 0, done.stderr[-1000:]
     prompt = (tmp_path / "prompt").read_text(encoding="utf-8")
     assert f"It is <{field or answer}>." in prompt

@@ -20,6 +20,7 @@ from compiler.driver import compile_file
 from compiler.ir.program import Program
 from rdc.cli import main as rdc
 from runtime_shim.tasks.recipes import RECIPES
+from tests import warm
 from tests.backends.makefiles import PATIENCE, environment, kill_all
 from tests.backends.programs import Made
 from tests.conftest import ROOT
@@ -286,10 +287,8 @@ def test_examples_send_the_prompts_that_python_sends(path: Path, tmp_path: Path)
     assert done.stdout.endswith(b"rdc: COMPLETE\n"), done.stderr.decode()
     words = [word for pair in inputs for word in ("--input", pair)]
     words += [word for key, value in tools.items() for word in ("--tool", f"{key}={value.replace('@LOG', 'python')}")]
-    ran = subprocess.run(
-        [sys.executable, "play.py", "run", *words, "--agent", f"{agent} python.log", "--answers", "replies"],
-        cwd=tmp_path, env=environment({}), stdin=subprocess.DEVNULL, capture_output=True, check=False,
-    )  # fmt: skip
+    given = ["--agent", f"{agent} python.log", "--answers", "replies"]
+    ran = warm.run([sys.executable, "play.py", "run", *words, *given], cwd=tmp_path, env=environment({}))
     assert ran.returncode == 0, ran.stderr.decode()
     assert made.read("make.log") == made.read("python.log") != b""
     assert made.read("tool.make") == made.read("tool.python")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests import warm
 from tests.rdc.cli_support import call
 
 
@@ -84,10 +84,7 @@ def test_a_branch_on_a_boolean_input_runs_where_it_is_true(
     assert made.err.count("note[RD731]") == 2
     agent = f"{shlex.quote(sys.executable)} -c {shlex.quote(PARROT)}"
     given = [word for value in values for word in ("--input", value)]
-    done = subprocess.run(
-        [sys.executable, "a.py", "run", "--agent", agent, *given],
-        cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    done = warm.run([sys.executable, "a.py", "run", "--agent", agent, *given], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     prompts = "".join(path.read_text() for path in tmp_path.glob(".rdc/**/prompts/*"))
     texts = ("One word.", "IN CAPITALS.", "As you like.")

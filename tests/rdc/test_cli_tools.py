@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from rdc.cli import main
+from tests import warm
 from tests.runtime_shim.shim_process import is_gone, wait_until
 from tests.runtime_shim.shim_programs import Compiled, Tool, agent, edge, kept, node, of, program, slot, text
 
@@ -51,9 +52,7 @@ def called(words: tuple[str, ...], given: object, **environment: str) -> tuple[i
     """Call rdc as a run would; exit code, standard output and standard error."""
     data = given if isinstance(given, str) else json.dumps(given)
     found = {key: value for key, value in os.environ.items() if not key.startswith("RDC_")}
-    done = subprocess.run(
-        [*RDC, *words], input=data.encode(), capture_output=True, check=False, timeout=60, env={**found, **environment}
-    )
+    done = warm.run([*RDC, *words], input=data.encode(), cwd=Path.cwd(), env={**found, **environment})
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
 

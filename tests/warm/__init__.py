@@ -24,7 +24,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 SERVER = Path(__file__).with_name("server.py")
 
@@ -40,12 +40,13 @@ def run(
     input: bytes = b"",  # noqa: A002 (the name that `subprocess.run` has for it)
     timeout: float = 60.0,
     loads: str = "",
+    seconds: int = 0,
 ) -> subprocess.CompletedProcess[bytes]:
     """Call a program to its end, as `subprocess.run` does that captures what it says.
 
     The words are `python [-S] SCRIPT …` or `python -m rdc …` with the interpreter that runs the tests; all others, as
     those of make, begin a process in the usual way. Without input there is nothing to read. `loads` is `runtime_shim`
-    where a script imports that.
+    where a script imports that. `seconds` is the most that it may take of a processor.
     """
     command, environment = [str(word) for word in words], dict(os.environ if env is None else env)
     if command[0] != sys.executable:
@@ -56,7 +57,8 @@ def run(
     begun = frozenset((name, value) for name, value in environment.items() if name.startswith(DECIDED_AT_THE_START))
     words = command[1 + len(options) :]
     server = _server(threading.get_ident(), options, "rdc" if words[0] == "-m" else loads, begun)
-    return server.run(words, cwd, environment, input, timeout)
+    request = {"words": words, "cwd": str(cwd), "environment": environment, "limits": _limits(seconds)}
+    return server.run(request, input, timeout)
 
 
 class _Server:
@@ -79,13 +81,10 @@ class _Server:
         self._channel.close()
         self._process.wait()
 
-    def run(
-        self, words: list[str], cwd: Path, environment: Mapping[str, str], given: bytes, timeout: float
-    ) -> subprocess.CompletedProcess[bytes]:
+    def run(self, asked: Mapping[str, Any], given: bytes, timeout: float) -> subprocess.CompletedProcess[bytes]:
         """Call a program to its end."""
         deadline = time.monotonic() + timeout
-        told = {"words": words, "cwd": str(cwd), "environment": dict(environment), "limits": _limits()}
-        request = json.dumps(told).encode()
+        request, words = json.dumps(asked).encode(), asked["words"]
         with _given(given) as file, ExitStack() as stack:
             (out, to_out), (err, to_err) = os.pipe(), os.pipe()
             readers = [stack.enter_context(os.fdopen(each, "rb", 0)) for each in (out, err)]
@@ -115,10 +114,11 @@ class _Server:
         return int.from_bytes(answer, "big")
 
 
-def _limits() -> dict[int, tuple[int, int]]:
-    """The limits of this process, which those that it begins have too."""
+def _limits(seconds: int) -> dict[int, tuple[int, int]]:
+    """The limits of this process, which those that it begins have too, and one of their time."""
     numbers = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]
-    return {number: resource.getrlimit(number) for number in numbers}
+    limits = {number: resource.getrlimit(number) for number in numbers}
+    return {**limits, resource.RLIMIT_CPU: (seconds, seconds)} if seconds else limits
 
 
 @contextmanager
