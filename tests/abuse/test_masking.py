@@ -82,7 +82,7 @@ def everything(place: Generated) -> str:
 @pytest.mark.parametrize("dump", DUMPS.values(), ids=DUMPS)
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
 @pytest.mark.parametrize("target", ["python", "make"])
-@pytest.mark.share(7)
+@pytest.mark.share(4)
 def test_a_later_agent_never_gets_a_secret_that_an_earlier_one_printed_as_json(
     target: str, value: tuple[str, list[str]], dump: tuple[str, str, str], tmp_path: Path
 ) -> None:
@@ -111,7 +111,6 @@ def test_logs_hide_what_commands_print_of_a_secret(value: tuple[str, list[str]],
     assert [part for part in parts if part in text] == [], text
 
 
-@pytest.mark.share(3)
 @pytest.mark.parametrize("target", ["python", "make"])
 @pytest.mark.parametrize("value", [value for name, value in VALUES.items() if "control" not in name])
 def test_what_an_operator_says_of_a_secret_is_hidden(target: str, value: tuple[str, list[str]], tmp_path: Path) -> None:

@@ -78,7 +78,6 @@ WIDE = {
 }
 
 
-@pytest.mark.share(2)
 @pytest.mark.parametrize("name", WIDE)
 def test_a_decision_over_many_substeps_is_compiled_or_refused_soon(name: str, tmp_path: Path) -> None:
     text, code = WIDE[name]
@@ -114,7 +113,6 @@ It is <{{it}}>.
 """
 
 
-@pytest.mark.share(2)
 @pytest.mark.parametrize("name", NESTED)
 def test_a_field_is_taken_soon_from_many_nested_objects(name: str, tmp_path: Path) -> None:
     answer, field = NESTED[name]
