@@ -62,6 +62,7 @@ DRIVERS = {
     "python": Driver(python.compare, "python"),
     "script": Driver(python.compare_script, "python"),
     "python-waiting": Driver(python.compare_in_pieces, "python", needs_prompts=True, jumps=True),
+    "python-steps": Driver(python.compare_by_steps, "python", every=4),
     "python-prompted": Driver(python.compare_prompted, "python", jumps=True, every=4),
     "rdc-run": Driver(python.compare_in_place, "python", every=8),
     "make": Driver(make.compare, "make"),

@@ -164,6 +164,9 @@ def check(trial: Trial, text: str, run: Ran, *, rejected: bool = False) -> bool:
 
 
 def _ended(summary: str) -> str:
-    """How the run ended, by the heading of the summary. (The log of act may lack the last lines of a step.)"""
+    """How the run ended, by the heading of the summary. (The log of act may lack the last lines of a step.)
+
+    What the runner would take for a command there has spaces in it.
+    """
     heading = re.search(r"^### (.*)$", summary, re.MULTILINE)
-    return re.sub(r"\\(.)", r"\1", heading[1]) if heading else ""
+    return re.sub(r"\\(.)", r"\1", heading[1]).replace("# # [", "##[") if heading else ""

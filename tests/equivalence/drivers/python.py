@@ -13,6 +13,7 @@ from tests.equivalence.execution import Trial
 from tests.equivalence.visits import Jump, Visit
 
 WAITING = 75
+UNFINISHED = ("ready", "waiting")
 
 
 def compare(trial: Trial) -> bool:
@@ -62,6 +63,25 @@ def compare_in_pieces(trial: Trial) -> bool:
                 same("the exit code of an answer", answered.code, 0, answered.said)
         done = run(trial, [*words, "resume", *_events(trial), *brought])
     return _check(trial, done)
+
+
+def compare_by_steps(trial: Trial) -> bool:
+    """Run a case as a target does that calls the program: `open`, then a `step` for where the run stands."""
+    words = _program(trial)
+    answers = ["--answers", str(trial.answers)]
+    done = run(trial, [*words, "open", *_events(trial), *_inputs(trial)])
+    while (facts := _facts(trial, words))["state"] in UNFINISHED:
+        done = run(trial, [*words, "step", str(facts["step"]), *_events(trial), *answers])
+        after = _facts(trial, words)
+        if after["state"] in UNFINISHED:
+            same("the exit code of a step", done.code, 0, done.said)
+            same("whether a run has left its place", after["step"] == facts["step"], False, done.said)
+    return _check(trial, done)
+
+
+def _facts(trial: Trial, words: list[str]) -> dict[str, object]:
+    found: dict[str, object] = json.loads(run(trial, [*words, "status", "--json"]).output)
+    return found
 
 
 def compare_prompted(trial: Trial) -> bool:
