@@ -67,7 +67,7 @@ printf '{"entry": "double"}\n' > build/manifest.json
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 696b15228518804efe233313c4617e7cced899a42e4d1aed56f1b4fbaa252d06).
+# The runtime of rdc 0.1.0, edition contract (sha256 f496a97c80c47e7460c4184387b246f8b5c3cae9f5aab12aa2c9c02a6ac527fa).
 # The specification ends here. The runtime is the same in every program; `rdc runtime contract` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

@@ -10,7 +10,7 @@
 # `make help` tells the rest. State is kept in .rdc/draft-prd.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))draft-prd.py
-RDC_SHA256 := 8bef0bb8721196b3b6217e597c90cbca58aa1b06685a7396b2bd687b7b52d237
+RDC_SHA256 := a485f8bec0ba34997d5d1108334977f9063ec0da85d254e0c19d60ebca95c92e
 RDC_STATE := .rdc/draft-prd.make
 
 SHELL = /bin/sh

@@ -12,7 +12,7 @@
 # `make help` tells the rest. State is kept in .rdc/hello-steps.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))hello-steps.py
-RDC_SHA256 := 07888b55c2b9a25d3051da48cedb34524d7c51f48bb8c6279d7b6c650fc64006
+RDC_SHA256 := df14d14b54f3433d2107f8cb495a9f8342ebeceabc03faa5adeb48f7d2417eb3
 RDC_STATE := .rdc/hello-steps.make
 
 SHELL = /bin/sh

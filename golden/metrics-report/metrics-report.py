@@ -59,7 +59,7 @@ Name the trend, what is unusual, and what is likely to come next. Give numbers.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 a302e9fadf55455782f2c7839d21e192cc861258f39be85d25a6b4fca9498a29).
+# The runtime of rdc 0.1.0, edition agents (sha256 0276f9ee104efd95ce6dfc4d5d86a3dbab545140b22f38674d25b82f0a845ddc).
 # The playbook ends here. The runtime is the same in every program; `rdc runtime agents` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

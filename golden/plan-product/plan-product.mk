@@ -12,7 +12,7 @@
 # `make help` tells the rest. State is kept in .rdc/plan-product.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))plan-product.py
-RDC_SHA256 := 25907bdc081fe290cb02dbc06cad2bd9fa26d3740b86e5313708cc459818c450
+RDC_SHA256 := 18eae8b416e8ece04411531ab787605bccf072cecd9a55776724c7f8109f3861
 RDC_STATE := .rdc/plan-product.make
 
 SHELL = /bin/sh

@@ -77,7 +77,7 @@ grep -q '^port=[0-9][0-9]*$' preflight/config || { echo "the port is not a numbe
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 69688d590760e5f42a1a5c91f36259ae90f0b8d9d659648607e050dc98cefa4a).
+# The runtime of rdc 0.1.0, edition commands (sha256 d6f36e15af02284cbfb911b84079f1dede53835540f2c03f36ba931489ec7951).
 # The runbook ends here. The runtime is the same in every program; `rdc runtime commands` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

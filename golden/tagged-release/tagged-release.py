@@ -69,7 +69,7 @@ echo "$VERSION" > "releases/$CHANNEL.txt" && echo "$CHANNEL is at $(cat "release
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 e2151e7f3f8c0035d854866096f8e471fe92023e30e98090cfe3a29c117f8884).
+# The runtime of rdc 0.1.0, edition values (sha256 2f728635d38fccfb57e14b05b423439445a11a2be8a447b777148ea722c1d13e).
 # The runbook ends here. The runtime is the same in every program; `rdc runtime values` prints it.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

@@ -6,7 +6,7 @@ import pytest
 
 from .shares import compare_random_cases
 
-SHARES = {"python": 4, "script": 2, "python-waiting": 2, "python-prompted": 1, "rdc-run": 1}
+SHARES = {"python": 4, "script": 2, "python-waiting": 2, "python-steps": 2, "python-prompted": 1, "rdc-run": 1}
 
 
 @pytest.mark.parametrize("driver", SHARES)

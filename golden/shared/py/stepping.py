@@ -36,6 +36,7 @@ def _elsewhere(session, state, places):
         session.display.rule(f"step {told} is completed")
         return EXIT_COMPLETE
     if state.condition == "waiting":
+        session.state = state  # titles may have its counters in them
         session.display.rule(f"WAITING {session.label(state.node)}")
         return EXIT_WAITING
     raise RefusedError(f"step {told} is not due: the run stands at step {state.node}")
