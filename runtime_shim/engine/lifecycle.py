@@ -211,12 +211,8 @@ class Extension:
             """Return what stands below a step in the status; above all of them for None."""
             return []
 
-        def answers(self, _node: Table, _name: str) -> list[str]:
-            """Return the commands that answer a step which waits."""
-            return []
-
-        def again(self, _facts: Table) -> list[str]:
-            """Return the commands that do a step again which ended the run."""
+        def again(self, _state: State) -> list[tuple[str, str]]:
+            """Return what does a step again which ended the run, and the command for it."""
             return []
 
         def answers_in(self, _text: str, _nodes: dict[str, Table]) -> Any:  # noqa: ANN401 (answers, and what is wrong with some)

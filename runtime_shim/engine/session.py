@@ -35,7 +35,7 @@ class Session(Telling):
     """One call of a program: what the operator wants, the state that is kept, and the run that it is about."""
 
     signals: Signals
-    answers: Any = None
+    answers: Any = ("", ())  # the digest of the file of answers, and what is left of it
 
     def __init__(
         self,
@@ -252,7 +252,7 @@ class Session(Telling):
                 look()
             return self._leave("waiting", EXIT_WAITING, *reason.args)
         except Interrupted:
-            return self._leave("interrupted", EXIT_INTERRUPTED, f"to go on: {self.call('resume')}")
+            return self._leave("interrupted", EXIT_INTERRUPTED, f"to continue: {self.call('resume')}")
         return self._finish()
 
     def _finish(self) -> int:

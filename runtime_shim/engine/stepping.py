@@ -1,6 +1,5 @@
-"""Programs that another one calls step by step: `open` begins a run, `step` goes on through the places it names."""
+"""Programs that another one calls step by step: `open` starts a run, `step` continues it through the places it names."""
 
-import os
 from typing import Optional
 
 from runtime_shim.engine.command_line import resume, run
@@ -19,74 +18,66 @@ def is_at(program: Table, name: str, places: list[str]) -> bool:
 
 
 def open_run(session: Session) -> int:
-    """Begin a run, or take up the one that is there, and do nothing of it."""
-    session.options.only = []
-    state = session.read_state() if os.path.exists(session.store.path) else None
-    if state is None or state.condition in ENDED:
-        session.options.command = "run"
-        return run(session)
-    session.options.command = "resume"
-    return resume(session)
+    """Start a run, or take up the one that is there, and do nothing of it."""
+    state = session.read_state()
+    is_new = state is None or state.condition in ENDED
+    vars(session.options).update(only=[], command="run" if is_new else "resume")
+    return run(session) if is_new else resume(session)
 
 
 def step(session: Session) -> int:
-    """Go on with a run while it is in one of the places; where it is elsewhere, do nothing."""
-    places, state = session.options.PLACE, session.read()
-    known = {name for node_id in session.places for name in (node_id, session.program["nodes"][node_id].get("step"))}
+    """Continue a run while it is in one of the places; where it is elsewhere, do nothing."""
+    program, places, state = session.program, session.options.PLACE, session.read()
     for place in places:
-        if place not in known:
+        if not any(is_at(program, name, [place]) for name in session.places):
             raise RefusedError(f"there is no step {one_line(place)!a}; `steps` lists the steps")
-    if state is not None and (state.condition == "complete" or not is_at(session.program, _stands(state), places)):
+    if state is not None and (state.condition == "complete" or not is_at(program, _place_of(state), places)):
         return _elsewhere(session, state, places)
-    session.options.only, session.options.command = places, "resume"
+    vars(session.options).update(only=places, command="resume")
     return resume(session)
 
 
-def _stands(state: State) -> str:
-    """Return where a run stands, or failed."""
+def _place_of(state: State) -> str:
+    """Return where a run is, or where it failed."""
     return str(state.finished[-1]["node"]) if state.condition == "stop" and state.finished else state.node
 
 
 def _elsewhere(session: Session, state: State, places: list[str]) -> int:
-    """Say why nothing is done, and return what that means for who calls."""
-    told, order = one_line(" ".join(places)), list(session.program["nodes"])
-    last = max(order.index(name) for name in session.places if is_at(session.program, name, places))
+    """Say why nothing is done, and return what that means for the caller."""
+    program, at, what = session.program, _place_of(state), f"step {one_line(' '.join(places))}"
+    order, last = list(program["nodes"]), [name for name in session.places if is_at(program, name, places)][-1]
+    is_later = at in order[order.index(last) :]
     reopens = any(extension.reopens for extension in session.extensions)
-    if state.condition == "stop" and not (reopens and order.index(_stands(state)) > last):
+    if state.condition == "stop" and not (reopens and is_later):
         session.display.rule(f"STOP {one_line(state.message)}".rstrip())
         return EXIT_STOP
-    if state.condition == "complete" or order.index(_stands(state)) > last:
-        session.display.rule(f"step {told} is completed")
+    if state.condition == "complete" or is_later:
+        session.display.rule(f"{what} is completed")
         return EXIT_COMPLETE
     if state.condition == "waiting":
         session.state = state  # titles may have its counters in them
-        session.display.rule(f"WAITING {session.label(state.node)}")
+        session.display.rule(f"WAITING {session.label(at)}")
         return EXIT_WAITING
-    raise RefusedError(f"step {told} is not due: the run stands at step {state.node}")
+    raise RefusedError(f"{what} is not due: the run is at step {at}")
 
 
 class Stepping(Extension):
     """Has a call end where the run leaves its places."""
 
     commands = {
-        "open": ("begin a run, and do nothing of it", open_run),
-        "step": ("go on with a run through these steps", step),
+        "open": ("start a run without running a step", open_run),
+        "step": ("continue a run through these steps", step),
     }
     options = (("step", "PLACE", "STEP...", "the steps that are due"),)
 
-    def prepare(self) -> None:
-        """Have no places until a subcommand says some; None stands for all."""
-        self.session.options.only = None
-
     def _is_over(self, name: str) -> bool:
-        only = self.session.options.only
+        only = self.session.options.only  # None stands for all
         return only is not None and not is_at(self.session.program, name, only)
 
     def stand(self, move: Move, _before: Optional[State], stand: Record) -> Record:
         """Leave the step that follows for another call."""
-        return (
-            {**stand, "condition": "ready"} if stand["condition"] == "running" and self._is_over(move.node) else stand
-        )
+        is_left = stand["condition"] == "running" and self._is_over(move.node)
+        return {**stand, "condition": "ready"} if is_left else stand
 
     def halt(self) -> str:
         """Say that a call ends where the run leaves its places."""

@@ -82,7 +82,4 @@ class History(Extension):
     """The subcommand `history`."""
 
     commands = {"history": ("list and prune archived runs", history)}
-    options = (
-        ("history", "--prune", "N|AGE", "delete all but the newest N, or what is older than 12h, 30d, 8w"),
-        ("history", "--state-dir", "DIR", "where the state is kept"),
-    )
+    options = (("history", "--prune", "N|AGE", "delete all but the newest N, or what is older than 12h, 30d, 8w"),)

@@ -3,11 +3,11 @@
 import os
 import re
 
-from runtime_shim.engine.command_line import status
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import OURS, Store
+from runtime_shim.engine.status import status
 from runtime_shim.engine.texts import one_line
 from runtime_shim.operator.history import place_of
 

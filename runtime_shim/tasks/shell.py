@@ -10,11 +10,10 @@ from runtime_shim.engine.lifecycle import Done, Extension, Performer, Waiting
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import end_groups, started_at
-from runtime_shim.engine.texts import BINARY, duration, one_line
+from runtime_shim.engine.status import hints
+from runtime_shim.engine.texts import duration, one_line, words_of
 from runtime_shim.engine.walk import attempt_of, variables_of
 from runtime_shim.tasks.process import Processes, in_words
-
-MEANT = {"pass": "it passed", "fail": "it failed"}
 
 
 class Command(NamedTuple):
@@ -66,39 +65,39 @@ class Calling(Performer):
     def not_begun(self, name: str, error: OSError) -> RefusedError:
         """Leave a step whose process could not be started: it has no outcome (M2)."""
         self.session.rest()
-        size = sum(len(key) + len(value) + 2 for key, value in self._environment.items())
-        large = f"the environment has {size:,} bytes; unset what is large in it"
-        hint = large if error.errno == errno.E2BIG else "once the system can start processes again"
-        reason = f"{self.session.label(name)} was not begun: its shell cannot be started: {error.strerror}"
+        hint = "once the system can start processes again"
+        if error.errno == errno.E2BIG:
+            size = sum(len(key) + len(value) + 2 for key, value in self._environment.items())
+            hint = f"the environment has {size:,} bytes; unset what is large in it"
+        reason = f"{self.session.label(name)} was not started: its shell cannot be started: {error.strerror}"
         return RefusedError(f"{hint}, then: {self.session.call('resume')}", reason)
 
     def recover(self, name: str) -> Optional[Done]:
         """Decide about a step that was interrupted, as options or the operator say (R2)."""
         session, options, label = self.session, self.session.options, self.session.label(name)
-        again, running = session.call("resume", "--rerun-interrupted"), session.state.left_behind()
+        node, running = session.program["nodes"][name], session.state.left_behind()
         if running:  # then nothing can be decided, unless the options say that it is to be ended
             still = f"{label}: its {self.noun} still runs (pid {', '.join(str(one['pid']) for one in running)})"
+            known = [f"{still}; wait until it ends, or stop it", *hints(session, "interrupted")]
             if options.assume:
-                raise RefusedError(f"{still}; wait until it ends, or stop it and run it again: {again}")
+                raise RefusedError(*reversed(known))
             if not options.rerun_interrupted:
-                raise Waiting(still, "wait until it ends and resume, or stop it and run it again:", f"  {again}")
+                raise Waiting(*known)
             session.display.line(f"{still}; ending it")
             end_groups(running)
         if options.rerun_interrupted or options.assume:  # of which there is only one
             return self.assumed(name, options.assume) if options.assume else None
-        node, unknown = session.program["nodes"][name], "rdc cannot tell whether it finished."
+        said = f"{label} ({one_line(node['at'])}) was interrupted; rdc cannot tell whether it finished."
         if session.is_interactive and "words" not in node:
-            session.display.line(f"{label} ({one_line(node['at'])}) was interrupted; {unknown}")
+            session.display.line(said)
             choice = session.ask("Did it pass, did it fail, or run it again?", "pass/fail/again")
             if choice is not None:
                 return None if choice == "again" else Done(choice, "as the operator says")
-        words = node.get("words", BINARY)
-        choices = [f"  {MEANT.get(word, word) + ':':15} {session.call('resume', '--assume', word)}" for word in words]
-        raise Waiting(f"{label} was interrupted; {unknown} To decide:", f"  run it again:   {again}", *choices)
+        raise Waiting(said, *hints(session, "interrupted"))
 
     def assumed(self, name: str, word: str) -> Done:
         """Take the word of the operator for what came of a step (I16)."""
-        if word not in self.session.program["nodes"][name].get("words", BINARY):
+        if word not in words_of(self.session.program["nodes"][name]):
             raise RefusedError(f"{name} cannot have the outcome {word}")
         return Done(word, "as assumed")
 
