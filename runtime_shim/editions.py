@@ -48,7 +48,7 @@ _CONTRACT = (
 )
 
 _FIRST = ("operator.signing.Signing",)  # a record is signed before anything else is made of it
-_BASE = ("tasks.shell.Shell", "tasks.ask.Asks", "engine.stepping.Stepping")
+_BASE = ("tasks.ask.Tasks", "engine.stepping.Stepping")
 _MORE = (
     *("data.shared.Shared", "data.inputs.Inputs", "data.inputs.TaskInput", "data.secrets.Secrets"),
     *("data.values.Variables", "data.values.Slots", "data.outputs.Outputs", "data.limits.Limit"),

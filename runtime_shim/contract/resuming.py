@@ -187,7 +187,7 @@ class Specification(Extension):
     def _note_resumed(self, only: Optional[list[str]]) -> None:
         """Note whether this call resumes a run; a `step` that follows the one before it does not (B15)."""
         nodes, last = self.session.program["nodes"], self.session.state.finished[-1:]
-        is_same_step = any(nodes.get(one["node"], {}).get("step") in (only or ()) for one in last)
+        is_same_step = any(one["node"] in (only or ()) for one in last)
         is_stage = any(nodes.get(one["node"], {}).get("task") == "stage" for one in last)
         self._resumes = only is None or (is_same_step and is_stage)
 

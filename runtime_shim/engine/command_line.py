@@ -11,7 +11,7 @@ from typing import Any, Optional
 
 from runtime_shim.engine.display import Display
 from runtime_shim.engine.journal import naming
-from runtime_shim.engine.lifecycle import Extension, Host, Options, Subcommands
+from runtime_shim.engine.lifecycle import Extension, Host, Option, Options, Subcommands
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_REFUSED, RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import Interrupted
@@ -41,9 +41,10 @@ def resume(session: Session) -> int:
     session.take(session.read())
     session.store.open()
     os.chdir(session.state.begin["cwd"])  # M2: where the run was started from
-    if (began := session.state.begin.get("edition", "")) != session.host.edition and began:
+    edition = session.state.begin.get("edition") or session.host.edition
+    if edition != session.host.edition:
         session.display.rule(
-            f"this run started with edition {began}; it continues with {session.host.edition or 'rdc'}"
+            f"this run started with edition {edition}, continuing with {session.host.edition or 'rdc'}"
         )
     if session.state.condition not in ENDED and not session.is_same(session.state):
         session.adopt()
@@ -68,9 +69,9 @@ COMMANDS: Subcommands = {
     "steps": ("list the steps", steps),
     "reset": ("archive the run, so that you can start again", reset),
 }
-# The subcommands that have an option ("" for all), its name, what it takes (`...`: several times), what it is for.
+# The subcommands that have an option, its name, what it takes (`...`: several times), what it is for.
 OPTIONS: Options = (
-    ("", "--state-dir", "DIR", "the state directory"),
+    ("all", "--state-dir", "DIR", "the state directory"),
     ("run resume", "--answers", "FILE", "replies to questions: REPLY or STEP REPLY, a line each"),
     ("run resume", "--rerun-interrupted", "", "run the interrupted command again"),
     ("run resume", "--assume", "WORD", "the outcome of the interrupted command"),
@@ -82,13 +83,7 @@ OPTIONS: Options = (
 LIKE = {"open": "run", "step": "resume"}  # the subcommand whose options another one has
 
 
-def options_of(command: str, options: Options) -> Options:
-    """Return the options and words of a subcommand."""
-    owners = {command, LIKE.get(command, command)}
-    return tuple(option for option in options if not option[0] or owners & {*option[0].split()})
-
-
-def read_words(words: list[str], own: Options, options: Options, see: str) -> types.SimpleNamespace:
+def read_words(words: list[str], own: Sequence[Option], options: Options, see: str) -> types.SimpleNamespace:
     """Read a subcommand's options and words, in any order; those of other subcommands are unset."""
     found: Any = {name: [] if "..." in takes else None if takes else False for _, name, takes, _ in options}
     known = {name: takes for _, name, takes, _ in own}
@@ -116,21 +111,20 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
     commands = {**COMMANDS, **{name: each for kind in kinds for name, each in kind.commands.items()}}
     options = tuple(dict.fromkeys([*OPTIONS, *(option for kind in kinds for option in kind.options)]))
     command, *words = argv or [""]
-    is_command = command in commands
-    if {"-h", "--help"} & {*(argv if is_command else argv[:1])}:
-        lines = [f"  {name:7} {text}" for name, (text, _) in commands.items()]
-        if is_command:
-            lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in options_of(command, options)]
-        usage = f"usage: {host.prog} {command if is_command else 'COMMAND'} [OPTION]..."
-        return display.say([usage, "", program["title"], "", *lines])
-    if not is_command:
+    own = [option for option in options if {"all", command, LIKE.get(command)} & {*option[0].split()}]
+    if {"-h", "--help"} & {*argv}:
+        lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
+        if command not in commands:
+            lines, command = [f"  {name:7} {text}" for name, (text, _) in commands.items()], "COMMAND"
+        return display.say([f"usage: {host.prog} {command} [OPTION]...", "", program["title"], "", *lines])
+    if command not in commands:
         wrong = f"no command {command!a}" if argv else "no subcommand was given"
         raise RefusedError(f"{wrong}: there are {', '.join(commands)} (see: {host.prog} --help)")
-    given = read_words(words, options_of(command, options), options, f"(see: {host.prog} {command} --help)")
+    given = read_words(words, own, options, f"(see: {host.prog} {command} --help)")
     vars(given).update(prog=host.prog, command=command, known=options, only=None)
-    outcomes = {word for node in program["nodes"].values() for word in words_of(node)}
+    outcomes = sorted({word for node in program["nodes"].values() for word in words_of(node)})
     if given.assume and (given.rerun_interrupted or given.assume not in outcomes):
-        raise RefusedError(f"--assume takes one of {', '.join(sorted(outcomes))}, and no --rerun-interrupted beside it")
+        raise RefusedError(f"--assume takes one of {', '.join(outcomes)}, and no --rerun-interrupted beside it")
     with naming("the current folder"):
         session = Session(program, given, display, kinds, host)
     try:

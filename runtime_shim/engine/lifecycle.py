@@ -89,7 +89,8 @@ class Performer:
 
 
 Subcommands = dict[str, tuple[str, Callable[[Any], int]]]
-Options = tuple[tuple[str, str, str, str], ...]
+Option = tuple[str, str, str, str]
+Options = tuple[Option, ...]
 Performers = dict[str, type[Performer]]
 
 

@@ -16,8 +16,7 @@ from runtime_shim.engine.walk import advance
 ROUNDS = 10  # how often a step is shown in a dry run
 ASSUMED = ("as assumed", "as the operator says")  # of commands that were interrupted: nobody knows their outcomes
 RECENT = 12  # steps that are shown, if there are more
-KNOWN = ("title", "instances", "attempt", "outcome", "how", "says", "seconds")
-MEANT = {"pass": "if it passed", "fail": "if it failed"}
+KNOWN = ("title", "instances", "attempt", "outcome", "how", "says", "seconds", "by", "note")  # of a finished step
 
 
 def condition_of(state: State, is_busy: bool) -> str:
@@ -37,8 +36,8 @@ def choices(session: Session, state: State, condition: str) -> list[tuple[str, s
         return [("to archive it", call("reset"))]
     if condition == "interrupted":  # while a command goes on it has no outcome yet
         words = () if state.left_behind() else words_of(node)
-        known = ((MEANT.get(word, f"if it is {word}"), call("resume", *adopt, "--assume", word)) for word in words)
-        return [("to run it again", call("resume", *adopt, "--rerun-interrupted")), *known]
+        assumed = ((f"to assume {word}", call("resume", *adopt, "--assume", word)) for word in words)
+        return [("to run it again", call("resume", *adopt, "--rerun-interrupted")), *assumed]
     kind = session.kinds[node["task"]] if condition == "waiting" and not adopt else Performer
     names = kind.names(state.node, node)
     waits = [("to answer", call("answer", name, reply)) for name in names for reply in kind.replies(node)]
@@ -61,9 +60,10 @@ def describe(session: Session, state: Optional[State], is_busy: bool) -> Table:
     node = program["nodes"].get(state.node, {"title": ""})
     facts.update(state=condition_of(state, is_busy), run=state.begin["run"], began=state.begin["time"], step=state.node)
     facts["step_title"] = session.filled(node, "title", {**program["registers"], **state.registers})
-    pids = [one["pid"] for one in state.left_behind()]
-    facts.update(message=state.message, same_program=session.is_same(state), pid=pids[-1] if pids else None)
-    facts["finished"] = [{"step": one["node"], **{key: one[key] for key in KNOWN}} for one in state.finished]
+    pid = [None, *(one["pid"] for one in state.left_behind())][-1]
+    facts.update(message=state.message, same_program=session.is_same(state), pid=pid)
+    done = [{"step": one["node"], **{key: one[key] for key in KNOWN if key in one}} for one in state.finished]
+    facts["finished"] = done
     for look in session.at("facts"):
         facts.update(look(state))
     found = choices(session, state, facts["state"]) if facts["state"] != "running" else ()
@@ -80,39 +80,32 @@ def status(session: Session) -> int:
 
 def status_lines(session: Session, facts: Table) -> Iterator[str]:
     """Return the state of a program as one screen for a person."""
+    word, done = facts["state"], facts.get("finished", ())
     yield one_line(f"{facts['title']} ({facts['source']})")
-    if facts["state"] == "none":
+    if word == "none":
         yield "No run has started here."
     else:
-        is_over = facts["state"] in ENDED
-        where = facts["message"] if is_over else f"at {facts['step']} {facts['step_title']}"
-        yield f"run {facts['run']}"
-        yield one_line(f"{facts['state'].upper()} {where}")
+        where = facts["message"] if word in ENDED else f"at {facts['step']} {facts['step_title']}"
+        yield from (f"run {facts['run']}", one_line(f"{word.upper()} {where}"))
         if facts["pid"] is not None:
             alone = ("still runs", ": wait until it ends, or let rdc stop it and run it again")
-            how, hint = ("is running", "") if facts["state"] == "running" else alone
+            how, hint = ("is running", "") if word == "running" else alone
             yield f"Its command {how} (pid {facts['pid']}){hint}."
         if not facts["same_program"]:
             yield "This run belongs to a different version of the program."
-        yield from finished_lines(session, facts)
-    if facts["next"]:
-        yield from ("", "What to do next:", *(f"  {command}" for command in facts["next"]))
-
-
-def finished_lines(session: Session, facts: Table) -> Iterator[str]:
-    """Return the finished steps, the last ones in full."""
-    done = facts["finished"]
-    yield from [""][: len(done)]
-    yield from session.gathered("lines", facts, None)
+        yield from [""][: len(done)]
+        yield from session.gathered("lines", facts, None)
     if len(done) > RECENT:
         yield f"  ... {len(done) - RECENT} steps before these"
     for record in done[-RECENT:]:
-        word = word_of(session.program["nodes"].get(record["step"], {}), record["outcome"])
+        outcome = word_of(session.program["nodes"].get(record["step"], {}), record["outcome"])
         attempt = f", attempt {record['attempt']}" if record["attempt"] > 1 else ""
         how = ", as assumed" if record["how"] in ASSUMED else ""
         step = one_line(f"{record['step']} {record['title']}")
-        yield f"  {word:4}  {step}{attempt}, {duration(record['seconds'])}{how}"
+        yield f"  {outcome:4}  {step}{attempt}, {duration(record['seconds'])}{how}"
         yield from session.gathered("lines", facts, record)
+    if facts["next"]:
+        yield from ("", "What to do next:", *(f"  {command}" for command in facts["next"]))
 
 
 def steps(session: Session) -> int:
@@ -132,7 +125,7 @@ def preview(session: Session) -> Iterator[str]:
         name, node, performer = state.node, nodes[state.node], session.performers[state.node]
         visits[name] += 1
         if visits[name] > ROUNDS:
-            yield f"It would repeat {session.label(name)} again: the path ends here."
+            yield f"It would repeat {session.label(name)}: the path ends here."
             return
         done = performer.preview(name, node)
         move = advance(session.program, name, state.registers, done.outcome, done.verbs)

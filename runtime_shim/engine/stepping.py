@@ -1,20 +1,15 @@
-"""Programs that another one calls step by step: `open` starts a run, `step` continues it through the places it names."""
+"""Programs that another one calls step by step: `open` starts a run, `step` continues it while it is in some places."""
 
-from typing import Optional
+from typing import Any, Optional
 
 from runtime_shim.engine.command_line import resume, run
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension
-from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_STOP, EXIT_WAITING, RefusedError, Table
+from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_STOP, EXIT_WAITING, RefusedError
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import ENDED, State
 from runtime_shim.engine.texts import one_line
 from runtime_shim.engine.walk import Move
-
-
-def is_at(program: Table, name: str, places: list[str]) -> bool:
-    """Tell whether a node is one of these places, or a stage of a step that is one."""
-    return name in places or program["nodes"].get(name, {}).get("step") in places
 
 
 def open_run(session: Session) -> int:
@@ -26,39 +21,31 @@ def open_run(session: Session) -> int:
 
 
 def step(session: Session) -> int:
-    """Continue a run while it is in one of the places; where it is elsewhere, do nothing."""
-    program, places, state = session.program, session.options.PLACE, session.read()
+    """Continue a run while it is in one of the places; where it is elsewhere, say what that means for the caller."""
+    state: Any = session.read()
+    nodes, order, places = session.program["nodes"], list(session.program["nodes"]), session.options.PLACE
+    names = {name: {name, nodes[name].get("step")} for name in session.places}  # a stage belongs to a step
     for place in places:
-        if not any(is_at(program, name, [place]) for name in session.places):
-            raise RefusedError(f"there is no step {one_line(place)!a}; `steps` lists the steps")
-    if state is not None and (state.condition == "complete" or not is_at(program, _place_of(state), places)):
-        return _elsewhere(session, state, places)
-    vars(session.options).update(only=places, command="resume")
-    return resume(session)
-
-
-def _place_of(state: State) -> str:
-    """Return where a run is, or where it failed."""
-    return str(state.finished[-1]["node"]) if state.condition == "stop" and state.finished else state.node
-
-
-def _elsewhere(session: Session, state: State, places: list[str]) -> int:
-    """Say why nothing is done, and return what that means for the caller."""
-    program, at, what = session.program, _place_of(state), f"step {one_line(' '.join(places))}"
-    order, last = list(program["nodes"]), [name for name in session.places if is_at(program, name, places)][-1]
-    is_later = at in order[order.index(last) :]
-    reopens = any(extension.reopens for extension in session.extensions)
-    if state.condition == "stop" and not (reopens and is_later):
+        if all(place not in known for known in names.values()):
+            raise RefusedError(f"there is no step {place!a}; `steps` lists the steps")
+    only = [name for name in names if names[name] & {*places}]
+    vars(session.options).update(only=only, command="resume")
+    is_stopped, what = state.condition == "stop", f"step {' '.join(places)}"
+    at = state.finished[-1]["node"] if is_stopped and state.finished else state.node  # where it is, or failed
+    if at in only and state.condition != "complete":
+        return resume(session)
+    session.state = state  # titles may have its counters in them
+    is_later = at in order[order.index(only[-1]) :]
+    if is_stopped and not (is_later and any(each.reopens for each in session.extensions)):
         session.display.rule(f"STOP {one_line(state.message)}".rstrip())
         return EXIT_STOP
-    if state.condition == "complete" or is_later:
+    if is_later or state.condition == "complete":
         session.display.rule(f"{what} is completed")
         return EXIT_COMPLETE
-    if state.condition == "waiting":
-        session.state = state  # titles may have its counters in them
-        session.display.rule(f"WAITING {session.label(at)}")
-        return EXIT_WAITING
-    raise RefusedError(f"{what} is not due: the run is at step {at}")
+    if state.condition != "waiting":
+        raise RefusedError(f"{what} is not due: the run is at step {at}")
+    session.display.rule(f"WAITING {session.label(at)}")
+    return EXIT_WAITING
 
 
 class Stepping(Extension):
@@ -72,7 +59,7 @@ class Stepping(Extension):
 
     def _is_over(self, name: str) -> bool:
         only = self.session.options.only  # None stands for all
-        return only is not None and not is_at(self.session.program, name, only)
+        return only is not None and name not in only
 
     def stand(self, move: Move, _before: Optional[State], stand: Record) -> Record:
         """Leave the step that follows for another call."""
@@ -81,7 +68,7 @@ class Stepping(Extension):
 
     def halt(self) -> str:
         """Say that a call ends where the run leaves its places."""
-        only, state = self.session.options.only, self.session.state
+        places, state = self.session.options.PLACE, self.session.state
         if not self._is_over(state.node):
             return ""
-        return f"step {one_line(' '.join(only))} is completed" if only else f"run {state.begin['run']} is open"
+        return f"step {' '.join(places)} is completed" if places else f"run {state.begin['run']} is open"

@@ -30,7 +30,7 @@ def list_runs(session: Session) -> int:
             lines.append(f"{label or '-'}  {word}  {state.begin['run']}  {where}")
         except (RefusedError, OSError, IndexError):
             lines.append(f"{label or '-'}  DAMAGED  {store.path}")
-    return session.display.say([one_line(line) for line in lines] or ["No run has begun here."])
+    return session.display.say([one_line(line) for line in lines] or ["No run has started here."])
 
 
 def status_of_all(session: Session) -> int:

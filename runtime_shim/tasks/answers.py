@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import Callable, NamedTuple, Optional, Union
+from typing import Any, Callable, NamedTuple, Optional, Union
 
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.texts import MEANINGS
@@ -49,11 +49,10 @@ def read_text(path: str, largest: int = LARGEST_INPUT) -> str:
 
 def read_answers(path: str, text: str, nodes: dict[str, Table], read: Reader = read_lines) -> list[Answer]:
     """Return the answers of a file, or refuse it with all that is wrong in it."""
-    found = list(read(text, nodes))
-    wrong = [f"{path}:{item[0]}: {item[1]}" for item in found if not isinstance(item, Answer)]
-    if wrong:
+    found: list[Any] = list(read(text, nodes))
+    if wrong := [f"{path}:{item[0]}: {item[1]}" for item in found if not isinstance(item, Answer)]:
         raise RefusedError(*wrong)
-    return [item for item in found if isinstance(item, Answer)]
+    return found
 
 
 def take_answer(left: list[Answer], step: str, is_asking: bool = True) -> Optional[Answer]:

@@ -1,6 +1,6 @@
 """Prompts: answered by a file of answers, by the person at the terminal, or later by `answer` (M3)."""
 
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Done, Extension, Performer, Waiting
@@ -10,6 +10,7 @@ from runtime_shim.engine.state import digest
 from runtime_shim.engine.status import hints
 from runtime_shim.engine.texts import MEANINGS, one_line
 from runtime_shim.tasks.answers import LARGEST, read_answers, read_lines, read_text, take_answer
+from runtime_shim.tasks.shell import Commands
 
 
 class Asking(Performer):
@@ -36,9 +37,10 @@ class Asking(Performer):
         """Return the lines that say what a step asks."""
         return [line for key in self.keys for line in self.session.texts(node, key)]
 
-    def ask_here(self, name: str, node: Table) -> Optional[Done]:
-        """Ask the person at the terminal; None if the person leaves it for later."""
-        raise NotImplementedError
+    if TYPE_CHECKING:
+
+        def ask_here(self, name: str, node: Table) -> Optional[Done]:
+            """Ask the person at the terminal; None if the person leaves it for later."""
 
     def take(self, name: str) -> tuple[Optional[str], Record]:
         """Take the reply to a step from the file of answers, if that has one, with what the journal says of it."""
@@ -85,8 +87,7 @@ class Prompts(Asking):
     @staticmethod
     def replies(node: Table) -> list[str]:
         """Return the two words of its question."""
-        words: list[str] = node["question"].split("/")
-        return words
+        return str(node["question"]).split("/")
 
 
 def answer(session: Session) -> int:
@@ -112,15 +113,15 @@ def answer(session: Session) -> int:
     return EXIT_COMPLETE
 
 
-class Asks(Extension):
-    """Steps that somebody answers; where a person does the commands, too, these are any steps."""
+class Tasks(Extension):
+    """Steps that run commands, and steps that somebody answers: any step, where a person does the commands too."""
 
     commands = {"answer": ("answer the step that waits", answer)}
     options = (
         ("answer", "STEP", "", "the step that waits"),
         ("answer", "REPLY", "", "pass, fail, yes or no, or what the step asks for"),
     )
-    performers = {"ask": Prompts}
+    performers = {"shell": Commands, "ask": Prompts}
 
     def open(self) -> None:
         """Read the file of answers, if one was named: what the run has used of it does not count."""

@@ -1,12 +1,11 @@
 """Commands: run by a shell (M2), and what is left to decide where one was interrupted half done (R2)."""
 
-import errno
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import NamedTuple, Optional
+from typing import Optional
 
-from runtime_shim.engine.lifecycle import Done, Extension, Performer, Waiting
+from runtime_shim.engine.lifecycle import Done, Performer, Waiting
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import end_groups, started_at
@@ -16,24 +15,17 @@ from runtime_shim.engine.walk import attempt_of, variables_of
 from runtime_shim.tasks.process import Processes, in_words
 
 
-class Command(NamedTuple):
-    """A shell, what it is to do, and with which environment."""
-
-    shell: str
-    text: str
-    environment: Mapping[bytes, bytes]
-
-
-def run_command(processes: Processes, command: Command, seconds: int = 0) -> Done:
+def run_command(
+    processes: Processes, shell: str, command: str, environment: Mapping[bytes, bytes], seconds: int = 0
+) -> Done:
     """Run a command: exit code 0 is PASS, all else FAIL (M2), and so is one that takes more seconds than it may.
 
     Knows no run, and is safe in a thread whose `processes` wait for no signal. Raises OSError where it cannot begin.
     """
-    words = [command.shell.encode(), b"-c", command.text.encode()]
     try:
-        group = processes.spawn(command.shell, words, command.environment)
+        group = processes.spawn(shell, [shell.encode(), b"-c", command.encode()], environment)
     except FileNotFoundError:
-        return Done("fail", f"there is no {command.shell} here")
+        return Done("fail", f"there is no {shell} here")
     (code,) = processes.watch([group], seconds)
     if code is None:
         return Done("fail", f"timeout after {duration(seconds)}")
@@ -65,12 +57,9 @@ class Calling(Performer):
     def not_begun(self, name: str, error: OSError) -> RefusedError:
         """Leave a step whose process could not be started: it has no outcome (M2)."""
         self.session.rest()
-        hint = "once the system can start processes again"
-        if error.errno == errno.E2BIG:
-            size = sum(len(key) + len(value) + 2 for key, value in self._environment.items())
-            hint = f"the environment has {size:,} bytes; unset what is large in it"
-        reason = f"{self.session.label(name)} was not started: its shell cannot be started: {error.strerror}"
-        return RefusedError(f"{hint}, then: {self.session.call('resume')}", reason)
+        size = sum(len(key) + len(value) + 2 for key, value in self._environment.items())
+        hint = f"make room for it (the environment has {size:,} bytes), then: {self.session.call('resume')}"
+        return RefusedError(hint, f"{self.session.label(name)} was not started: {error.strerror}")
 
     def recover(self, name: str) -> Optional[Done]:
         """Decide about a step that was interrupted, as options or the operator say (R2)."""
@@ -78,16 +67,14 @@ class Calling(Performer):
         node, running = session.program["nodes"][name], session.state.left_behind()
         if running:  # then nothing can be decided, unless the options say that it is to be ended
             still = f"{label}: its {self.noun} still runs (pid {', '.join(str(one['pid']) for one in running)})"
-            known = [f"{still}; wait until it ends, or stop it", *hints(session, "interrupted")]
-            if options.assume:
-                raise RefusedError(*reversed(known))
             if not options.rerun_interrupted:
-                raise Waiting(*known)
+                known = (*hints(session, "interrupted"), f"{still}; wait until it ends, or stop it")
+                raise RefusedError(*known) if options.assume else Waiting(*known)
             session.display.line(f"{still}; ending it")
             end_groups(running)
         if options.rerun_interrupted or options.assume:  # of which there is only one
             return self.assumed(name, options.assume) if options.assume else None
-        said = f"{label} ({one_line(node['at'])}) was interrupted; rdc cannot tell whether it finished."
+        said = f"{label} was interrupted ({one_line(node['at'])}); rdc cannot tell whether it finished."
         if session.is_interactive and "words" not in node:
             session.display.line(said)
             choice = session.ask("Did it pass, did it fail, or run it again?", "pass/fail/again")
@@ -114,14 +101,8 @@ class Commands(Calling):
             for line in self.session.texts(node, "prompt"):
                 display.line(display.paint(line, "dim"))
         self.session.heed()
-        command = Command(node["shell"], self.session.filled(node, "command"), self.environment(node))
+        command, environment = self.session.filled(node, "command"), self.environment(node)
         try:
-            return run_command(self.processes, command, node.get("timeout", 0))
+            return run_command(self.processes, node["shell"], command, environment, node.get("timeout", 0))
         except OSError as error:
             raise self.not_begun(name, error) from None
-
-
-class Shell(Extension):
-    """Programs with commands."""
-
-    performers = {"shell": Commands}

@@ -275,5 +275,5 @@ def test_a_run_continues_with_another_edition_and_says_so(tmp_path: Path) -> Non
     assert place.run("answer", "1", "pass").code == 0
     done = place.run("resume")
     assert done.code == 0
-    assert "rdc: this run began with edition commands " in done.err
-    assert ", and continues with agents " in done.err
+    assert "rdc: this run started with edition commands " in done.err
+    assert ", continuing with agents " in done.err
