@@ -3,7 +3,6 @@
 import os
 import shlex
 import sys
-import time
 import types
 from collections.abc import Sequence
 from contextlib import suppress
@@ -15,59 +14,22 @@ from runtime_shim.engine.lifecycle import Extension, Host, Option, Options, Subc
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_REFUSED, RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import Interrupted
-from runtime_shim.engine.state import ENDED
-from runtime_shim.engine.status import preview, status, steps
+from runtime_shim.engine.status import status, steps
+from runtime_shim.engine.subcommands import open_run, reset, resume, run, step
 from runtime_shim.engine.texts import words_of
-
-
-def run(session: Session) -> int:
-    """Start a run, unless one is under way."""
-    if session.options.dry_run:
-        session.take()
-        return session.display.say(preview(session))
-    session.alone()
-    old = session.read(begins=True)
-    session.take()
-    if old is not None:
-        session.archive(old.begin["run"])
-    session.store.open()
-    session.store.append(session.state.begin)
-    return session.go(resumed=False)
-
-
-def resume(session: Session) -> int:
-    """Continue a run."""
-    session.alone()
-    session.take(session.read())
-    session.store.open()
-    os.chdir(session.state.begin["cwd"])  # M2: where the run was started from
-    edition = session.state.begin.get("edition") or session.host.edition
-    if edition != session.host.edition:
-        session.display.rule(
-            f"this run started with edition {edition}, continuing with {session.host.edition or 'rdc'}"
-        )
-    if session.state.condition not in ENDED and not session.is_same(session.state):
-        session.adopt()
-    return session.go(resumed=True)
-
-
-def reset(session: Session) -> int:
-    """Archive a run, a damaged one too."""
-    session.alone()
-    name = time.strftime("damaged-%Y%m%dT%H%M%SZ", time.gmtime())
-    with suppress(RefusedError, OSError):
-        state = session.read_state()
-        name = state.begin["run"] if state is not None else "empty"
-    session.display.rule(f"the run was archived as {session.archive(name)}")
-    return EXIT_COMPLETE
-
+from runtime_shim.operator.history import history
+from runtime_shim.tasks.ask import answer
 
 COMMANDS: Subcommands = {
     "run": ("start a run", run),
     "resume": ("continue a run", resume),
     "status": ("show the run's state and what to do next", status),
+    "answer": ("answer the step that waits", answer),
     "steps": ("list the steps", steps),
+    "open": ("start a run without running a step", open_run),
+    "step": ("continue a run through these steps", step),
     "reset": ("archive the run, so that you can start again", reset),
+    "history": ("list archived runs, or delete some", history),
 }
 # The subcommands that have an option, its name, what it takes (`...`: several times), what it is for.
 OPTIONS: Options = (
@@ -79,6 +41,10 @@ OPTIONS: Options = (
     ("run", "--dry-run", "", "show the path; run and record nothing"),
     ("resume status", "--adopt", "", "accept the state of another version"),
     ("status", "--json", "", "print JSON"),
+    ("answer", "STEP", "", "the step that waits"),
+    ("answer", "REPLY", "", "pass, fail, yes or no, or what the step asks for"),
+    ("step", "PLACE", "STEP...", "the steps that are due"),
+    ("history", "--prune", "N|AGE", "delete all but the newest N, or those older than 12h, 30d, 8w"),
 )
 LIKE = {"open": "run", "step": "resume"}  # the subcommand whose options another one has
 
@@ -118,8 +84,8 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
             lines, command = [f"  {name:7} {text}" for name, (text, _) in commands.items()], "COMMAND"
         return display.say([f"usage: {host.prog} {command} [OPTION]...", "", program["title"], "", *lines])
     if command not in commands:
-        wrong = f"no command {command!a}" if argv else "no subcommand was given"
-        raise RefusedError(f"{wrong}: there are {', '.join(commands)} (see: {host.prog} --help)")
+        known = f"there are {', '.join(commands)} (see: {host.prog} --help)"
+        raise RefusedError(f"no subcommand {command or 'was given'}: {known}")
     given = read_words(words, own, options, f"(see: {host.prog} {command} --help)")
     vars(given).update(prog=host.prog, command=command, known=options, only=None)
     outcomes = sorted({word for node in program["nodes"].values() for word in words_of(node)})

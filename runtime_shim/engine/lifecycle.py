@@ -161,10 +161,6 @@ class Extension:
         def after_step(self, move: Move) -> None:
             """Show something of the transition to the next step."""
 
-        def halt(self) -> str:
-            """Return what is said where the call ends here, "" if it goes on."""
-            return ""
-
         def end(self) -> None:
             """Do what is due where a run has ended."""
 

@@ -21,9 +21,8 @@ KNOWN = ("title", "instances", "attempt", "outcome", "how", "says", "seconds", "
 
 def condition_of(state: State, is_busy: bool) -> str:
     """Return a run's condition as people know it: an unfinished run is running while something is at work."""
-    if is_busy and state.condition not in ENDED:
-        return "running"
-    return str(state.condition).replace("running", "interrupted")
+    condition = str(state.condition)
+    return "running" if is_busy and condition not in ENDED else condition.replace("running", "interrupted")
 
 
 def choices(session: Session, state: State, condition: str) -> list[tuple[str, str]]:
@@ -61,9 +60,8 @@ def describe(session: Session, state: Optional[State], is_busy: bool) -> Table:
     facts.update(state=condition_of(state, is_busy), run=state.begin["run"], began=state.begin["time"], step=state.node)
     facts["step_title"] = session.filled(node, "title", {**program["registers"], **state.registers})
     pid = [None, *(one["pid"] for one in state.left_behind())][-1]
-    facts.update(message=state.message, same_program=session.is_same(state), pid=pid)
     done = [{"step": one["node"], **{key: one[key] for key in KNOWN if key in one}} for one in state.finished]
-    facts["finished"] = done
+    facts.update(message=state.message, same_program=session.is_same(state), pid=pid, finished=done)
     for look in session.at("facts"):
         facts.update(look(state))
     found = choices(session, state, facts["state"]) if facts["state"] != "running" else ()
@@ -110,8 +108,8 @@ def status_lines(session: Session, facts: Table) -> Iterator[str]:
 
 def steps(session: Session) -> int:
     """List the steps as a table."""
-    doing = [(name, session.program["nodes"][name]) for name in session.places]
-    rows = [(name, node["task"], one_line(node["title"]), one_line(node["at"])) for name, node in doing]
+    nodes, keys = session.program["nodes"], ("task", "title", "at")
+    rows = [(name, *(one_line(nodes[name][key]) for key in keys)) for name in session.places]
     rows.insert(0, ("STEP", "KIND", "TITLE", "SOURCE"))
     widths = [max(map(len, column)) for column in zip(*rows)]  # noqa: B905 - Python 3.9 has no `strict`
     return session.display.say("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)

@@ -6,7 +6,6 @@ import time
 from collections.abc import Collection
 
 from runtime_shim.engine.journal import read_journal
-from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.private import refuse_links
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.session import Session
@@ -75,10 +74,3 @@ def history(session: Session) -> int:
                 os.unlink(kept)
         os.unlink(path)
     return session.display.say([f"{len(gone)} of {len(runs)} archived runs were deleted."])
-
-
-class History(Extension):
-    """The subcommand `history`."""
-
-    commands = {"history": ("list and prune archived runs", history)}
-    options = (("history", "--prune", "N|AGE", "delete all but the newest N, or what is older than 12h, 30d, 8w"),)

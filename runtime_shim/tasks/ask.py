@@ -116,11 +116,6 @@ def answer(session: Session) -> int:
 class Tasks(Extension):
     """Steps that run commands, and steps that somebody answers: any step, where a person does the commands too."""
 
-    commands = {"answer": ("answer the step that waits", answer)}
-    options = (
-        ("answer", "STEP", "", "the step that waits"),
-        ("answer", "REPLY", "", "pass, fail, yes or no, or what the step asks for"),
-    )
     performers = {"shell": Commands, "ask": Prompts}
 
     def open(self) -> None:

@@ -1,15 +1,44 @@
-"""Programs that another one calls step by step: `open` starts a run, `step` continues it while it is in some places."""
+"""Subcommands that start a run or continue it: as far as it goes, or step by step where another program calls them."""
 
-from typing import Any, Optional
+import os
+import time
+from contextlib import suppress
+from typing import Any
 
-from runtime_shim.engine.command_line import resume, run
-from runtime_shim.engine.journal import Record
-from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_STOP, EXIT_WAITING, RefusedError
 from runtime_shim.engine.session import Session
-from runtime_shim.engine.state import ENDED, State
+from runtime_shim.engine.state import ENDED
+from runtime_shim.engine.status import preview
 from runtime_shim.engine.texts import one_line
-from runtime_shim.engine.walk import Move
+
+
+def run(session: Session) -> int:
+    """Start a run, unless one is under way."""
+    if session.options.dry_run:
+        session.take()
+        return session.display.say(preview(session))
+    session.alone()
+    old = session.read(begins=True)
+    session.take()
+    if old is not None:
+        session.archive(old.begin["run"])
+    session.store.open()
+    session.store.append(session.state.begin)
+    return session.go(resumed=False)
+
+
+def resume(session: Session) -> int:
+    """Continue a run."""
+    session.alone()
+    session.take(session.read())
+    session.store.open()
+    os.chdir(session.state.begin["cwd"])  # M2: where the run was started from
+    edition = session.state.begin.get("edition") or session.host.edition
+    if edition != session.host.edition:
+        session.display.rule(f"started with edition {edition}, continuing with {session.host.edition or 'rdc'}")
+    if session.state.condition not in ENDED and not session.is_same(session.state):
+        session.adopt()
+    return session.go(resumed=True)
 
 
 def open_run(session: Session) -> int:
@@ -48,27 +77,12 @@ def step(session: Session) -> int:
     return EXIT_WAITING
 
 
-class Stepping(Extension):
-    """Has a call end where the run leaves its places."""
-
-    commands = {
-        "open": ("start a run without running a step", open_run),
-        "step": ("continue a run through these steps", step),
-    }
-    options = (("step", "PLACE", "STEP...", "the steps that are due"),)
-
-    def _is_over(self, name: str) -> bool:
-        only = self.session.options.only  # None stands for all
-        return only is not None and name not in only
-
-    def stand(self, move: Move, _before: Optional[State], stand: Record) -> Record:
-        """Leave the step that follows for another call."""
-        is_left = stand["condition"] == "running" and self._is_over(move.node)
-        return {**stand, "condition": "ready"} if is_left else stand
-
-    def halt(self) -> str:
-        """Say that a call ends where the run leaves its places."""
-        places, state = self.session.options.PLACE, self.session.state
-        if not self._is_over(state.node):
-            return ""
-        return f"step {' '.join(places)} is completed" if places else f"run {state.begin['run']} is open"
+def reset(session: Session) -> int:
+    """Archive a run, a damaged one too."""
+    session.alone()
+    name = time.strftime("damaged-%Y%m%dT%H%M%SZ", time.gmtime())
+    with suppress(RefusedError, OSError):
+        state = session.read_state()
+        name = state.begin["run"] if state is not None else "empty"
+    session.display.rule(f"the run was archived as {session.archive(name)}")
+    return EXIT_COMPLETE
