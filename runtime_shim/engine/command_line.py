@@ -120,7 +120,7 @@ def main(
             return execute(program, words, host._replace(prog=prog), display, kinds)
         except RefusedError as refusal:
             *details, reason = refusal.args
-        except BrokenPipeError:  # who reads the output has seen enough
+        except BrokenPipeError:  # the reader of the output has seen enough
             return EXIT_COMPLETE
         except OSError as error:
             details, reason = [], f"{error.filename}: {error.strerror}" if error.filename else str(error)

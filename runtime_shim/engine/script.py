@@ -1,4 +1,4 @@
-"""A run without a journal: it begins at the first step, goes on to the end, and keeps nothing (rule 2)."""
+"""A run without a journal: it starts at the first step, continues to the end, and keeps nothing (rule 2)."""
 
 import os
 import signal
@@ -22,7 +22,7 @@ def say(text: str, end: str = "\n") -> None:
 
 
 class Script:
-    """One run: the steps that have been done are known to its counters alone."""
+    """One run: only its counters know which steps were done."""
 
     registers: Registers
 

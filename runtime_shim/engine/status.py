@@ -14,7 +14,7 @@ from runtime_shim.engine.texts import duration, one_line, word_of, words_of
 from runtime_shim.engine.walk import advance
 
 ROUNDS = 10  # how often a step is shown in a dry run
-ASSUMED = ("as assumed", "as the operator says")  # of commands that were interrupted: nobody knows their outcomes
+ASSUMED = ("as assumed", "as the operator says")  # of interrupted commands, whose outcomes rdc does not know
 RECENT = 12  # steps that are shown, if there are more
 KNOWN = ("title", "instances", "attempt", "outcome", "how", "says", "seconds", "by", "note")  # of a finished step
 
@@ -33,7 +33,7 @@ def choices(session: Session, state: State, condition: str) -> list[tuple[str, s
         return [*session.gathered("again", state), ("to start a new run", call("run"))]
     if adopt and node["task"] not in session.kinds:
         return [("to archive it", call("reset"))]
-    if condition == "interrupted":  # while a command goes on it has no outcome yet
+    if condition == "interrupted":  # a command that still runs has no outcome
         words = () if state.left_behind() else words_of(node)
         assumed = ((f"to assume {word}", call("resume", *adopt, "--assume", word)) for word in words)
         return [("to run it again", call("resume", *adopt, "--rerun-interrupted")), *assumed]

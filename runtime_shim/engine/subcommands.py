@@ -32,7 +32,7 @@ def resume(session: Session) -> int:
     session.alone()
     session.take(session.read())
     session.store.open()
-    os.chdir(session.state.begin["cwd"])  # M2: where the run was started from
+    os.chdir(session.state.begin["cwd"])  # where the run was started (M2)
     edition = session.state.begin.get("edition") or session.host.edition
     if edition != session.host.edition:
         session.display.rule(f"started with edition {edition}, continuing with {session.host.edition or 'rdc'}")

@@ -27,7 +27,7 @@ def archived(session: Session) -> list[tuple[float, str]]:
 
 
 def place_of(path: str, modes: Collection[str], is_busy: bool = False) -> tuple[str, str, State]:
-    """Return how the run of a journal stands, or went, and where.
+    """Return the state of the run of a journal: its condition, its place or message, all of it.
 
     Raises RefusedError, OSError and IndexError where it cannot be read.
     """

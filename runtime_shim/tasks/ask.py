@@ -1,4 +1,4 @@
-"""Prompts: answered by a file of answers, by the person at the terminal, or later by `answer` (M3)."""
+"""Questions: answered by a file of answers, by the person at the terminal, or later by `answer` (M3)."""
 
 from typing import TYPE_CHECKING, Optional
 
@@ -14,7 +14,7 @@ from runtime_shim.tasks.shell import Commands
 
 
 class Asking(Performer):
-    """Does steps that somebody answers."""
+    """Does steps that a person answers."""
 
     keys: tuple[str, ...] = ("prompt", "block")
     recovers = False
@@ -26,9 +26,7 @@ class Asking(Performer):
         for line in self.shown(node):
             session.display.line(line)
         session.heed()
-        done = self.from_file(name)
-        if done is None and session.is_interactive:
-            done = self.ask_here(name, node)
+        done = self.from_file(name) or (self.ask_here(name, node) if session.is_interactive else None)
         if done is None:
             raise Waiting(*hints(session, "waiting"))
         return done
@@ -114,7 +112,7 @@ def answer(session: Session) -> int:
 
 
 class Tasks(Extension):
-    """Steps that run commands, and steps that somebody answers: any step, where a person does the commands too."""
+    """Steps that run commands, and steps that a person answers."""
 
     performers = {"shell": Commands, "ask": Prompts}
 
@@ -128,4 +126,4 @@ class Tasks(Extension):
         found = read_answers(path, text, session.program["nodes"], read)
         session.answers = mark, [each for each in found if (mark, each.line) not in used]
         if used and mark not in dict(used):
-            session.display.rule(f"{path}: not the answers used before; all of its lines count as unused")
+            session.display.rule(f"{path}: other answers than before; all of its lines count as unused")

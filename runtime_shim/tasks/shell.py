@@ -20,7 +20,7 @@ def run_command(
 ) -> Done:
     """Run a command: exit code 0 is PASS, all else FAIL (M2), and so is one that takes more seconds than it may.
 
-    Knows no run, and is safe in a thread whose `processes` wait for no signal. Raises OSError where it cannot begin.
+    Knows no run, and is safe in a thread whose `processes` wait for no signal. Raises OSError where it cannot start.
     """
     try:
         group = processes.spawn(shell, [shell.encode(), b"-c", command.encode()], environment)
@@ -43,7 +43,7 @@ class Calling(Performer):
         self.processes = Processes(session.signals, session.is_interactive, self._began)
 
     def _began(self, group: int) -> None:
-        with suppress(RefusedError):  # a full disk is no reason to end a command half-way; its outcome will tell
+        with suppress(RefusedError):  # a full disk does not end a command; its outcome reports it
             self.session.record({"kind": "process", "pid": group, "since": started_at(group)}, sync=False)
 
     def environment(self, node: Table, **more: str) -> dict[bytes, bytes]:
