@@ -25,9 +25,10 @@ class Edition(NamedTuple):
 _ENGINE = (
     *("engine.program", "engine.walk", "engine.texts", "engine.builder", "engine.journal", "engine.signals"),
     *("engine.private", "engine.state", "engine.display", "engine.lifecycle", "engine.telling", "engine.session"),
-    *("engine.status", "engine.command_line", "engine.stepping"),
+    *("engine.status", "engine.subcommands"),
 )
-_COMMANDS = (*_ENGINE, "tasks.process", "tasks.shell", "tasks.answers", "tasks.ask", "operator.history")
+_TASKS = ("tasks.process", "tasks.shell", "tasks.answers", "tasks.ask")
+_COMMANDS = (*_ENGINE, *_TASKS, "operator.history", "engine.command_line")
 _VALUES = (
     *("data.shared", "data.fitting", "data.inputs", "tasks.reading", "data.values"),
     *("data.outputs", "data.secrets", "data.limits", "tasks.replies", "tasks.gate"),
@@ -48,7 +49,7 @@ _CONTRACT = (
 )
 
 _FIRST = ("operator.signing.Signing",)  # a record is signed before anything else is made of it
-_BASE = ("tasks.shell.Shell", "tasks.ask.Asks", "engine.stepping.Stepping")
+_BASE = ("tasks.ask.Tasks",)
 _MORE = (
     *("data.shared.Shared", "data.inputs.Inputs", "data.inputs.TaskInput", "data.secrets.Secrets"),
     *("data.values.Variables", "data.values.Slots", "data.outputs.Outputs", "data.limits.Limit"),
@@ -56,12 +57,11 @@ _MORE = (
     "operator.moving.Moving",
 )
 _SAID = ("operator.by_hand.ByHand", "operator.logs.Logs", "operator.notices.Notices", "operator.several_runs.Several")
-_LAST = ("operator.history.History",)
 _SCRIPT = ("engine.program", "engine.walk", "engine.texts", "engine.builder", "tasks.answers", "engine.script")
 EDITIONS = {
     "script": Edition(_SCRIPT, ()),
-    "commands": Edition(_COMMANDS, (*_BASE, *_LAST)),
-    "values": Edition((*_COMMANDS, *_VALUES), (*_FIRST, *_BASE, *_MORE, *_LAST)),
+    "commands": Edition(_COMMANDS, _BASE),
+    "values": Edition((*_COMMANDS, *_VALUES), (*_FIRST, *_BASE, *_MORE)),
     "agents": Edition(
         (*_COMMANDS, *_VALUES, *_AGENTS),
         (
@@ -69,7 +69,7 @@ EDITIONS = {
             *("tasks.tally.Reminder", "tasks.conversing.Conversations", "tasks.prompted.OfPrompts"),
             *("tasks.agent.OfAgents", "tasks.tool.OfTools", "tasks.parallel.OfParallels", "data.reports.Reports"),
             *("data.artifact.Artifact", "data.artifact.Produced", "data.agreed.Breaks", "data.agreed.Expiry"),
-            *("data.agreed.MostSteps", "operator.mocked.Mocks", *_SAID, *_LAST),
+            *("data.agreed.MostSteps", "operator.mocked.Mocks", *_SAID),
         ),
     ),
     "contract": Edition(
@@ -77,7 +77,7 @@ EDITIONS = {
         (
             *(*_FIRST, *_BASE, *_MORE, "tasks.conversing.Conversations", "contract.contract.Placeholders"),
             *("contract.resuming.Specification", "contract.run_files.Files", "contract.run_reports.RunReports"),
-            *("contract.resuming.Called", "operator.stage_mocks.MocksOfStages", *_SAID, *_LAST),
+            *("contract.resuming.Called", "operator.stage_mocks.MocksOfStages", *_SAID),
         ),
     ),
 }

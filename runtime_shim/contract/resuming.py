@@ -187,7 +187,7 @@ class Specification(Extension):
     def _note_resumed(self, only: Optional[list[str]]) -> None:
         """Note whether this call resumes a run; a `step` that follows the one before it does not (B15)."""
         nodes, last = self.session.program["nodes"], self.session.state.finished[-1:]
-        is_same_step = any(nodes.get(one["node"], {}).get("step") in (only or ()) for one in last)
+        is_same_step = any(one["node"] in (only or ()) for one in last)
         is_stage = any(nodes.get(one["node"], {}).get("task") == "stage" for one in last)
         self._resumes = only is None or (is_same_step and is_stage)
 
@@ -202,10 +202,17 @@ class Specification(Extension):
 
     def end(self) -> None:
         """Say how a run goes on that has failed."""
-        if self.session.state.condition == "stop":
-            is_rejected = self.session.state.finished[-1]["outcome"] == "rejected"
-            what = "ask for this approval" if is_rejected else "try"
-            self.session.display.rule(f"to {what} again: {self.session.call('resume')}")
+        for what, command in self.again(self.session.state):
+            self.session.display.rule(f"{what}: {command}")
+
+    def again(self, state: State) -> list[tuple[str, str]]:
+        """Return the command that tries a failed step again, or asks for an approval again."""
+        if state.condition != "stop":
+            return []
+        is_rejected = state.finished[-1]["outcome"] == "rejected"
+        adopt = ["--adopt"][self.session.is_same(state) :]
+        what = "to ask for this approval again" if is_rejected else "to try again"
+        return [(what, self.session.call("resume", *adopt))]
 
     def facts(self, state: State) -> Table:
         """Return the steps for the status."""

@@ -91,7 +91,6 @@ class RunReports(Extension):
         "outputs": ("copy the outputs of completed steps", outputs),
     }
     options = (
-        ("timeline outputs", "--state-dir", "DIR", "where the state is kept"),
         ("timeline", "--markdown", "", "as a table in Markdown"),
         ("outputs", "--to", "DIR", "the folder to copy to"),
         ("outputs", "--from", "DIR", "the folder to bring back from what is not there"),

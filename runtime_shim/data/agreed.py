@@ -111,7 +111,7 @@ class Breaks(OfMore):
         """Wait, once that is recorded."""
         session = self.session
         if session.options.command in ("run", "resume") and session.state.finished[-1].get("paused"):
-            raise Waiting(f"to go on: {session.call('resume')}")
+            raise Waiting(f"to continue: {session.call('resume')}")
 
 
 def is_in(program: Table, name: str, place: str) -> bool:

@@ -81,7 +81,7 @@ def goto(session: Session) -> int:
     session.emit("goto", **{key: last[key] for key in ("node", "next", "by", "note") if key in last})
     session.display.rule(f"moved from {before} to {session.label(move.node)}")
     if state.condition not in ENDED:
-        session.display.rule(f"to go on: {session.call('resume')}")
+        session.display.rule(f"to continue: {session.call('resume')}")
     return EXIT_COMPLETE
 
 
@@ -92,7 +92,6 @@ class Moving(Extension):
     options = (
         ("goto", "STEP", "", "the step, or the group that begins with it"),
         ("goto", "--events", "FILE", "append what happens, as JSON lines"),
-        ("goto", "--state-dir", "DIR", "where the state is kept"),
     )
 
     @staticmethod
@@ -100,14 +99,12 @@ class Moving(Extension):
         """Tell whether runs can be moved: a completed step of a specification is never done again (B16)."""
         return "contract" not in program
 
-    def again(self, facts: Table) -> list[str]:
+    def again(self, state: State) -> list[tuple[str, str]]:
         """Return the command that calls an agent or tool again which ended a run by STOP."""
-        session, last = self.session, [one for one in facts["finished"][-1:] if one["outcome"] in UNANSWERED]
-        nodes = session.program["nodes"]
-        is_at_end = facts["state"] == "stop" and nodes.get(facts["step"], {}).get("task") == "end"
-        called = [
-            one["step"] for one in last if nodes.get(one["step"], {}).get("task") in ("agent", "tool", "parallel")
-        ]
-        if not is_at_end or not facts["same_program"]:  # `goto` refuses these
+        session, nodes = self.session, self.session.program["nodes"]
+        is_at_end = state.condition == "stop" and nodes.get(state.node, {}).get("task") == "end"
+        if not is_at_end or not session.is_same(state):  # `goto` refuses these
             return []
-        return [f"{session.call('goto', step)} && {session.call('resume')}" for step in called]
+        last = [one["node"] for one in state.finished[-1:] if one["outcome"] in UNANSWERED]
+        called = [step for step in last if nodes[step]["task"] in ("agent", "tool", "parallel")]
+        return [("to call it again", f"{session.call('goto', step)} && {session.call('resume')}") for step in called]

@@ -26,21 +26,10 @@ class Gates(Asking):
     keys = ("reason",)
     asks = False
 
-    def perform(self, name: str, node: Table) -> Done:
-        """Say why the run waits, and get the decision."""
-        session = self.session
-        for line in session.texts(node, "reason"):
-            session.display.line(line)
-        session.heed()
-        done = self.from_file(name)
-        if done is not None:
-            return done
-        choice = None
-        if session.is_interactive:
-            choice = session.ask(f"{session.label(name)}: let the run through?", "/".join(DECIDED))
-        if choice is None:
-            raise self.wait(name, node)
-        return Done(choice, "decided here")
+    def ask_here(self, name: str, _node: Table) -> Optional[Done]:
+        """Ask for the decision."""
+        choice = self.session.ask(f"{self.session.label(name)}: let the run through?", "/".join(DECIDED))
+        return None if choice is None else Done(choice, "decided here")
 
     def preview(self, name: str, _node: Table) -> Done:
         """Take the decision of the file, or else let it through."""
@@ -87,7 +76,6 @@ class OfGates(Extension):
     options = (
         ("run resume", "--human", "", "let the run through the first gate that it comes to"),
         ("approve", "--gate", "ID", "the gate that waits"),
-        ("approve", "--state-dir", "DIR", "where the state is kept"),
         ("approve", "--events", "FILE", "append what happens, as JSON lines"),
     )
     performers = {"gate": Gates}

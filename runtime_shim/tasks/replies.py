@@ -179,24 +179,15 @@ class Replies(Extension):
 class Questions(Asking):
     """Gets the replies of steps that ask for a text."""
 
-    def perform(self, name: str, node: Table) -> Done:
-        """Show a prompt and get the reply."""
+    def ask_here(self, name: str, node: Table) -> Optional[Done]:
+        """Ask until there is a reply that fits."""
         session = self.session
-        for line in session.texts(node, "prompt") + session.texts(node, "block") + self._listed(node):
-            session.display.line(line)
-        session.heed()
-        done = self.from_file(name)
-        while done is None and session.is_interactive:
+        while True:
             reply = typed(session.display, session.signals, self._asked(name, node))
-            if reply is None:
-                break
             try:
-                done = self.given(name, self._chosen(node, reply), "answered here")
+                return None if reply is None else self.given(name, self._chosen(node, reply), "answered here")
             except RefusedError as error:
                 session.display.line(f"{error}")
-        if done is None:
-            raise self.wait(name, node)
-        return done
 
     def preview(self, name: str, node: Table) -> Done:
         """Take the reply of the file, or else the first word."""
@@ -221,9 +212,11 @@ class Questions(Asking):
         options: list[str] = node["options"] if "options" in node else node["words"]
         return [filled(node, option, self.session.state.registers) for option in options]
 
-    def _listed(self, node: Table) -> list[str]:
+    def shown(self, node: Table) -> list[str]:
+        """Return the prompt and the options."""
         options = self._options(node) if node["task"] == "select" else []
-        return [f"    {number}. {one_line(option)}" for number, option in enumerate(options, start=1)]
+        listed = [f"    {number}. {one_line(option)}" for number, option in enumerate(options, start=1)]
+        return super().shown(node) + listed
 
     def _chosen(self, node: Table, reply: str) -> str:
         """Take the number of an option for the option, unless an option is that number."""

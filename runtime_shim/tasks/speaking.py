@@ -122,7 +122,7 @@ class Speaking(Asking, Trying):
         call, node = self.session.call, self.session.program["nodes"][self.session.state.node]
         return Waiting(
             f"to answer: {call('answer', name, '-')} < FILE",
-            f"to go on:  {call('resume')}   (or {call('resume')} {self.option(node)})",
+            f"to continue: {call('resume')}   (or {call('resume')} {self.option(node)})",
         )
 
     def option(self, _node: Table) -> str:
