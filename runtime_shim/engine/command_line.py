@@ -82,11 +82,11 @@ COMMANDS: Subcommands = {
 }
 # The subcommands that have an option, its name, what it takes (`...`: several times), what it is for.
 OPTIONS: Options = (
-    ("run resume status steps reset answer", "--state-dir", "DIR", "where the state is kept"),
+    ("run resume status steps reset answer approve goto", "--state-dir", "DIR", "where the state is kept"),
     ("run resume", "--answers", "FILE", "REPLY or STEP REPLY, a line each"),
     ("run resume", "--rerun-interrupted", "", "run the interrupted command again"),
     ("run resume", "--assume", "WORD", "the outcome of the interrupted command"),
-    ("run resume answer", "--events", "FILE", "append what happens, as JSON lines"),
+    ("run resume answer approve goto", "--events", "FILE", "append what happens, as JSON lines"),
     ("run", "--dry-run", "", "show the path; do and record nothing"),
     ("resume status", "--adopt", "", "accept the state of another version"),
     ("status", "--json", "", "for machines"),

@@ -7,7 +7,7 @@ from runtime_shim.engine.lifecycle import Done, Extension, Options, Performer, W
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import digest
-from runtime_shim.engine.texts import MEANINGS, one_line
+from runtime_shim.engine.texts import MEANINGS, one_line, words_of
 from runtime_shim.tasks.answers import LARGEST, Answer, Problem, checked_answers, read_lines, read_text, take_answer
 
 Reader = Callable[[str, dict[str, Table]], Iterator[Union[Answer, Problem]]]
@@ -50,6 +50,30 @@ class Asking(Performer):
             raise RefusedError(f"{where}: {error}") from None
         return done._replace(note=note) if done is not None else None
 
+    def perform(self, name: str, node: Table) -> Done:
+        """Show what is asked, and get the reply: from the file, at the terminal, or later."""
+        for line in self.shown(node):
+            self.session.display.line(line)
+        self.session.heed()
+        done = self.from_file(name)
+        if done is None and self.session.is_interactive:
+            done = self.typed(name, node)
+        if done is None:
+            raise self.wait(name, node)
+        return done
+
+    def preview(self, name: str, node: Table) -> Done:
+        """Take the answer of the file, or else the good one."""
+        return self.from_file(name) or Done(words_of(node)[0], "assumed")
+
+    def shown(self, node: Table) -> list[str]:
+        """Return what a person is shown."""
+        return [line for key in self.keys for line in self.session.texts(node, key)]
+
+    def typed(self, _name: str, _node: Table) -> Optional[Done]:
+        """Ask at the terminal; None leaves the step to be answered later."""
+        raise NotImplementedError
+
     def wait(self, name: str, node: Table) -> Waiting:
         """Leave a step to be answered later."""
         session = self.session
@@ -63,27 +87,13 @@ class Asking(Performer):
 class Prompts(Asking):
     """Gets the answers of steps that ask."""
 
-    def perform(self, name: str, node: Table) -> Done:
-        """Show a prompt and get its answer."""
-        session = self.session
-        for line in session.texts(node, "prompt") + session.texts(node, "block"):
-            session.display.line(line)
-        session.heed()
-        done = self.from_file(name)
-        if done is not None:
-            return done
-        if session.is_interactive:
-            text = session.label(name)
-            if not text.endswith(("?", ".", ":")):
-                text = f"{text}:" if node["question"] == "yes/no" else f"Did {text} pass?"
-            choice = session.ask(text, node["question"])
-            if choice is not None:
-                return session.told(Done(choice, "answered here"), choice)
-        raise self.wait(name, node)
-
-    def preview(self, name: str, node: Table) -> Done:
-        """Take the answer of the file, or else the good one."""
-        return self.from_file(name) or super().preview(name, node)
+    def typed(self, name: str, node: Table) -> Optional[Done]:
+        """Ask for pass or fail, yes or no."""
+        text = self.session.label(name)
+        if not text.endswith(("?", ".", ":")):
+            text = f"{text}:" if node["question"] == "yes/no" else f"Did {text} pass?"
+        choice = self.session.ask(text, node["question"])
+        return None if choice is None else self.given(name, choice, "answered here")
 
     def given(self, _name: str, reply: str, how: str) -> Done:
         """Read pass, fail, yes or no."""
