@@ -67,7 +67,7 @@ class Secrets(Extension):
         short = [name for name in names if 0 < len(secret_value(name)) < SHORTEST]
         for wrong, how in ((missing, "are missing"), (short, "cannot be hidden")):
             if wrong:
-                remedy = f"set these environment variables to at least {SHORTEST} characters"
+                remedy = "set these environment variables to at least four characters"
                 raise RefusedError(f"secrets {how}: {', '.join(wrong)}; {remedy}, then {options.command} again")
 
     def mask(self, text: str) -> str:

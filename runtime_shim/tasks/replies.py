@@ -128,9 +128,9 @@ class Questions(Asking):
         found: Optional[Done] = asked(self.session, f"{label}{choices} ", read)
         return found
 
-    def given(self, name: str, reply: str, how: str) -> Done:
+    def given(self, _name: str, reply: str, how: str) -> Done:
         """Read a reply: the text of the outcome is the reply, but that of a decision."""
-        node, text = self.session.program["nodes"][name], check_reply(reply)
+        node, text = self.session.program["nodes"][self.session.state.node], check_reply(reply)
         if node["task"] == "input":
             return self.session.told(Done("pass", how), text.strip(SPACES))
         options, text = self._options(node), text if node["task"] == "select" else text.strip().lower()

@@ -180,7 +180,7 @@ def test_secrets_must_be_set_before_anything_begins(tmp_path: Path) -> None:
     refused = place.run("run", TOKEN="")
     assert (
         refused.last == "rdc: error: secrets are missing: TOKEN, KEY; "
-        "set these environment variables to at least 4 characters, then run again"
+        "set these environment variables to at least four characters, then run again"
     )
     assert (refused.code, place.journal.exists()) == (2, False)
 
