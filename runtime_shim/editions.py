@@ -30,16 +30,16 @@ _ENGINE = (
 _TASKS = ("tasks.process", "tasks.shell", "tasks.answers", "tasks.ask")
 _COMMANDS = (*_ENGINE, *_TASKS, "operator.history", "engine.command_line")
 _VALUES = (
-    *("data.shared", "data.fitting", "data.inputs", "tasks.reading", "data.values"),
-    *("data.outputs", "data.secrets", "data.limits", "tasks.replies", "tasks.gate"),
+    *("data.shared", "data.fitting", "tasks.terminal", "data.inputs", "tasks.reading", "data.values"),
+    *("data.secrets", "data.limits", "tasks.replies", "tasks.gate"),
     *("operator.moving", "operator.signing"),
 )
-_OPERATOR = ("operator.by_hand", "operator.logs", "operator.notices", "operator.several_runs")
+_OPERATOR = ("operator.logs", "operator.notices", "operator.several_runs")
 _CALLS = ("data.whole_files", "tasks.exchange", "tasks.conversing", "tasks.pairs")
 _AGENTS = (
     *("data.agreed", *_CALLS, "tasks.verdicts", "tasks.tally", "tasks.speaking", "tasks.recipes", "tasks.agent"),
     *("tasks.prompted", "tasks.tool", "tasks.parallel", "data.reports", "data.artifact"),
-    *(*_OPERATOR, "operator.mocks", "operator.mocked"),
+    *("operator.by_hand", *_OPERATOR, "operator.mocks", "operator.mocked"),
 )
 _CONTRACT = (
     *(*_CALLS, "contract.step_builder", "contract.contract", "contract.evidence", "contract.safe_paths"),
@@ -51,12 +51,10 @@ _CONTRACT = (
 _FIRST = ("operator.signing.Signing",)  # a record is signed before anything else is made of it
 _BASE = ("tasks.ask.Tasks",)
 _MORE = (
-    *("data.shared.Shared", "data.inputs.Inputs", "data.inputs.TaskInput", "data.secrets.Secrets"),
-    *("data.values.Variables", "data.values.Slots", "data.outputs.Outputs", "data.limits.Limit"),
-    *("data.limits.Pauses", "tasks.replies.Replies", "tasks.replies.Asked", "tasks.gate.OfGates"),
-    "operator.moving.Moving",
+    *("data.shared.Shared", "data.inputs.Inputs", "data.secrets.Secrets", "data.values.Values"),
+    *("data.limits.Limits", "tasks.replies.Replies", "tasks.gate.OfGates", "operator.moving.Moving"),
 )
-_SAID = ("operator.by_hand.ByHand", "operator.logs.Logs", "operator.notices.Notices", "operator.several_runs.Several")
+_SAID = ("operator.logs.Logs", "operator.notices.Notices", "operator.several_runs.Several")
 _SCRIPT = ("engine.program", "engine.walk", "engine.texts", "engine.builder", "tasks.answers", "engine.script")
 EDITIONS = {
     "script": Edition(_SCRIPT, ()),
@@ -69,7 +67,7 @@ EDITIONS = {
             *("tasks.tally.Reminder", "tasks.conversing.Conversations", "tasks.prompted.OfPrompts"),
             *("tasks.agent.OfAgents", "tasks.tool.OfTools", "tasks.parallel.OfParallels", "data.reports.Reports"),
             *("data.artifact.Artifact", "data.artifact.Produced", "data.agreed.Breaks", "data.agreed.Expiry"),
-            *("data.agreed.MostSteps", "operator.mocked.Mocks", *_SAID),
+            *("data.agreed.MostSteps", "operator.mocked.Mocks", "operator.by_hand.ByHand", *_SAID),
         ),
     ),
     "contract": Edition(

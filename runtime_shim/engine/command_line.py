@@ -37,7 +37,7 @@ OPTIONS: Options = (
     ("run resume", "--answers", "FILE", "replies to questions: REPLY or STEP REPLY, a line each"),
     ("run resume", "--rerun-interrupted", "", "run the interrupted command again"),
     ("run resume", "--assume", "WORD", "the outcome of the interrupted command"),
-    ("run resume answer", "--events", "FILE", "append events as JSON lines"),
+    ("run resume answer approve goto", "--events", "FILE", "append events as JSON lines"),
     ("run", "--dry-run", "", "show the path; run and record nothing"),
     ("resume status", "--adopt", "", "accept the state of another version"),
     ("status", "--json", "", "print JSON"),

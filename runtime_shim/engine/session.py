@@ -164,8 +164,10 @@ class Session(Telling):
         """Be about a run, a new one if none is given; signals are held back from here on."""
         for prepare in self.at("before_run"):
             prepare(state)
-        self.state, self.signals = state or State(self._first_record()), Signals()
+        self.signals = Signals()
         self.display.gives_up = self.signals.has_come
+        with self.signals.listening():  # a person is asked for inputs
+            self.state = state or State(self._first_record())
         tasks = {name: self.program["nodes"][name]["task"] for name in self.places}
         performers = {task: self.kinds[task](self) for task in sorted(set(tasks.values()))}
         self.performers: dict[str, Performer] = {name: performers[task] for name, task in tasks.items()}

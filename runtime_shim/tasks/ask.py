@@ -8,7 +8,7 @@ from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import digest
 from runtime_shim.engine.status import hints
-from runtime_shim.engine.texts import MEANINGS, one_line
+from runtime_shim.engine.texts import MEANINGS, one_line, words_of
 from runtime_shim.tasks.answers import LARGEST, read_answers, read_lines, read_text, take_answer
 from runtime_shim.tasks.shell import Commands
 
@@ -30,6 +30,10 @@ class Asking(Performer):
         if done is None:
             raise Waiting(*hints(session, "waiting"))
         return done
+
+    def preview(self, name: str, node: Table) -> Done:
+        """Take the answer of the file, or else the good one."""
+        return self.from_file(name) or Done(words_of(node)[0], "assumed")
 
     def shown(self, node: Table) -> list[str]:
         """Return the lines that say what a step asks."""
@@ -69,11 +73,7 @@ class Prompts(Asking):
         if not text.endswith(("?", ".", ":")):
             text = f"{text}:" if node["question"] == "yes/no" else f"Did {text} pass?"
         choice = self.session.ask(text, node["question"])
-        return None if choice is None else self.session.told(Done(choice, "answered here"), choice)
-
-    def preview(self, name: str, node: Table) -> Done:
-        """Take the answer of the file, or else the good one."""
-        return self.from_file(name) or super().preview(name, node)
+        return None if choice is None else self.given(name, choice, "answered here")
 
     def given(self, _name: str, reply: str, how: str) -> Done:
         """Read pass, fail, yes or no."""

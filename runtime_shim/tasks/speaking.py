@@ -11,8 +11,8 @@ from runtime_shim.engine.walk import attempt_of
 from runtime_shim.tasks.ask import Asking
 from runtime_shim.tasks.conversing import Calls, Conversing, answer_of
 from runtime_shim.tasks.exchange import Answered
-from runtime_shim.tasks.replies import typed
 from runtime_shim.tasks.tally import agents_in, spent, tally
+from runtime_shim.tasks.terminal import asked
 
 FIRST_PAUSE = 2  # seconds; each further pause is twice as long
 
@@ -110,12 +110,11 @@ class Speaking(Asking, Trying):
 
     def at_terminal(self, name: str, label: str) -> Optional[Done]:
         """Take what a person types, and ask again where that is no answer; None if the person leaves it for later."""
-        while True:
-            reply = typed(self.session.display, self.session.signals, f"{label}: your answer", True)
-            try:
-                return None if reply is None else self.given(name, reply, "answered here")
-            except RefusedError as error:
-                self.session.display.line(f"    {error}")
+        prompt = f"{label}: your answer (end it with Ctrl-D)\n"
+        found: Optional[Done] = asked(
+            self.session, prompt, lambda reply: self.given(name, reply, "answered here"), lambda _line: True
+        )
+        return found
 
     def not_called(self, name: str) -> Waiting:
         """Say how a step is answered, or what would answer it."""

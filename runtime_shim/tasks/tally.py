@@ -9,6 +9,7 @@ from runtime_shim.engine.program import Table
 from runtime_shim.engine.state import State
 from runtime_shim.engine.walk import Move
 
+UNANSWERED = ("fail", "failed", "invalid", "ambiguous")  # outcomes of calls without an answer that counts
 AGENT_CALL = "agent "  # begins what is counted of an agent: with the name of its step or entry
 REMINDED = (
     *("--agent", "--agent-for", "--tool", "--agent-model", "--agent-timeout", "--agent-retries"),
@@ -72,7 +73,10 @@ class Budget(OfMore):
 
 
 class Reminder(OfMore):
-    """Which options a run was given: whoever answers by hand is reminded of them, and their values are kept nowhere."""
+    """How a run goes on that calls agents or tools: with the options that it was given, at the call that ended it.
+
+    The values of the options are kept nowhere.
+    """
 
     def agrees(self, _before: Table) -> Table:
         """Return the options of this call that a later one has to repeat."""
@@ -85,3 +89,13 @@ class Reminder(OfMore):
         """Name the options that the run was given last."""
         given = agreed(self.session.state).get("given", ())
         return f"   (with {', '.join(given)}, as before)" if given else ""
+
+    def again(self, state: State) -> list[tuple[str, str]]:
+        """Return the command that calls an agent or tool again which ended a run by STOP."""
+        session, nodes = self.session, self.session.program["nodes"]
+        is_at_end = state.condition == "stop" and nodes.get(state.node, {}).get("task") == "end"
+        if not is_at_end or not session.is_same(state):  # `goto` refuses these
+            return []
+        last = [one["node"] for one in state.finished[-1:] if one["outcome"] in UNANSWERED]
+        called = [step for step in last if nodes[step]["task"] in ("agent", "tool", "parallel")]
+        return [("to call it again", f"{session.call('goto', step)} && {session.call('resume')}") for step in called]

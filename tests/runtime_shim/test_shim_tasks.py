@@ -219,7 +219,7 @@ def test_questions_take_their_replies(
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        ("c perhaps\n", "answers:1: expected yes or no for c"),
+        ("c perhaps\n", "answers:1: expected one of yes, no for c"),
         ("i<<E\nx\n", "answers:1: E does not follow"),
         ('{"c": 1}', "answers:1: c: expected a string"),
         ('{"d": "yes"}', "answers:1: d is not a step that asks"),
@@ -255,7 +255,7 @@ def test_questions_at_the_terminal(tmp_path: Path) -> None:
     screen = Screen([str(place.script), "run"], tmp_path, place.environment())
     screen.expect(r"\[yes/no\] ")
     screen.type("hm\n")
-    screen.expect("expected yes or no")
+    screen.expect("expected one of yes, no")
     screen.expect(r"\[yes/no\] ")
     screen.type("yes\n")
     screen.expect("Step i: ")
