@@ -2,7 +2,6 @@
 
 import json
 import re
-from contextlib import suppress
 from typing import Optional
 
 from runtime_shim.data.fitting import unfit
@@ -14,10 +13,11 @@ from runtime_shim.engine.walk import Registers
 from runtime_shim.tasks.answers import read_text
 from runtime_shim.tasks.terminal import asked, forget_pasted, more_comes
 
-LINE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*):[ \t]+(.*?)[ \t]*")
-SINGLE = re.compile(r"'(?:[^']|'')*'")
-# A scalar of YAML without quotes that cannot be anything else.
-PLAIN = re.compile(r"(?!(?:~|null|Null|NULL)$)(?:[^\s\[\]{}&*!|>'\"%@`#,?:-]|-\S)(?:(?!:\s|:$|\s#).)*")
+# The strings of YAML that cannot be anything else: in single quotes, in double quotes as JSON has them, without quotes.
+SINGLE = r"'(?:[^']|'')*'"
+DOUBLE = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"'
+PLAIN = r"(?!(?:~|null|Null|NULL)\s*$)(?:[^\s\[\]{}&*!|>'\"%@`#,?:-]|-\S)(?:(?!:\s|:$|\s#).)*"
+LINE = re.compile(rf"([A-Za-z_][A-Za-z0-9_]*):[ \t]+({SINGLE}|{DOUBLE}|{PLAIN})[ \t]*")
 TASK = "task"  # the input that `--task` and `--task-file` give (W15)
 
 
@@ -40,23 +40,17 @@ def _from_lines(path: str, text: str) -> dict[str, str]:
         if not line.strip() or line.lstrip().startswith("#") or (number == 1 and line.rstrip() == "---"):
             continue
         pair = LINE.fullmatch(line)
-        value = _scalar(pair[2]) if pair else None
-        if pair is None or value is None:
+        if pair is None:
             raise RefusedError(f"{path}:{number}: expected NAME: value, on one line; use JSON for all else")
-        if pair[1] in found:
-            raise RefusedError(f"{path}:{number}: {pair[1]} is given twice")
-        found[pair[1]] = value
+        name, value = pair[1], pair[2].rstrip(" \t")
+        if name in found:
+            raise RefusedError(f"{path}:{number}: {name} is given twice")
+        if value[0] == "'":
+            value = value[1:-1].replace("''", "'")
+        elif value[0] == '"':
+            value = json.loads(value)
+        found[name] = value
     return found
-
-
-def _scalar(written: str) -> Optional[str]:
-    """Return the string of a plain or quoted scalar of YAML; None for what may be more than that."""
-    if SINGLE.fullmatch(written):
-        return written[1:-1].replace("''", "'")
-    with suppress(ValueError):
-        if written.startswith('"'):
-            return str(json.loads(written))  # YAML reads it alike
-    return written if PLAIN.fullmatch(written) else None
 
 
 def _from_options(session: Session, declared: dict[str, Table]) -> dict[str, str]:

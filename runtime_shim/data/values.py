@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Optional
 
 from runtime_shim.data.fitting import unkept
+from runtime_shim.engine.journal import at_once
 from runtime_shim.engine.lifecycle import Done, Extension, Perform
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
@@ -70,17 +71,14 @@ def read_output(content: bytes, names: Iterable[str]) -> dict[str, str]:
 
 def read_regular(path: str) -> bytes:
     """Read a file that a command may have replaced by anything; one that is gone holds nothing."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
-    except FileNotFoundError:
-        return b""
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    with suppress(FileNotFoundError), open(path, "rb", opener=at_once) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise ValueError("it is not a regular file")
         content = file.read(LARGEST_OUTPUT + 1)
-    if len(content) > LARGEST_OUTPUT:
-        raise ValueError(f"it is larger than {LARGEST_OUTPUT:,} bytes")
-    return content
+        if len(content) > LARGEST_OUTPUT:
+            raise ValueError(f"it is larger than {LARGEST_OUTPUT:,} bytes")
+        return content
+    return b""
 
 
 class ValuedCommands(Commands):

@@ -39,7 +39,7 @@ class Script:
     """Reads a file of answers: lines, strings of several lines, or JSON."""
 
     def __init__(self, nodes: dict[str, Table], kinds: Performers) -> None:
-        self._names, self._is_free = {*nodes}, any(node["task"] in FREE for node in nodes.values())
+        self._nodes, self._is_free = nodes, any(node["task"] in FREE for node in nodes.values())
         self._askers: dict[str, tuple[str, list[str]]] = {}  # the task of what takes an answer, and its replies
         for name, node in nodes.items():
             task = node["task"]
@@ -52,8 +52,8 @@ class Script:
     def read(self, text: str) -> Iterator[Union[Answer, Problem]]:
         """Return the answers in order, and what is wrong with some."""
         for item in self._json(text) if OBJECT.match(text) else self._lines(text):
-            problem = self._problem(item) if isinstance(item, Answer) else ""
-            yield (item.line, problem) if isinstance(item, Answer) and problem else item
+            problem = self._problem(*item[1:]) if isinstance(item, Answer) else ""
+            yield (item[0], problem) if problem else item
 
     @staticmethod
     def _json(text: str) -> Iterator[Union[Answer, Problem]]:
@@ -63,16 +63,10 @@ class Script:
             yield 1, f"not JSON: {error}"
             return
         found = ((name, reply) for name, said in pairs for reply in (said if isinstance(said, list) else [said]))
-        for number, (name, reply) in enumerate(found, start=1):
-            is_text = isinstance(reply, str)
-            yield (
-                Answer(number, name, reply)
-                if is_text
-                else (number, f"{one_line(name)}: expected a string, or a list of strings")
-            )
+        yield from (Answer(number, *pair) for number, pair in enumerate(found, start=1))
 
     def _lines(self, text: str) -> Iterator[Union[Answer, Problem]]:
-        names = sorted({*self._names, *self._askers}, key=len, reverse=True)
+        names = sorted({*self._nodes, *self._askers}, key=len, reverse=True)
         of_step = re.compile(rf"({'|'.join(map(re.escape, names))})(<<|[ \t])(.*)", re.DOTALL)
         lines = enumerate(text.split("\n"), start=1)
         for number, written in lines:
@@ -90,9 +84,10 @@ class Script:
                 reply = re.sub(r"(^|\s)#.*", "", reply).strip()
             yield Answer(number, step, reply)
 
-    def _problem(self, answer: Answer) -> str:
+    def _problem(self, step: Optional[str], reply: Any) -> str:  # noqa: ANN401 (JSON may have any value)
         """Say what is wrong with an answer, as far as that is known before the run."""
-        step, reply = answer.step, answer.reply
+        if not isinstance(reply, str):
+            return f"{one_line(step or '')}: expected a string, or a list of strings"
         if problem := unkept(reply):
             return f"the reply {problem}"
         if step is None:
