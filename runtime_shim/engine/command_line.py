@@ -43,7 +43,7 @@ OPTIONS: Options = (
     ("status", "--json", "", "print JSON"),
     ("answer", "STEP", "", "the step that waits"),
     ("answer", "REPLY", "", "pass, fail, yes or no, or what the step asks for"),
-    ("step", "PLACE", "STEP...", "the steps that are due"),
+    ("step", "PLACE", "...", "the steps that are due"),
     ("history", "--prune", "N|AGE", "delete all but the newest N, or those older than 12h, 30d, 8w"),
 )
 LIKE = {"open": "run", "step": "resume"}  # the subcommand whose options another one has
