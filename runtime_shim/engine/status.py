@@ -28,7 +28,7 @@ def condition_of(state: State, is_busy: bool) -> str:
 def choices(session: Session, state: State, condition: str) -> list[tuple[str, str]]:
     """Return what an operator can do about a run in a condition, each with its command."""
     call, node = session.call, session.program["nodes"].get(state.node, {"task": ""})
-    adopt = ["--adopt"][session.is_same(state) :]
+    adopt = () if session.is_same(state) else ("--adopt",)
     if condition in (*ENDED, "expired"):
         return [*session.gathered("again", state), ("to start a new run", call("run"))]
     if adopt and node["task"] not in session.kinds:
