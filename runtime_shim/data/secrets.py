@@ -12,7 +12,7 @@ from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.state import State
 
 # What holds texts, of a record.
-MASKED = ("title", "message", "how", "answer", "by", "note", "registers", "changed", "found")
+MASKED = ("title", "message", "how", "answer", "by", "note", "registers", "changed")
 DOING = ("run", "resume")  # the subcommands that may call something
 AROUND_SECRETS = " \t\n\v\f\r"  # commands print a secret without that too
 SHORTEST = 4  # characters; what is shorter stands in too many words
@@ -76,13 +76,9 @@ class Secrets(Extension):
 
     def record(self, record: Record) -> Record:
         """Return a record or an event without them."""
-        return {key: self._in(value, key == "found") if key in MASKED else value for key, value in record.items()}
+        return {key: self._in(value) if key in MASKED else value for key, value in record.items()}
 
-    def _in(self, value: Any, has_names: bool = False) -> Any:  # noqa: ANN401 (texts, by name or in lists)
-        if isinstance(value, str):
-            return self.mask(value)
-        if isinstance(value, list):
-            return [self._in(inner, has_names) for inner in value]
-        if not hasattr(value, "items"):
-            return value
-        return {self.mask(name) if has_names else name: self._in(inner, has_names) for name, inner in value.items()}
+    def _in(self, value: Any) -> Any:  # noqa: ANN401 (a text, or several by name)
+        if hasattr(value, "items"):
+            return {name: self._in(inner) for name, inner in value.items()}
+        return self.mask(value) if isinstance(value, str) else value

@@ -61,9 +61,7 @@ def read_output(content: bytes, names: Iterable[str]) -> dict[str, str]:
         name, value = pair[1], until(pair[3], lines) if pair[2] == "<<" else pair[3]
         if value is None:
             raise ValueError(f"line {number}: {pair[3]} does not follow")
-        if name not in known:
-            raise ValueError(f"line {number}: no output of this name is declared")
-        if problem := unfit_variable(value):
+        if problem := unfit_variable(value) if name in known else "is not declared as an output":
             raise ValueError(f"line {number}: {name} {problem}")
         found[name] = value
     return found
@@ -81,6 +79,11 @@ def read_regular(path: str) -> bytes:
     return b""
 
 
+def output_of(session: Session) -> str:
+    """Return where a command writes its outputs."""
+    return os.path.join(session.store.folder, "output")
+
+
 class ValuedCommands(Commands):
     """Runs shell steps, some of which give outputs."""
 
@@ -88,30 +91,23 @@ class ValuedCommands(Commands):
         """Run the command of a step and read its outputs; where they are malformed it fails, and has none."""
         if "outputs" not in node:
             return super().perform(name, node)
+        path = output_of(self.session)
         try:
             with suppress(FileNotFoundError):
-                os.unlink(self._file)  # a command may have put a link there
+                os.unlink(path)  # a command may have put a link there
             os.close(self.session.store.within.open("output", os.O_WRONLY | os.O_CREAT | os.O_EXCL))
         except OSError as error:
             self.session.rest()
-            raise RefusedError(f"{self._file}: {error.strerror}") from None
+            raise RefusedError(f"{path}: {error.strerror}") from None
         try:
             done = super().perform(name, node)
-            values = read_output(read_regular(self._file), node["outputs"])
+            values = read_output(read_regular(path), node["outputs"])
         except (ValueError, OSError) as error:
             return Done("fail", f"the file of RDC_OUTPUT is refused: {getattr(error, 'strerror', error)}")
         finally:
             with suppress(OSError):
-                os.unlink(self._file)
+                os.unlink(path)
         return done._replace(verbs=keeping("", values))
-
-    @property
-    def _file(self) -> str:
-        return os.path.join(self.session.store.folder, "output")
-
-    def environment(self, node: Table, **more: str) -> dict[bytes, bytes]:
-        """Add RDC_OUTPUT where outputs are kept."""
-        return super().environment(node, **more, **({"RDC_OUTPUT": self._file} if "outputs" in node else {}))
 
     def assumed(self, name: str, word: str) -> Done:
         """Take the word and the outputs that were given for what came of a step (I16)."""
@@ -161,7 +157,8 @@ class Values(Extension):
         """Return the environment variables of what a step calls; a string that is unset gives none."""
         places = node.get("texts", {}).items()
         found = {name: registers[slot] for name, slot in places if registers[slot] is not None}
-        return {**node.get("env", {}), **found}
+        own = {"RDC_OUTPUT": output_of(self.session)} if node["task"] == "shell" and "outputs" in node else {}
+        return {**node.get("env", {}), **found, **own}
 
     def before_step(self, name: str) -> Optional[Perform]:
         """Fail a step whose variables do not fit into an environment, instead of beginning it."""

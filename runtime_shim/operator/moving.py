@@ -50,7 +50,7 @@ def moved(program: Table, state: State, name: str) -> Move:
 def check_movable(session: Session, state: State) -> None:
     """Refuse to move a run that is over, or whose command still runs."""
     if not session.is_same(state):
-        raise RefusedError("this run belongs to a different version of this program; goto needs the same one")
+        raise RefusedError("goto needs the version of this program that began the run")
     is_limited = state.condition == "stop" and session.program["nodes"][state.node]["task"] != "end"
     if state.condition == "complete" or is_limited:
         reason = state.message if is_limited else "the run is complete"

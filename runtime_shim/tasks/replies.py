@@ -16,18 +16,11 @@ from runtime_shim.engine.walk import filled
 from runtime_shim.tasks.answers import Answer, Problem
 from runtime_shim.tasks.ask import Asking
 from runtime_shim.tasks.reading import SPACES
-from runtime_shim.tasks.terminal import asked
+from runtime_shim.tasks.terminal import asked, kept
 
 OBJECT = re.compile(r'\s*\{\s*["}]')  # how JSON begins; the name of a step may begin with a brace too
 FREE = ("input", "select")  # what asks for a string: then no line is a comment
 ANY = ["-"]  # the replies of a step that takes any string
-
-
-def check_reply(reply: str) -> str:
-    """Return a reply that a run keeps."""
-    if problem := unkept(reply):
-        raise RefusedError(f"the reply {problem}")
-    return reply
 
 
 def one_of(words: Iterable[str]) -> str:
@@ -120,15 +113,14 @@ class Questions(Asking):
             return self.given(name, reply if reply in options else numbers.get(reply, reply), "answered here")
 
         forget_typed()
-        found: Optional[Done] = asked(self.session, f"{label}{choices} ", read)
-        return found
+        return asked(self.session, f"{label}{choices} ", read)
 
     def given(self, _name: str, reply: str, how: str) -> Done:
         """Read a reply: the text of the outcome is the reply, but that of a decision."""
-        node, text = self.session.program["nodes"][self.session.state.node], check_reply(reply)
+        node = self.session.program["nodes"][self.session.state.node]
         if node["task"] == "input":
-            return self.session.told(Done("pass", how), text.strip(SPACES))
-        options, text = self._options(node), text if node["task"] == "select" else text.strip().lower()
+            return self.session.told(Done("pass", how), reply.strip(SPACES))
+        options, text = self._options(node), reply if node["task"] == "select" else reply.strip().lower()
         if text not in options:
             raise RefusedError(f"{one_line(reply)}: {one_of(options)}")
         done = Done(words_of(node)[options.index(text)], how)
@@ -160,4 +152,4 @@ class Replies(Extension):
         if reply == "-":
             data = sys.stdin.buffer.read(LONGEST_TEXT + 2)
             reply = data.decode(errors="surrogateescape").removesuffix("\n")
-        return check_reply(reply)
+        return kept(reply)
