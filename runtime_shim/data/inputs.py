@@ -19,17 +19,14 @@ SINGLE = r"'(?:[^']|'')*'"
 DOUBLE = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"'
 PLAIN = r"(?!(?:~|null|Null|NULL)\s*$)(?:[^\s\[\]{}&*!|>'\"%@`#,?:-]|-(?=\S))(?:(?!:\s|:$|\s#).)*"
 LINE = re.compile(rf"([A-Za-z_][A-Za-z0-9_]*):[ \t]+({SINGLE}|{DOUBLE}|{PLAIN})[ \t]*")
-TASK = "task"  # the input that `--task` and `--task-file` give (W15)
 
 
 def _from_file(path: str) -> dict[str, str]:
     """Read a file of inputs: a JSON object, or lines `NAME: value`."""
     text = read_text(path)
-    if not text.lstrip().startswith(("{", "[")):
+    if not text.lstrip().startswith("{"):
         return _from_lines(path, text)
     found = read_json(path, text)
-    if not isinstance(found, dict):
-        raise RefusedError(f"{path}: expected a JSON object with a value for each input")
     if wrong := [name for name, value in found.items() if not isinstance(value, (str, int, float))]:
         raise RefusedError(f"{path}: {', '.join(wrong)}: expected a string, a number, true or false")
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in found.items()}
@@ -42,7 +39,7 @@ def _from_lines(path: str, text: str) -> dict[str, str]:
             continue
         pair = LINE.fullmatch(line)
         if pair is None:
-            raise RefusedError(f"{path}:{number}: expected NAME: value, on one line; use JSON for all else")
+            raise RefusedError(f"{path}:{number}: expected NAME: value, or the file as a JSON object")
         name, value = pair[1], pair[2].rstrip(" \t")
         if name in found:
             raise RefusedError(f"{path}:{number}: {name} is given twice")
@@ -55,9 +52,9 @@ def _from_lines(path: str, text: str) -> dict[str, str]:
 
 
 def _from_options(options: types.SimpleNamespace, declared: dict[str, Table]) -> dict[str, str]:
-    given = {} if options.task is None else {TASK: options.task}
-    task_file = [] if options.task_file is None else [f"{TASK}=@{options.task_file}"]
-    for word in (*options.input, *task_file):
+    given = {} if options.task is None else {"task": options.task}  # (W15)
+    file = [] if options.task_file is None else [f"task=@{options.task_file}"]
+    for word in (*options.input, *file):
         name, equals, value = word.partition("=")
         if not equals:
             raise RefusedError(f"--input {word}: expected NAME=VALUE or NAME=@FILE")
@@ -107,7 +104,8 @@ def check_inputs(session: Session) -> Registers:
     declared: dict[str, Table] = {item["name"]: item for item in session.program["inputs"]}
     given = _from_file(session.options.inputs) if session.options.inputs else {}
     given.update(_from_options(session.options, declared))
-    wrong = [f"{name}: there is no such input; known: {', '.join(declared)}" for name in given if name not in declared]
+    known = ", ".join(declared)
+    wrong = [f"{name}: there is no such input; known: {known}" for name in given if name not in declared]
     missing = [item for name, item in declared.items() if name not in given]
     if session.is_interactive and not wrong and any(_problem(item, item.get("default")) for item in missing):
         try:

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     Read = TypeVar("Read")
 
-MOST_PASTED = 100  # times that the rest of a paste is thrown away
-
 
 def more_comes() -> bool:
     """Tell whether more was typed or pasted that no one has read."""
@@ -24,7 +22,7 @@ def more_comes() -> bool:
 
 def forget_pasted() -> None:
     """Throw away the rest of what was pasted: it must not reach a command or the shell."""
-    for _ in range(MOST_PASTED):
+    for _ in range(100):
         if not more_comes():
             break
         forget_typed()
