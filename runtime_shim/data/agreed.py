@@ -170,15 +170,17 @@ class MostSteps(OfMore):
         given = self.session.options.max_steps
         return {MAX_STEPS: number_of("--max-steps", given, 0) if given else None}
 
-    def steps_allowed(self, state: State) -> Optional[int]:
-        """Return the number that was said, if one was."""
-        found: Optional[int] = agreed(state).get(MAX_STEPS)
-        return found
+    def before_run(self, state: Optional[State]) -> None:
+        """Put the number that was said in the place of the program's limit."""
+        most = self.agrees({})[MAX_STEPS]
+        if most is None and state is not None:
+            most = agreed(state).get(MAX_STEPS)
+        if most is not None:
+            self.session.program = {**self.session.program, "limit": most}
 
     def resumed(self) -> None:
         """Take up a run that has ended at its limit, if this call allows more."""
-        state = self.session.state
+        state, most = self.session.state, self.session.program["limit"]
         limit = state.finished[-1].get("limited") if state.condition == "stop" and state.finished else None
-        most = self.steps_allowed(state)
-        if limit is not None and most is not None and (most == 0 or most > limit):
+        if limit is not None and (most == 0 or most > limit):
             self.session.record({"kind": "again", "condition": "ready"})

@@ -40,9 +40,7 @@ def unfit(value: str, kind: str, options: Sequence[str] = (), pattern: Optional[
         return f"it is none of {', '.join(options)}"
     if kind == "string" and ("\n" in value or "\r" in value):
         return "it has more than one line"
-    if pattern is None:
-        return ""
-    matches = is_matched(pattern, value)
+    matches = pattern is None or is_matched(pattern, value)
     if matches is None:
         return f"{TOO_SLOW}, more than {LONGEST_MATCH} seconds; simplify the pattern {pattern}"
     return "" if matches else f"it does not match {pattern}"

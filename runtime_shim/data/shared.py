@@ -19,8 +19,7 @@ class Shared(Extension):
         """Give steps their outcomes, and the inputs and outputs of the program, if they say nothing else."""
         for node in table["nodes"].values():
             node.update(implied(node, node))
-        if {"inputs", "outputs", "gives"} & {*table}.union(*table["nodes"].values()):
-            add_common(table)
+        add_common(table)
 
 
 def implied(node: Table, said: Container[str] = ()) -> Table:

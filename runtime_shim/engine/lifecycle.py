@@ -196,10 +196,6 @@ class Extension:
             """Return what the options of a call say for the whole run, by name; None for nothing new."""
             return {}
 
-        def steps_allowed(self, _state: State) -> Optional[int]:
-            """Return how many steps a run may do, 0 for any number; None for nothing else than its program says."""
-            return None
-
         def facts(self, _state: State) -> Table:
             """Return what the status tells of a run."""
             return {}

@@ -19,11 +19,10 @@ TOLD_HOW = ("fail", "failed", "goto")  # outcomes
 
 def user() -> str:
     """Return the name of the user, or else the number."""
-    import pwd
+    import getpass
 
-    with suppress(KeyError):
-        name = os.environ.get("LOGNAME") or os.environ.get("USER") or pwd.getpwuid(os.getuid()).pw_name
-        return one_line(name)[: LONGEST["by"]] or str(os.getuid())
+    with suppress(KeyError, OSError):
+        return one_line(getpass.getuser())[: LONGEST["by"]]
     return str(os.getuid())
 
 
@@ -43,8 +42,7 @@ class Signing(Extension):
 
     def _said(self) -> Record:
         """Return who decides and why, as far as the options say."""
-        found = {key: getattr(self.session.options, key) for key in LONGEST}
-        return {key: text for key, text in found.items() if text or (text is not None and key == "by")}
+        return {key: text for key in LONGEST if (text := getattr(self.session.options, key)) is not None}
 
     def before_run(self, state: Optional[State]) -> None:
         """See to it that a decision of this call is signed."""
@@ -55,7 +53,7 @@ class Signing(Extension):
             if re.search(rf"{HIDDEN}|[\n\t]", text) or not 0 < len(text.strip()) <= len(text) <= LONGEST[key]:
                 raise RefusedError(f"--{key} takes one line of 1 to {LONGEST[key]:,} characters that print")
             if not (decides or session.is_interactive):
-                raise RefusedError(f"--{key} signs a decision, and there is none to make here: leave it out")
+                raise RefusedError(f"--{key} signs a decision, and none is due: leave it out")
 
     def record(self, record: Record) -> Record:
         """Return a record with who decided and why; a resume has one decision, and what is answered at the terminal."""

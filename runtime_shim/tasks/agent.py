@@ -1,11 +1,13 @@
 """Agents: which command answers for a type of agent, what it gets, and how its answer is read (I11, I12)."""
 
 import os
+import re
 import types
 from functools import cached_property
 from typing import Optional
 
 from runtime_shim.data.agreed import number_of, seconds_of
+from runtime_shim.data.fitting import MATCH
 from runtime_shim.engine.lifecycle import Done, Extension, Options
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
@@ -55,12 +57,6 @@ class Contexts(Extension):
 
 
 LONGEST_SEARCH = 60  # seconds: an hour may not be enough for `\\d+:` in a megabyte of digits
-SEARCH = """
-import json, re, signal, sys
-signal.alarm(int(sys.argv[1]))
-pattern, answer = json.load(sys.stdin)
-print(re.search(pattern, answer, re.IGNORECASE) is not None)
-"""
 
 
 def searched_word(processes: Processes, what: Table, answer: Optional[str]) -> tuple[str, str]:
@@ -73,7 +69,7 @@ def searched_word(processes: Processes, what: Table, answer: Optional[str]) -> t
 
 
 def _is_found(processes: Processes, pattern: str, answer: str) -> bool:
-    return child_says(processes, SEARCH, [pattern, answer], LONGEST_SEARCH, "-S") == b"True\n"
+    return child_says(processes, MATCH, ["search", re.IGNORECASE, pattern, answer], LONGEST_SEARCH, "-S") == b"True\n"
 
 
 def named(options: types.SimpleNamespace, command: str) -> str:

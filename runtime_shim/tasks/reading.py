@@ -9,7 +9,6 @@ AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the time limits where a program says n
 MOST_READ = 10**7  # characters; each place where an object may begin counts for a thousand at least
 SPACES = " \t\n\r\v\f"
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
-COLOURS = re.compile("\x1b\\[[0-?]*[ -/]*[@-~]")  # what tells a terminal how to show the words beside it
 
 
 def decoded(answer: bytes) -> str:
@@ -43,8 +42,3 @@ def _no_json(name: str) -> None:
 
 def _as_text(value: Any) -> str:  # noqa: ANN401 (any JSON value)
     return cleaned(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":")))
-
-
-def in_json(text: str) -> str:
-    """Return a text as it stands inside of a JSON string (I13)."""
-    return json.dumps(text, ensure_ascii=False)[1:-1]

@@ -16,18 +16,10 @@ from runtime_shim.engine.walk import filled
 from runtime_shim.tasks.answers import Answer, Problem
 from runtime_shim.tasks.ask import Asking
 from runtime_shim.tasks.reading import SPACES
-from runtime_shim.tasks.terminal import asked
+from runtime_shim.tasks.terminal import asked, kept
 
 OBJECT = re.compile(r'\s*\{\s*["}]')  # how JSON begins; the name of a step may begin with a brace too
-FREE = ("input", "select")  # what asks for a string: then no line is a comment
 ANY = ["-"]  # the replies of a step that takes any string
-
-
-def check_reply(reply: str) -> str:
-    """Return a reply that a run keeps."""
-    if problem := unkept(reply):
-        raise RefusedError(f"the reply {problem}")
-    return reply
 
 
 def one_of(words: Iterable[str]) -> str:
@@ -39,7 +31,8 @@ class Script:
     """Reads a file of answers: lines, strings of several lines, or JSON."""
 
     def __init__(self, nodes: dict[str, Table], kinds: Performers) -> None:
-        self._nodes, self._is_free = nodes, any(node["task"] in FREE for node in nodes.values())
+        self._nodes = nodes
+        self._is_free = any(node["task"] in ("input", "select") for node in nodes.values())  # no line is a comment
         self._askers: dict[str, tuple[str, list[str]]] = {}  # the task of what takes an answer, and its replies
         for name, node in nodes.items():
             task = node["task"]
@@ -107,28 +100,26 @@ class Questions(Asking):
 
     def shown(self, node: Table) -> list[str]:
         """Add the options, with their numbers."""
-        options = self._options(node) if node["task"] == "select" else []
-        return [*super().shown(node), *(f"    {place}. {one_line(one)}" for place, one in enumerate(options, start=1))]
+        options = (f"    {place}. {one_line(option)}" for place, option in self._numbered(node).items())
+        return [*super().shown(node), *options]
 
     def ask_here(self, name: str, node: Table) -> Optional[Done]:
         """Ask for a line until it fits; the number of an option stands for it, unless an option is that number."""
-        options, label = self._options(node), self.session.label(name)
+        options, numbered = self._options(node), self._numbered(node)
         choices = {"input": ":", "select": f" [1-{len(options)}]"}.get(node["task"], f" [{'/'.join(options)}]")
-        numbers = {str(place): one for place, one in enumerate(options, start=1)} if node["task"] == "select" else {}
 
         def read(reply: str) -> Done:
-            return self.given(name, reply if reply in options else numbers.get(reply, reply), "answered here")
+            return self.given(name, reply if reply in options else numbered.get(reply, reply), "answered here")
 
         forget_typed()
-        found: Optional[Done] = asked(self.session, f"{label}{choices} ", read)
-        return found
+        return asked(self.session, f"{self.session.label(name)}{choices} ", read)
 
     def given(self, _name: str, reply: str, how: str) -> Done:
         """Read a reply: the text of the outcome is the reply, but that of a decision."""
-        node, text = self.session.program["nodes"][self.session.state.node], check_reply(reply)
+        node = self.session.program["nodes"][self.session.state.node]
         if node["task"] == "input":
-            return self.session.told(Done("pass", how), text.strip(SPACES))
-        options, text = self._options(node), text if node["task"] == "select" else text.strip().lower()
+            return self.session.told(Done("pass", how), reply.strip(SPACES))
+        options, text = self._options(node), reply if node["task"] == "select" else reply.strip().lower()
         if text not in options:
             raise RefusedError(f"{one_line(reply)}: {one_of(options)}")
         done = Done(words_of(node)[options.index(text)], how)
@@ -137,6 +128,9 @@ class Questions(Asking):
     def _options(self, node: Table) -> list[str]:
         """Return what a step offers, as a run fills it in."""
         return [filled(node, one, self.session.state.registers) for one in node.get("options", words_of(node))]
+
+    def _numbered(self, node: Table) -> dict[str, str]:
+        return {str(place): one for place, one in enumerate(self._options(node), 1) if node["task"] == "select"}
 
     @staticmethod
     def replies(node: Table) -> list[str]:
@@ -160,4 +154,4 @@ class Replies(Extension):
         if reply == "-":
             data = sys.stdin.buffer.read(LONGEST_TEXT + 2)
             reply = data.decode(errors="surrogateescape").removesuffix("\n")
-        return check_reply(reply)
+        return kept(reply)

@@ -86,7 +86,8 @@ class Calling(Performer):
         """Take the word of the operator for what came of a step (I16)."""
         if word not in words_of(self.session.program["nodes"][name]):
             raise RefusedError(f"{name} cannot have the outcome {word}")
-        return Done(word, "as assumed")
+        done: Done = self.session.through("given", Done(word, "as assumed"))
+        return done
 
 
 class Commands(Calling):

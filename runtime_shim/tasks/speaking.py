@@ -111,10 +111,7 @@ class Speaking(Asking, Trying):
     def at_terminal(self, name: str, label: str) -> Optional[Done]:
         """Take what a person types, and ask again where that is no answer; None if the person leaves it for later."""
         prompt = f"{label}: your answer (end it with Ctrl-D)\n"
-        found: Optional[Done] = asked(
-            self.session, prompt, lambda reply: self.given(name, reply, "answered here"), lambda _line: True
-        )
-        return found
+        return asked(self.session, prompt, lambda reply: self.given(name, reply, "answered here"), lambda _line: True)
 
     def not_called(self, name: str) -> Waiting:
         """Say how a step is answered, or what would answer it."""

@@ -9,8 +9,13 @@ from runtime_shim.engine.session import Session
 from runtime_shim.engine.walk import filled
 from runtime_shim.tasks.conversing import answer_of
 from runtime_shim.tasks.pairs import pairs
-from runtime_shim.tasks.reading import TOOL_SECONDS, cleaned, in_json
+from runtime_shim.tasks.reading import TOOL_SECONDS, cleaned
 from runtime_shim.tasks.speaking import Speaking
+
+
+def in_json(text: str) -> str:
+    """Return a text as it stands inside of a JSON string (I13)."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
 class Tools(Speaking):
