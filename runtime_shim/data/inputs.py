@@ -10,8 +10,9 @@ from contextlib import suppress
 from typing import Any, Optional
 
 from runtime_shim.data.fitting import unfit
+from runtime_shim.data.shared import read_json
 from runtime_shim.engine.display import Display
-from runtime_shim.engine.lifecycle import Extension, read_json
+from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.signals import Interrupted
 from runtime_shim.engine.texts import one_line

@@ -73,6 +73,6 @@ class Pauses(Extension):
         left = min(last.get("due", 0.0) - time.time(), whole)  # the clock may have been set back
         if left > 0 and session.state.condition in ("ready", "waiting"):
             session.display.line(f"    waiting {duration(left)} before this attempt")
-            with session.signals.listening():
+            with session.signals:
                 time.sleep(left)
         return None

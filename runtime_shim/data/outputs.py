@@ -135,7 +135,7 @@ def typed_value(session: Session, key: str) -> str:
     """Return the value that a person types; an empty line stands for none."""
     while True:
         session.display.line(f"{key} (empty: the command gave none): ", end="")
-        with session.signals.listening():
+        with session.signals:
             value = os.read(sys.stdin.fileno(), 65536).decode(errors="replace").rstrip("\r\n")
         try:
             check_value(key, value)

@@ -34,7 +34,7 @@ class Slots(Extension):
         """Tell whether the program keeps any."""
         return any(not isinstance(value, int) for value in program["registers"].values())
 
-    def told(self, done: Done, text: str) -> Done:
+    def told(self, text: str, done: Done) -> Done:
         """Return an outcome with its text."""
         return done._replace(verbs=keeping(text, {}))
 

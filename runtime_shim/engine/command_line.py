@@ -11,8 +11,8 @@ from contextlib import suppress
 from typing import Any, NamedTuple, Optional
 
 from runtime_shim.engine.display import Display
-from runtime_shim.engine.journal import naming
 from runtime_shim.engine.lifecycle import Extension, Host, Options, Subcommands
+from runtime_shim.engine.private import naming
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_REFUSED, RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import Interrupted
@@ -30,7 +30,7 @@ def run(session: Session) -> int:
     old = session.read(begins=True)
     session.take()
     if old is not None:
-        session.archive(old.begin["run"])
+        session.store.archive(old.begin["run"], session.beside())
     session.store.open()
     session.store.append(session.state.begin)
     return session.go(resumed=False)
@@ -69,7 +69,7 @@ def reset(session: Session) -> int:
     with suppress(RefusedError, OSError):
         state = session.read_state()
         name = state.begin["run"] if state is not None else "empty"
-    session.display.rule(f"the run was archived as {session.archive(name)}")
+    session.display.rule(f"the run was archived as {session.store.archive(name, session.beside())}")
     return EXIT_COMPLETE
 
 
@@ -168,7 +168,7 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
     try:
         return words.commands[command][1](session)
     except OSError as error:
-        if error.filename and session.store.involves(error.filename):
+        if str(error.filename).startswith(session.store.directory):
             error.strerror = f"{error.strerror}; choose another place with --state-dir"
         raise
 

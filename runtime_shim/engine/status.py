@@ -21,8 +21,7 @@ def describe(session: Session, state: Optional[State], is_busy: bool) -> Table:
     about = {key: program[key] for key in ("name", "title", "source")}
     if state is None:
         return {**about, "state": "none", "next": [session.call("run")]}
-    for prepare in session.at("before_run"):
-        prepare(state)
+    session.each("before_run", state)
     node = program["nodes"].get(state.node, {"title": "", "task": ""})
     word = "running" if is_busy and state.condition not in ENDED else state.condition.replace("running", "interrupted")
     facts = {**about, "state": word, "run": state.begin["run"], "began": state.begin["time"], "step": state.node}
@@ -30,8 +29,8 @@ def describe(session: Session, state: Optional[State], is_busy: bool) -> Table:
     left = [one["pid"] for one in state.left_behind()]
     facts.update(message=state.message, same_program=session.is_same(state), pid=left[-1] if left else None)
     facts["finished"] = [{"step": one["node"], **{key: one[key] for key in KNOWN}} for one in state.finished]
-    for look in session.at("facts"):
-        facts.update(look(state))
+    for more in session.each("facts", state):
+        facts.update(more)
     return {**facts, "next": _next(session, node, facts)}
 
 

@@ -120,8 +120,7 @@ def answer(session: Session) -> int:
         session.display.rule(f"to {how_again(session)}")
         session.display.rule(f"STOP {one_line(state.message)}".rstrip())
         return EXIT_COMPLETE
-    hints = (hint() for hint in session.at("hint"))
-    session.display.rule("".join([f"to go on: {session.call('resume')}", *hints]))
+    session.display.rule("".join([f"to go on: {session.call('resume')}", *session.each("hint")]))
     return EXIT_COMPLETE
 
 

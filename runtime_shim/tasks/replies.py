@@ -52,7 +52,7 @@ def typed(display: Display, signals: Signals, prompt: str, is_long: bool = False
     lines: list[str] = []
     while True:
         try:
-            with signals.listening():
+            with signals:
                 line = sys.stdin.buffer.readline().decode(sys.stdin.encoding, "surrogateescape")
         except Interrupted:
             display.line()
