@@ -6,7 +6,8 @@ import types
 from typing import Optional
 
 from runtime_shim.data.fitting import unfit
-from runtime_shim.engine.lifecycle import Extension, read_json
+from runtime_shim.data.shared import read_json
+from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.texts import one_line

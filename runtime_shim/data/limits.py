@@ -47,6 +47,6 @@ class Limits(Extension):
         left = min(due - time.time(), whole)  # the clock may have been set back
         if left > 0 and session.state.condition in ("ready", "waiting"):
             session.display.line(f"    waiting {duration(left)} before this attempt")
-            with session.signals.listening():
+            with session.signals:
                 time.sleep(left)
         return None

@@ -8,8 +8,8 @@ from contextlib import suppress
 from typing import Optional
 
 from runtime_shim.data.fitting import unkept
-from runtime_shim.engine.journal import at_once
 from runtime_shim.engine.lifecycle import Done, Extension, Perform
+from runtime_shim.engine.private import at_once
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.state import State
 from runtime_shim.engine.texts import words_of
@@ -106,7 +106,7 @@ class Values(Extension):
             values[key] = value
         return done._replace(verbs=keeping("", values)) if done is not None and values else done
 
-    def told(self, done: Done, text: str) -> Done:
+    def told(self, text: str, done: Done) -> Done:
         """Return an outcome with its text."""
         return done._replace(verbs=keeping(text, {}))
 

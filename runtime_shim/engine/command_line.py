@@ -9,8 +9,8 @@ from contextlib import suppress
 from typing import Any, Optional
 
 from runtime_shim.engine.display import Display
-from runtime_shim.engine.journal import naming
 from runtime_shim.engine.lifecycle import Extension, Host, Option, Options, Subcommands
+from runtime_shim.engine.private import naming
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_REFUSED, RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import Interrupted
@@ -96,7 +96,7 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
     try:
         return commands[command][1](session)
     except OSError as error:
-        if error.filename and session.store.involves(error.filename):
+        if str(error.filename).startswith(session.store.directory):
             error.strerror = f"{error.strerror}; choose another place with --state-dir"
         raise
 

@@ -21,7 +21,7 @@ def run(session: Session) -> int:
     old = session.read(begins=True)
     session.take()
     if old is not None:
-        session.archive(old.begin["run"])
+        session.store.archive(old.begin["run"], session.beside())
     session.store.open()
     session.store.append(session.state.begin)
     return session.go(resumed=False)
@@ -83,5 +83,5 @@ def reset(session: Session) -> int:
     with suppress(RefusedError, OSError):
         state = session.read_state()
         name = state.begin["run"] if state is not None else "empty"
-    session.display.rule(f"the run was archived as {session.archive(name)}")
+    session.display.rule(f"the run was archived as {session.store.archive(name, session.beside())}")
     return EXIT_COMPLETE

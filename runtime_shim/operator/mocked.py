@@ -2,6 +2,7 @@
 
 from typing import Optional
 
+from runtime_shim.data.shared import read_json
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.state import State
@@ -81,6 +82,6 @@ class Mocks(Extension):
         session, path = self.session, self.session.options.mock
         if not path or session.options.command not in ("run", "resume"):
             return
-        mocks = mocks_in(path, session.host.parse(path, read_text(path)))
+        mocks = mocks_in(path, (session.host.parse or read_json)(path, read_text(path)))
         for task in {*TASKS} & {*session.kinds}:
             session.kinds[task] = type("Mocked", (Mocked, session.kinds[task]), {"mocks": mocks})

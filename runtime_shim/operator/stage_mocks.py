@@ -6,6 +6,7 @@ from typing import Any, Optional
 
 from runtime_shim.contract.contract import HANDED, Stages
 from runtime_shim.contract.safe_paths import UnsafeError, write_inside
+from runtime_shim.data.shared import read_json
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.state import State
@@ -77,5 +78,5 @@ class MocksOfStages(Extension):
         """Have the file answer what executors and tools would."""
         session, path = self.session, self.session.options.mock
         if path and session.options.command in ("run", "resume"):
-            mocks = mocks_in(path, session.host.parse(path, read_text(path)))
+            mocks = mocks_in(path, (session.host.parse or read_json)(path, read_text(path)))
             session.kinds["stage"] = type("MockedStages", (MockedStages, session.kinds["stage"]), {"mocks": mocks})

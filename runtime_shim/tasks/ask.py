@@ -105,7 +105,7 @@ def answer(session: Session) -> int:
         session.settle(state.node, done, 0.0, begins=False)
     is_stopped = state.condition == "stop"
     for line in hints(session, "stop" if is_stopped else "ready"):
-        session.display.rule("".join([line, *(hint() for hint in session.at("hint"))]))
+        session.display.rule("".join([line, *session.each("hint")]))
     if is_stopped:
         session.display.rule(f"STOP {one_line(state.message)}".rstrip())
     return EXIT_COMPLETE

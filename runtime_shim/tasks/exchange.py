@@ -175,9 +175,9 @@ def exchange(
             os.waitpid(group, 0)
         raise
 
-    def finished(index: int) -> None:
+    def finished(index: int, code: Code) -> None:
         exchanges[index].finish()
-        processes.said = _answered(exchanges[index], processes.last)
+        processes.said = _answered(exchanges[index], code)
         ended(index)
 
     how = processes.watch(groups, seconds, finished)

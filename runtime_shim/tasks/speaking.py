@@ -84,7 +84,7 @@ class Trying(Conversing):
         tried = [note["until"] for note in session.state.notes if note["kind"] == "tried"]
         left = min(tried[-1] - time.time(), FIRST_PAUSE * 2.0 ** len(tried)) if tried else 0.0
         if left > 0:
-            with session.signals.listening():
+            with session.signals:
                 time.sleep(left)
         session.heed()
         if session.state.condition == "ready":

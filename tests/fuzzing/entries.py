@@ -132,11 +132,12 @@ def journal(data: bytes) -> None:
     for content in (data, b"\n".join(b"%08x %s" % (zlib.crc32(line), line) for line in data.split(b"\n"))):
         with folder_with(journal=content) as folder, suppress(RefusedError):
             path = folder / "journal"
-            records, _size, _missing = read_journal(path)
+            records, _ = read_journal(path)
             assert path.read_bytes() == content
             assert b"".join(map(encode, records)).count(b"\n") == len(records)
             store = Store(str(folder))
             store.read()
+            store.lock()
             store.open()
             store.append({"kind": "process"})
             assert read_journal(path)[0][:-1] == records
