@@ -96,7 +96,7 @@ def opened_folder(path: str) -> Folder:
             folder, outer = folder.enter(name, PRIVATE), folder.at
             os.close(outer)
         found = [entry.name for entry in os.scandir(folder.at) if entry.is_symlink()]
-    if os.fstat(folder.at).st_mode & stat.S_IWOTH:
+    if folder.mode & stat.S_IWOTH:
         raise RefusedError(f"to forbid it: chmod o-w {path}", f"everybody may write to {path}, and so change the run")
     if found:
         raise refused_link(os.path.join(path, found[0]))

@@ -226,27 +226,22 @@ class Session(Telling):
             self.each("resumed")
         self.emit("run_started", not resumed, name=self.program["name"], resumed=resumed)
         try:
-            is_interrupted = resumed and state.condition == "running"
+            if resumed and state.condition == "running":
+                self._do_next(state.node, is_interrupted=True)
             while state.condition not in ENDED:
                 if self.is_over(state.node):
                     step = f"step {' '.join(self.options.PLACE)} is completed"
                     self.display.rule(step if self.options.PLACE else f"run {state.begin['run']} is open")
                     return EXIT_COMPLETE
-                self._do_next(state.node, is_interrupted)
-                is_interrupted = False
+                self._do_next(state.node)
         except Waiting as reason:
             self.each("waits")
             return self._leave("waiting", EXIT_WAITING, *reason.args)
         except Interrupted:
             return self._leave("interrupted", EXIT_INTERRUPTED, f"to continue: {self.call('resume')}")
-        return self._finish()
-
-    def _finish(self) -> int:
-        """Say how a run has ended."""
         self.each("end")
-        state, done = self.state, self._done
         self.emit("run_finished", result=state.condition, message=state.message)
-        if done:
+        if done := self._done:
             self.display.line(f"{done} step{'s' * (done > 1)} run in {duration(time.monotonic() - self._began)}")
         self.display.rule(f"{state.condition.upper()} {one_line(state.message)}".rstrip())
         return EXIT_COMPLETE if state.condition == "complete" else EXIT_STOP
@@ -257,7 +252,7 @@ class Session(Telling):
             self.display.rule(line)
         return code
 
-    def _do_next(self, name: str, is_interrupted: bool) -> None:
+    def _do_next(self, name: str, is_interrupted: bool = False) -> None:
         """Do a step; somebody decides about one that was interrupted."""
         performer, begun = self.performers[name], time.monotonic()
         if is_interrupted and (decided := performer.recover(name)):
@@ -290,7 +285,7 @@ class Session(Telling):
             how = f"make room, then: {self.call(*again)}"
             raise RefusedError(f"{ended}, but this could not be recorded ({error}); {how}") from None
         if not is_there:  # a folder that was moved away has the record
-            raise self._vanished(f"{ended}, and this is lost: {self.store.loss}")
+            raise self._lost(f"{ended}, which is lost")
         details = ", ".join(filter(None, [done.how, duration(seconds), one_line(move.says)]))
         self.display.line(f"    {self.display.paint(word, done.outcome)}  {self.display.paint(details, 'dim')}")
         self.emit("step_finished", True, **result)
@@ -303,18 +298,17 @@ class Session(Telling):
             self.rest()
             raise Interrupted
         if not self.store.is_there():
-            raise self._vanished(f"{self.store.loss}; {self.label(self.state.node)} was not begun")
+            raise self._lost(f"{self.label(self.state.node)} was not begun")
 
     def rest(self) -> None:
         """Record that the step at which the run stands has not begun: nobody need decide about it."""
         if self.state.condition == "running" and not self.options.dry_run:
             self.record({"kind": "rest", "condition": "ready"})
 
-    def _vanished(self, reason: str) -> RefusedError:
+    def _lost(self, what: str) -> RefusedError:
         """Say what can be done about a run without state."""
-        return RefusedError(
-            f"if the folder was moved, put it back, then: {self.call('resume')}",
-            f"if it is lost, start again: {self.call('run')}",
-            "to keep it from the commands of the run, name another folder with --state-dir",
-            reason,
-        )
+        moved = f"if the folder was moved, put it back, then: {self.call('resume')}"
+        lost = f"if it is lost, start again: {self.call('run')}"
+        elsewhere = "to keep it from the commands of the run, name another folder with --state-dir"
+        reason = f"{self.store.directory} was removed or replaced during the run; {what}"
+        return RefusedError(moved, lost, elsewhere, reason)

@@ -112,7 +112,6 @@ class Store:
     def __init__(self, directory: str, modes: Collection[str] = ("",)) -> None:
         self.directory, self.path, self.modes = directory, os.path.join(directory, "journal"), modes
         self.folder = os.path.join(os.getcwd(), directory)  # wherever the run goes
-        self.loss = f"{directory} was removed or replaced during the run"
         self._count, self._size = 0, 0
         self._open: dict[str, os.stat_result] = {}  # the files that must stay where they are
 
@@ -143,7 +142,7 @@ class Store:
                     break
                 time.sleep(patience)
             else:
-                holder = os.pread(lock, 20, 0).decode().strip() or "?"
+                holder = os.pread(lock, 20, 0).decode().strip()
                 raise RefusedError(f"{self.directory}: a run is at work here (pid {holder})")
         if is_ours:  # Git takes no state; a folder that was there stays as it is
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL

@@ -121,23 +121,19 @@ class Processes:
     def _stopped(self, group: int, number: int) -> None:
         """Stop with it (Ctrl-Z) and go on; one that wanted the terminal gets it."""
         theirs = self._take_back()
-        if number not in (signal.SIGTTIN, signal.SIGTTOU) or not self._is_in_front():
+        if number not in (signal.SIGTTIN, signal.SIGTTOU) or not self._lend(group, theirs):
             signal_groups([os.getpgrp()], signal.SIGTSTP)
-        self._lend(group, theirs)
+            self._lend(group, theirs)
         signal_groups([group], signal.SIGCONT)
 
     # --- The controlling terminal, if there is one. SIGTTOU is ignored while it is used ---
 
-    def _is_in_front(self) -> bool:
-        """Tell whether this process has the terminal."""
+    def _lend(self, group: int, modes: Modes = None) -> bool:
+        """Give the terminal away, if it is ours; tells whether it was."""
         with suppress(OSError):
-            return os.tcgetpgrp(self._terminal) == os.getpgrp()
-        return False
-
-    def _lend(self, group: int, modes: Modes = None) -> None:
-        """Give the terminal away, if it is ours."""
-        if self._is_in_front():
-            self._ours = self._give(group, modes)
+            if os.tcgetpgrp(self._terminal) == os.getpgrp():
+                self._ours = self._give(group, modes)
+        return self._ours is not None
 
     def _take_back(self) -> Modes:
         """Take it back, with its modes (a `stty -echo` may be left); returns those of the command that had it."""

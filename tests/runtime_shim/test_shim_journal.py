@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from runtime_shim.engine.journal import Record, encode, read_journal
+from runtime_shim.engine.private import opened_folder
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.state import Store, replay
 from tests.runtime_shim.shim_process import Place, program, shell
@@ -37,7 +38,7 @@ def opened(path: Path) -> Store:
     store = Store(str(path.parent))
     records, store._size = read_journal(path)
     store._count = len(records)
-    store.lock()
+    store.within = opened_folder(store.directory)
     store.open()
     return store
 
