@@ -77,10 +77,9 @@ class Prompts(Asking):
 
     def given(self, _name: str, reply: str, how: str) -> Done:
         """Read pass, fail, yes or no."""
-        outcome = MEANINGS.get(reply.lower())
-        if outcome is None:
+        if reply.lower() not in MEANINGS:
             raise RefusedError(f"{one_line(reply)}: expected pass, fail, yes or no")
-        return self.session.told(Done(outcome, how), reply)
+        return self.session.told(Done(MEANINGS[reply.lower()], how), reply)
 
     @staticmethod
     def replies(node: Table) -> list[str]:
