@@ -87,14 +87,12 @@ def typed(display: Display, signals: Signals, prompt: str) -> str:
 
 def question(display: Display, signals: Signals, text: str, choices: str) -> Optional[str]:
     """Ask for one of the choices; None means that nobody answers."""
-    known = {word[:length]: word for word in choices.split("/") for length in (1, len(word))}
-    if choices in ("pass/fail", "yes/no"):
-        known = {word[:length]: MEANINGS[word] for word in MEANINGS for length in (1, len(word))}
+    words = MEANINGS if choices in ("pass/fail", "yes/no") else {word: word for word in choices.split("/")}
+    known = {word[:length]: words[word] for word in words for length in (1, len(word))}
     forget_typed()
-    line, word = " ", None
-    while line and not word:
-        line = typed(display, signals, f"{text} [{choices}] ")
-        word = known.get(line.strip().lower())
-        if not word:
-            display.line(f"Please type {choices.replace('/', ' or ')}." if line else "")
-    return word
+    while line := typed(display, signals, f"{text} [{choices}] "):
+        if word := known.get(line.strip().lower()):
+            return word
+        display.line(f"Please type {choices.replace('/', ' or ')}.")
+    display.line()
+    return None

@@ -166,13 +166,12 @@ class Session(Telling):
             prepare(state)
         self.signals = Signals()
         self.display.gives_up = self.signals.has_come
-        with self.signals.listening():  # a person is asked for inputs
+        with self.signals.listening():  # a person may be asked, and a pipe is waited for until its other end is opened
             self.state = state or State(self._first_record())
-        tasks = {name: self.program["nodes"][name]["task"] for name in self.places}
-        performers = {task: self.kinds[task](self) for task in sorted(set(tasks.values()))}
-        self.performers: dict[str, Performer] = {name: performers[task] for name, task in tasks.items()}
-        self.ask = functools.partial(question, self.display, self.signals)
-        with self.signals.listening():  # a pipe is waited for until its other end is opened
+            tasks = {name: self.program["nodes"][name]["task"] for name in self.places}
+            performers = {task: self.kinds[task](self) for task in sorted(set(tasks.values()))}
+            self.performers: dict[str, Performer] = {name: performers[task] for name, task in tasks.items()}
+            self.ask = functools.partial(question, self.display, self.signals)
             for look in self.at("open"):
                 look()
             if self.options.events is not None and not self.options.dry_run:
@@ -276,7 +275,7 @@ class Session(Telling):
 
     def _take_up(self, name: str) -> None:
         """Go on at a step that was interrupted, as somebody decides."""
-        done = self.performers[name].recover(name)
+        done = self.through("given", self.performers[name].recover(name))
         if done is None:
             self._do_next(name, again=True)
         else:

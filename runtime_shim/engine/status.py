@@ -12,7 +12,7 @@ from runtime_shim.engine.walk import advance
 ROUNDS = 10  # how often a step is shown in a dry run
 ASSUMED = ("as assumed", "as the operator says")  # of commands that were interrupted: nobody knows their outcomes
 RECENT = 12  # steps that are told, if there are more
-KNOWN = ("node", "title", "instances", "attempt", "outcome", "how", "says", "seconds", "by", "note")
+KNOWN = ("title", "instances", "attempt", "outcome", "how", "says", "seconds", "by", "note")
 
 
 def describe(session: Session, state: Optional[State], is_busy: bool) -> Table:
@@ -27,10 +27,9 @@ def describe(session: Session, state: Optional[State], is_busy: bool) -> Table:
     word = "running" if is_busy and state.condition not in ENDED else state.condition.replace("running", "interrupted")
     facts = {**about, "state": word, "run": state.begin["run"], "began": state.begin["time"], "step": state.node}
     facts["step_title"] = session.filled(node, "title", {**program["registers"], **state.registers})
-    left = [one["pid"] for one in state.left_behind()]
+    left, done = [one["pid"] for one in state.left_behind()], state.finished
     facts.update(message=state.message, same_program=session.is_same(state), pid=left[-1] if left else None)
-    known = ({key: one[key] for key in KNOWN if key in one} for one in state.finished)
-    facts["finished"] = [{"step": one.pop("node"), **one} for one in known]
+    facts["finished"] = [{"step": one["node"], **{key: one[key] for key in KNOWN if key in one}} for one in done]
     for look in session.at("facts"):
         facts.update(look(state))
     return {**facts, "next": _next(session, node, facts)}

@@ -34,6 +34,7 @@ class Asking(Performer):
     keys: tuple[str, ...] = ("prompt", "block")
     recovers = False
     asks = True  # whether it takes an answer that names no step
+    typed: Callable[[str, Table], Optional[Done]]  # asks at the terminal; None leaves a step to be answered later
 
     def from_file(self, name: str) -> Optional[Done]:
         """Take the answer of a step from the file of answers, if that has one."""
@@ -69,10 +70,6 @@ class Asking(Performer):
     def shown(self, node: Table) -> list[str]:
         """Return what a person is shown."""
         return [line for key in self.keys for line in self.session.texts(node, key)]
-
-    def typed(self, _name: str, _node: Table) -> Optional[Done]:
-        """Ask at the terminal; None leaves the step to be answered later."""
-        raise NotImplementedError
 
     def wait(self, name: str, node: Table) -> Waiting:
         """Leave a step to be answered later."""
