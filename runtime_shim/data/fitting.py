@@ -1,4 +1,4 @@
-"""Whether a string is one that a run keeps, and fits its input: one rule for every target and the compiler (I8)."""
+"""Whether a run keeps a string, and it fits its input: one rule for targets and the compiler (I8)."""
 
 import json
 import re
@@ -10,7 +10,7 @@ NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 TOO_SLOW = "matching it takes too long"
 LONGEST_TEXT = 1 << 20  # bytes
 LONGEST_MATCH = 2  # seconds
-MOST_TRIES = 10**6  # of characters: what takes no longer than a process needs to begin
+MOST_TRIES = 10**6  # of characters: no longer than a process needs to start
 MATCH = """
 import json, re, signal, sys
 signal.signal(signal.SIGALRM, signal.SIG_DFL)

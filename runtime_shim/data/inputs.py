@@ -15,7 +15,7 @@ from runtime_shim.engine.walk import Registers
 from runtime_shim.tasks.answers import read_text
 from runtime_shim.tasks.terminal import asked, forget_pasted, more_comes
 
-# The strings of YAML that cannot be anything else: in single quotes, in double quotes as JSON has them, without quotes.
+# Strings of YAML that can be nothing else: in single quotes, in double quotes as in JSON, in none.
 SINGLE = r"'(?:[^']|'')*'"
 DOUBLE = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"'
 PLAIN = r"(?!(?:~|null|Null|NULL)\s*$)(?:[^\s\[\]{}&*!|>'\"%@`#,?:-]|-(?=\S))(?:(?!:\s|:$|\s#).)*"

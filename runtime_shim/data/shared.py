@@ -1,4 +1,4 @@
-"""What the calls of a document need not say: it follows from others, or goes for every step (I6, I7, I9)."""
+"""What the calls of a document need not say, since it follows from others (I6, I7, I9)."""
 
 import json
 from collections.abc import Container, Sequence

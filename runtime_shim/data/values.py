@@ -17,7 +17,7 @@ from runtime_shim.engine.walk import VERBS, Registers, Verbs
 from runtime_shim.tasks.reading import extracted
 
 LARGEST_VARIABLE = 65_536  # bytes
-LARGEST_OUTPUT = 16 * 1024 * 1024  # bytes
+LARGEST_OUTPUT = 1 << 24  # bytes
 PAIR = re.compile(r"(.*?)(=|<<(?=.))(.*)")
 Slot = Optional[str]
 
@@ -80,7 +80,7 @@ def read_regular(path: str) -> bytes:
 class Values(Extension):
     """Strings that a run keeps, and gives to what it calls."""
 
-    options = (("run resume answer", "--value", "NAME=VALUE...", "an output of a command whose outcome you give"),)
+    options = (("run resume answer", "--value", "NAME=VALUE...", "an output of the command, beside its outcome"),)
 
     @staticmethod
     def suits(program: Table) -> bool:
@@ -118,7 +118,8 @@ class Values(Extension):
         """Return the environment variables of what a step calls; a string that is unset gives none."""
         places = node.get("texts", {}).items()
         found = {name: registers[slot] for name, slot in places if registers[slot] is not None}
-        own = {"RDC_OUTPUT": self._path} if node["task"] == "shell" and "outputs" in node else {}
+        path = os.path.join(self.session.store.folder, "output")
+        own = {"RDC_OUTPUT": path} if node["task"] == "shell" and "outputs" in node else {}
         return {**node.get("env", {}), **found, **own}
 
     def before_step(self, name: str) -> Optional[Perform]:
@@ -130,14 +131,9 @@ class Values(Extension):
                 return lambda _name, _node: failed
         return self._perform if node["task"] == "shell" and "outputs" in node else None
 
-    @property
-    def _path(self) -> str:
-        """Where a command writes its outputs."""
-        return os.path.join(self.session.store.folder, "output")
-
     def _perform(self, name: str, node: Table) -> Done:
         """Run a command and read its outputs; where they are malformed it fails, and has none."""
-        path = self._path
+        path = self.variables(node, self.session.state.registers)["RDC_OUTPUT"]
         try:
             with suppress(FileNotFoundError):
                 os.unlink(path)  # a command may have put a link there

@@ -159,12 +159,11 @@ class Session(Telling):
         self.each("before_run", state)
         self.signals = Signals()
         self.display.gives_up = self.signals.has_come
-        with self.signals:  # a person is asked for inputs
+        with self.signals:  # a person may be asked, and a pipe is waited for until its other end is opened
             self.state = state or State([self._first_record()])
-        nodes, performer = self.program["nodes"], functools.cache(lambda task: self.kinds[task](self))
-        self.performers: dict[str, Performer] = {name: performer(nodes[name]["task"]) for name in self.places}
-        self.ask = functools.partial(question, self.display, self.signals)
-        with self.signals:  # a pipe is waited for until its other end is opened
+            nodes, performer = self.program["nodes"], functools.cache(lambda task: self.kinds[task](self))
+            self.performers: dict[str, Performer] = {name: performer(nodes[name]["task"]) for name in self.places}
+            self.ask = functools.partial(question, self.display, self.signals)
             self.each("open")
             if self.options.events is not None and not self.options.dry_run:
                 self._events = os.open(self.options.events, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
@@ -255,7 +254,7 @@ class Session(Telling):
     def _do_next(self, name: str, is_interrupted: bool = False) -> None:
         """Do a step; somebody decides about one that was interrupted."""
         performer, begun = self.performers[name], time.monotonic()
-        if is_interrupted and (decided := performer.recover(name)):
+        if is_interrupted and (decided := self.through("given", performer.recover(name))):
             self.announce(name, "interrupted")
             return self.settle(name, decided, 0.0)
         self.heed()

@@ -1,4 +1,4 @@
-"""The operator's jump: a run that waits, was interrupted or has ended by STOP goes on at another step (I27)."""
+"""The operator's jump: a run that is not complete goes on at another step (I27)."""
 
 from typing import Any
 
@@ -56,8 +56,8 @@ def goto(session: Session) -> int:
         raise RefusedError("goto needs the version of this program that began the run")
     is_limited = state.condition == "stop" and session.program["nodes"][before]["task"] != "end"
     if state.condition == "complete" or is_limited:
-        reason = state.message if is_limited else "the run is complete"
-        raise RefusedError(f"{reason}; begin a new run: {session.call('run')}")
+        over = state.message if is_limited else "the run is complete"
+        raise RefusedError(f"{over}; begin a new run: {session.call('run')}")
     if pids := ", ".join(str(one["pid"]) for one in state.left_behind()):
         raise RefusedError(f"{session.label(before)}: its command still runs (pid {pids}); wait for it, or end it")
     move = moved(session.program, state, session.options.STEP)

@@ -6,7 +6,7 @@ from typing import Any
 
 LARGEST_ANSWER = 1 << 20  # bytes
 AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the time limits where a program says nothing (I21)
-MOST_READ = 10**7  # characters; each place where an object may begin counts for a thousand at least
+MOST_READ = 1 << 24  # characters of what is no JSON object in the end: so no answer takes for ever
 SPACES = " \t\n\r\v\f"
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
@@ -23,17 +23,23 @@ def cleaned(text: str) -> str:
 
 def extracted(answer: str, field: str) -> str:
     """Return the field of the last JSON object in an answer that has it, else the whole answer (I19)."""
-    decoder = json.JSONDecoder(parse_constant=_no_json)
-    place, work = len(answer), 0
-    while work < MOST_READ and (place := answer.rfind("{", 0, place)) >= 0:
+    decoder, found = json.JSONDecoder(parse_constant=_no_json), answer
+    place, work = answer.find("{"), 0
+    while place >= 0 and work < MOST_READ:
         try:
             value, end = decoder.raw_decode(answer, place)
         except (ValueError, RecursionError) as error:
-            end, value = getattr(error, "pos", len(answer)), {}
-        if field in value:
-            return _as_text(value[field])
-        work += max(end - place, 1000)
-    return answer
+            value, end = None, place + 1
+            work += getattr(error, "pos", len(answer)) - place
+        pending = [value]  # by hand, since a value may be deeper than calls can be
+        while pending:
+            item: Any = pending.pop()
+            if isinstance(item, dict):
+                found = _as_text(item[field]) if field in item else found
+                item = [*item.values()]
+            pending += reversed(item) if isinstance(item, list) else ()
+        place = answer.find("{", end)
+    return found
 
 
 def _no_json(name: str) -> None:

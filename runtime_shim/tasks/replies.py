@@ -1,4 +1,4 @@
-"""Replies that are strings: in files of answers, on standard input, and for the questions that take them (I10)."""
+"""Replies that are strings: from files of answers, standard input and the terminal (I10)."""
 
 import json
 import re
@@ -31,7 +31,7 @@ class Script:
     """Reads a file of answers: lines, strings of several lines, or JSON."""
 
     def __init__(self, nodes: dict[str, Table], kinds: Performers) -> None:
-        self._nodes = nodes
+        self._names = {*nodes}
         self._is_free = any(node["task"] in ("input", "select") for node in nodes.values())  # no line is a comment
         self._askers: dict[str, tuple[str, list[str]]] = {}  # the task of what takes an answer, and its replies
         for name, node in nodes.items():
@@ -59,7 +59,7 @@ class Script:
         yield from (Answer(number, *pair) for number, pair in enumerate(found, start=1))
 
     def _lines(self, text: str) -> Iterator[Union[Answer, Problem]]:
-        names = sorted({*self._nodes, *self._askers}, key=len, reverse=True)
+        names = sorted(self._names.union(self._askers), key=len, reverse=True)
         of_step = re.compile(rf"({'|'.join(map(re.escape, names))})(<<|[ \t])(.*)", re.DOTALL)
         lines = enumerate(text.split("\n"), start=1)
         for number, written in lines:
@@ -152,6 +152,5 @@ class Replies(Extension):
     def reply(self, reply: str) -> str:
         """Return the reply that a word stands for: `-` is for what comes on standard input."""
         if reply == "-":
-            data = sys.stdin.buffer.read(LONGEST_TEXT + 2)
-            reply = data.decode(errors="surrogateescape").removesuffix("\n")
+            reply = sys.stdin.buffer.read(LONGEST_TEXT + 2).decode(errors="surrogateescape").removesuffix("\n")
         return kept(reply)

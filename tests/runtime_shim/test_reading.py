@@ -116,7 +116,7 @@ def test_a_field_is_taken_from_the_last_object_that_has_it(answer: str, kept: st
     assert extracted(answer, "kind") == kept
 
 
-@pytest.mark.parametrize("hostile", ['{"k":{"k":', '{"x":[0,0,{"k":', "{"])
+@pytest.mark.parametrize("hostile", ['{"k":{"k":', '{"x":[0,0,{"k":'])
 def test_no_answer_takes_long_to_read(hostile: str) -> None:
     answer = (hostile * LARGEST_ANSWER)[: LARGEST_ANSWER // 4]
     begun = time.process_time()
