@@ -41,10 +41,10 @@ _AGENTS = (
     *(*_OPERATOR, "operator.mocks", "operator.mocked"),
 )
 _CONTRACT = (
-    *(*_CALLS, "contract.step_builder", "contract.contract", "contract.evidence", "contract.safe_paths"),
-    *("contract.guarding", "contract.validating", "contract.tool_schemas", "contract.tools", "contract.stages"),
-    *("contract.executing", "contract.timeline", "contract.run_records", "contract.resuming"),
-    *("contract.run_files", "contract.run_reports", *_OPERATOR, "operator.mocks", "operator.stage_mocks"),
+    *(*_CALLS, "contract.step_builder", "contract.evidence", "contract.safe_paths", "contract.attempt"),
+    *("contract.guardrails", "contract.validation", "contract.tool_schemas", "contract.tools", "contract.stages"),
+    *("contract.timeline", "contract.records", "contract.record_files", "contract.specification"),
+    *("operator.notices", "operator.several_runs", "operator.mocks", "operator.stage_mocks"),
 )
 
 _FIRST = ("operator.signing.Signing",)  # a record is signed before anything else is made of it
@@ -75,9 +75,10 @@ EDITIONS = {
     "contract": Edition(
         (*_COMMANDS, *_VALUES, *_CONTRACT),
         (
-            *(*_FIRST, *_BASE, *_MORE, "tasks.conversing.Conversations", "contract.contract.Placeholders"),
-            *("contract.resuming.Specification", "contract.run_files.Files", "contract.run_reports.RunReports"),
-            *("contract.resuming.Called", "operator.stage_mocks.MocksOfStages", *_SAID, *_LAST),
+            *(*_FIRST, *_BASE, *_MORE, "tasks.conversing.Conversations", "contract.specification.Placeholders"),
+            *("contract.specification.Specification", "contract.record_files.RecordFiles"),
+            *("contract.specification.Called", "operator.stage_mocks.MocksOfStages"),
+            *("operator.notices.Notices", "operator.several_runs.Several", *_LAST),
         ),
     ),
 }

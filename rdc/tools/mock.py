@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rdc.plain_files import parse
 from rdc.tools.request import read_request
-from runtime_shim.contract.contract import HANDED
+from runtime_shim.contract.attempt import HANDED
 from runtime_shim.contract.safe_paths import UnsafeError, write_inside
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.operator.mocks import MocksByKind, Play, Reply, mocks_in, reply_to

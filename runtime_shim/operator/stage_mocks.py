@@ -4,7 +4,7 @@ import json
 import os
 from typing import Any, Optional
 
-from runtime_shim.contract.contract import HANDED, Stages
+from runtime_shim.contract.attempt import HANDED, Stages
 from runtime_shim.contract.safe_paths import UnsafeError, write_inside
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
