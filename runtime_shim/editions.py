@@ -33,18 +33,18 @@ _VALUES = (
     *("data.outputs", "data.secrets", "data.limits", "tasks.replies", "tasks.gate"),
     *("operator.moving", "operator.signing"),
 )
-_OPERATOR = ("operator.by_hand", "operator.logs", "operator.notices", "operator.several_runs")
-_CALLS = ("data.whole_files", "tasks.exchange", "tasks.conversing", "tasks.pairs")
+_CALLS = ("data.whole_files", "tasks.exchange", "tasks.prompting")
+_OPERATOR = ("operator.notices", "operator.several_runs", "operator.mocks")
 _AGENTS = (
-    *("data.agreed", *_CALLS, "tasks.verdicts", "tasks.tally", "tasks.speaking", "tasks.recipes", "tasks.agent"),
-    *("tasks.prompted", "tasks.tool", "tasks.parallel", "data.reports", "data.artifact"),
-    *(*_OPERATOR, "operator.mocks", "operator.mocked"),
+    *(*_CALLS, "data.settings", "tasks.calls", "tasks.verdicts", "tasks.recipes", "tasks.agent"),
+    *("tasks.tool", "tasks.parallel", "data.reports", "data.artifact"),
+    *("operator.logs", *_OPERATOR, "operator.stand_ins"),
 )
 _CONTRACT = (
     *(*_CALLS, "contract.step_builder", "contract.evidence", "contract.safe_paths", "contract.attempt"),
     *("contract.guardrails", "contract.validation", "contract.tool_schemas", "contract.tools", "contract.stages"),
     *("contract.timeline", "contract.records", "contract.record_files", "contract.specification"),
-    *("operator.notices", "operator.several_runs", "operator.mocks", "operator.stage_mocks"),
+    *(*_OPERATOR, "operator.mock_stages"),
 )
 
 _FIRST = ("operator.signing.Signing",)  # a record is signed before anything else is made of it
@@ -55,7 +55,7 @@ _MORE = (
     *("data.limits.Pauses", "tasks.replies.Replies", "tasks.replies.Asked", "tasks.gate.OfGates"),
     "operator.moving.Moving",
 )
-_SAID = ("operator.by_hand.ByHand", "operator.logs.Logs", "operator.notices.Notices", "operator.several_runs.Several")
+_SAID = ("operator.notices.Notices", "operator.several_runs.Several")
 _LAST = ("operator.history.History",)
 _SCRIPT = ("engine.program", "engine.walk", "engine.texts", "engine.builder", "tasks.answers", "engine.script")
 EDITIONS = {
@@ -65,20 +65,19 @@ EDITIONS = {
     "agents": Edition(
         (*_COMMANDS, *_VALUES, *_AGENTS),
         (
-            *(*_FIRST, *_BASE, *_MORE, "tasks.agent.Contexts", "data.agreed.Agreed", "tasks.tally.Budget"),
-            *("tasks.tally.Reminder", "tasks.conversing.Conversations", "tasks.prompted.OfPrompts"),
-            *("tasks.agent.OfAgents", "tasks.tool.OfTools", "tasks.parallel.OfParallels", "data.reports.Reports"),
-            *("data.artifact.Artifact", "data.artifact.Produced", "data.agreed.Breaks", "data.agreed.Expiry"),
-            *("data.agreed.MostSteps", "operator.mocked.Mocks", *_SAID, *_LAST),
+            *(*_FIRST, *_BASE, *_MORE, "tasks.agent.Contexts", "data.settings.Settings", "tasks.calls.Budget"),
+            *("tasks.prompting.KeptPrompts", "tasks.agent.OfPrompts", "tasks.agent.OfAgents", "tasks.tool.OfTools"),
+            *("tasks.parallel.OfParallels", "data.reports.Reports", "data.artifact.Artifact"),
+            *("data.artifact.Produced", "data.settings.Breaks", "data.settings.MostSteps"),
+            *("operator.stand_ins.MocksOfAgents", "operator.stand_ins.ByHand", "operator.logs.Logs", *_SAID, *_LAST),
         ),
     ),
     "contract": Edition(
         (*_COMMANDS, *_VALUES, *_CONTRACT),
         (
-            *(*_FIRST, *_BASE, *_MORE, "tasks.conversing.Conversations", "contract.specification.Placeholders"),
+            *(*_FIRST, *_BASE, *_MORE, "tasks.prompting.KeptPrompts", "contract.specification.Placeholders"),
             *("contract.specification.Specification", "contract.record_files.RecordFiles"),
-            *("contract.specification.Called", "operator.stage_mocks.MocksOfStages"),
-            *("operator.notices.Notices", "operator.several_runs.Several", *_LAST),
+            *("contract.specification.Called", "operator.mock_stages.MocksOfStages", *_SAID, *_LAST),
         ),
     ),
 }

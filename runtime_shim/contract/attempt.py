@@ -16,9 +16,9 @@ from runtime_shim.engine.state import State
 from runtime_shim.engine.texts import BINARY, duration
 from runtime_shim.engine.walk import Registers, attempt_of, filled
 from runtime_shim.tasks.ask import Prompts
-from runtime_shim.tasks.conversing import PROMPTS, Conversing
-from runtime_shim.tasks.exchange import SH, Answered
+from runtime_shim.tasks.exchange import SH, Answered, file_with
 from runtime_shim.tasks.process import Code
+from runtime_shim.tasks.prompting import PROMPTS, Prompting
 
 STEP_SECONDS = 1800  # the time limit of an attempt where the configuration says none (B7)
 LONGEST_ATTEMPT = 10**8  # seconds: no timer of the system takes much more
@@ -95,7 +95,7 @@ def found_so_far(session: Session, key: str) -> list[Any]:
 Stage = Callable[["Stages", str, Table], Union[Found, Done]]
 
 
-class Stages(Prompts, Conversing):
+class Stages(Prompts, Prompting):
     """Does the stages of steps."""
 
     kinds: Mapping[str, Stage]
@@ -161,16 +161,12 @@ class Stages(Prompts, Conversing):
         return answered
 
     def execute(self, name: str, node: Table, command: str, request: str, folder: str) -> Code:
-        """Run an executor, whose output is shown; it gets a file, since it may read it whenever it likes."""
-        import tempfile  # slow to import, as is what it needs, and most calls of a program execute nothing
-
+        """Run an executor, whose output is shown."""
         self.keep(PROMPTS, name, request)
         handed = {variable: os.path.join(folder, key) for key, variable in HANDED.items()}
         words, limit = [b"sh", b"-c", os.fsencode(command)], self.time_limit()
         try:
-            with tempfile.TemporaryFile(buffering=0) as file:  # it has no name: nothing of it is ever left
-                file.write(request.encode("utf-8", "replace"))
-                file.seek(0)
+            with file_with(request.encode("utf-8", "replace")) as file:
                 given = [(os.POSIX_SPAWN_DUP2, file.fileno(), 0)]
                 group = self.processes.spawn(SH, words, self.environment(node, **handed), given)
         except OSError as error:

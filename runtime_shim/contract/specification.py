@@ -18,7 +18,7 @@ from runtime_shim.engine.texts import one_line
 from runtime_shim.engine.walk import follow
 from runtime_shim.operator.signing import user
 from runtime_shim.tasks.ask import how_again
-from runtime_shim.tasks.pairs import pairs
+from runtime_shim.tasks.prompting import pairs
 
 
 def step_at(program: Table, state: State) -> Optional[str]:

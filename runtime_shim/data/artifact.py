@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from typing import Optional
 
-from runtime_shim.data.agreed import OfMore, agreed
+from runtime_shim.data.settings import OfMore, agreed
 from runtime_shim.data.whole_files import put, write_at
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
@@ -46,11 +46,6 @@ class Artifact(Extension):
     def suits(program: Table) -> bool:
         """Tell whether the program leaves one."""
         return "artifact" in program
-
-    def agrees(self, _before: Table) -> Table:
-        """Return the file that the operator names, wherever the run goes on."""
-        out = self.session.options.out
-        return {"out": os.path.abspath(out) if out else None}
 
     def beside(self) -> dict[str, str]:
         """Return the file, whatever its type was."""

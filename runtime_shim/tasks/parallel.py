@@ -3,15 +3,15 @@
 from contextlib import suppress
 from typing import Optional
 
-from runtime_shim.data.agreed import number_of
+from runtime_shim.data.settings import number_of
 from runtime_shim.engine.lifecycle import Done, Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.texts import clean
 from runtime_shim.engine.walk import filled
 from runtime_shim.tasks.agent import Commanded, above
-from runtime_shim.tasks.conversing import Calls, answer_of
 from runtime_shim.tasks.exchange import Answered
+from runtime_shim.tasks.prompting import Calls, answer_of
 from runtime_shim.tasks.verdicts import joined_answer, joined_word
 
 Given = dict[int, Optional[str]]
@@ -29,7 +29,7 @@ class Parallels(Commanded):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        given = getattr(session.options, "jobs", None)
+        given = session.options.jobs
         self.jobs = number_of("--jobs", given, 1) if given else 0
 
     def perform(self, name: str, node: Table) -> Done:
@@ -130,7 +130,7 @@ class Parallels(Commanded):
 
     def preview(self, name: str, _node: Table) -> Done:
         """Assume that all entries say their first keyword, or pass."""
-        return Done(self._first(name), "assumed")
+        return Done(self.first_word(name), "assumed")
 
 
 class OfParallels(Extension):

@@ -18,7 +18,7 @@ from runtime_shim.data.artifact import write_out
 from runtime_shim.data.whole_files import put
 from runtime_shim.engine.private import Folder
 from runtime_shim.engine.state import Store
-from runtime_shim.tasks.speaking import Trying
+from runtime_shim.tasks.prompting import Prompting
 from tests.runtime_shim.shim_process import kill, wait_until
 from tests.runtime_shim.shim_programs import (
     ORIGIN,
@@ -289,7 +289,7 @@ def stopped_half_way(*_paths: object, **_directories: object) -> None:
 def test_nothing_that_is_kept_is_ever_half_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     session = SimpleNamespace(store=Store(str(tmp_path)), mask=str)
     session.store.open()
-    keeper = Trying.__new__(Trying)
+    keeper = Prompting.__new__(Prompting)
     keeper.session = session  # type: ignore[assignment]
     assert keeper.keep("prompts", "2/elicit", "first") == 1
     with monkeypatch.context() as patched:

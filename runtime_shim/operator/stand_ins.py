@@ -1,0 +1,96 @@
+"""Runs in which a person stands in for commands, agents and tools (E4), or a file for agents and tools (`--mock`)."""
+
+from typing import Optional
+
+from runtime_shim.engine.journal import Record
+from runtime_shim.engine.lifecycle import Extension
+from runtime_shim.engine.program import Table
+from runtime_shim.engine.state import State
+from runtime_shim.operator.mocks import MockRuns, MocksByKind, answered_by, reply_due
+from runtime_shim.tasks.calls import Caller, tally
+from runtime_shim.tasks.exchange import Answered
+from runtime_shim.tasks.prompting import Calls
+
+CALLED = ("shell", "command", "texts", "timeout", "delay", "backoff")  # what matters only where something is called
+
+
+def as_prompt(node: Table) -> Table:
+    """Return a command as a question that shows it."""
+    if node["task"] != "shell":
+        return node
+    kept = {key: value for key, value in node.items() if key not in CALLED}
+    return {**kept, "task": "ask", "question": "pass/fail", "block": node["command"]}
+
+
+class ByHand(Extension):
+    """Runs that execute nothing; that belongs to the run."""
+
+    mode = "prompted"
+    options = (("run", "--prompted", "", "execute nothing: show each command, and ask what came of it"),)
+
+    def before_run(self, state: Optional[State]) -> None:
+        """Put commands as questions; what agents and tools do is done by hand."""
+        session = self.session
+        is_prompted = session.options.prompted if state is None else state.begin.get("mode") == self.mode
+        if not is_prompted:
+            return
+        nodes = {name: as_prompt(node) for name, node in session.program["nodes"].items()}
+        session.program = {**session.program, "nodes": nodes}
+        session.options.tool = []
+        for task in {"agent", "parallel"} & {*session.kinds}:
+            session.kinds[task] = type("ByHand", (session.kinds[task],), {"command_of": lambda _self, _kind: None})
+
+    def record(self, record: Record) -> Record:
+        """Say in the journal that a run executes nothing; programs that do not know such runs refuse its format."""
+        is_beginning = record.get("kind") == "begin" and self.session.options.prompted
+        return {**record, "mode": self.mode} if is_beginning else record
+
+
+KIND_OF = {"agent": "agents", "tool": "tools"}  # by how the key of a call begins
+
+
+class Mocked(Caller):
+    """Answers what would be called."""
+
+    mocks: MocksByKind
+
+    def command_of(self, name: str) -> Optional[str]:
+        """Return a command, which nobody calls; an optional tool that the file does not know has none."""
+        node = self.session.program["nodes"][self.session.state.node]
+        is_unknown = node.get("optional") and f"{name}/{node['tool']}" not in self.mocks["tools"]
+        return None if is_unknown else "mock"
+
+    def count(self, calls: Calls, due: list[int]) -> None:
+        """Record the calls that are due, if there is an answer to each."""
+        before = tally(self.session.state)
+        for name, what, _, _ in (calls[index] for index in due):
+            key = self.key(name, what)
+            self._reply(key, before[key])
+        super().count(calls, due)
+
+    def call(self, _node: Table, calls: Calls) -> list[Answered]:
+        """Answer in the order of the calls."""
+        answers, made = [], tally(self.session.state)
+        for name, what, _, given in calls:
+            key = self.key(name, what)
+            answers.append(answered_by(self._reply(key, made[key] - 1), self, name, given))
+        for (name, *_), answered in zip(calls, answers):  # noqa: B905 - Python 3.9 has no `strict`
+            self.settled(name, answered)
+        return answers
+
+    def _reply(self, key: str, number: int) -> Answered:
+        kind, _, called = key.partition(" ")
+        answered: Answered = reply_due(self.session, self.mocks, KIND_OF[kind], called, number)
+        return answered
+
+
+class MocksOfAgents(MockRuns):
+    """Mock runs of programs with agents or tools."""
+
+    mocked = {"agent": Mocked, "parallel": Mocked, "tool": Mocked}
+    options = (("run resume", "--mock", "FILE", "a mock run: agents and tools answer from this file"),)
+
+    @staticmethod
+    def suits(program: Table) -> bool:
+        """Tell whether the program calls any."""
+        return any(node["task"] in MocksOfAgents.mocked for node in program["nodes"].values())
