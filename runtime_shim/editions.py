@@ -28,11 +28,9 @@ _ENGINE = (
     *("engine.status", "engine.command_line", "engine.stepping"),
 )
 _COMMANDS = (*_ENGINE, "tasks.process", "tasks.shell", "tasks.answers", "tasks.ask", "operator.history")
-_VALUES = (
-    *("data.shared", "data.fitting", "data.inputs", "tasks.reading", "data.values"),
-    *("data.outputs", "data.secrets", "data.limits", "tasks.replies", "tasks.gate"),
-    *("operator.moving", "operator.signing"),
-)
+_INPUTS = ("data.shared", "data.fitting", "data.inputs", "tasks.reading", "data.values")
+_GATES = ("data.secrets", "data.limits", "tasks.replies", "tasks.gate")
+_VALUES = (*_INPUTS, "data.outputs", *_GATES, "operator.moving", "operator.signing")
 _CALLS = ("data.whole_files", "tasks.exchange", "tasks.prompting")
 _OPERATOR = ("operator.notices", "operator.several_runs", "operator.mocks")
 _AGENTS = (
@@ -40,7 +38,8 @@ _AGENTS = (
     *("tasks.tool", "tasks.parallel", "data.reports", "data.artifact"),
     *("operator.logs", *_OPERATOR, "operator.stand_ins"),
 )
-_CONTRACT = (
+_CONTRACT = (  # a stage has no outputs for others, and no run of a specification is moved
+    *(*_INPUTS, *_GATES, "operator.signing"),
     *(*_CALLS, "contract.step_builder", "contract.evidence", "contract.safe_paths", "contract.attempt"),
     *("contract.guardrails", "contract.validation", "contract.tool_schemas", "contract.tools", "contract.stages"),
     *("contract.timeline", "contract.records", "contract.record_files", "contract.specification"),
@@ -49,12 +48,15 @@ _CONTRACT = (
 
 _FIRST = ("operator.signing.Signing",)  # a record is signed before anything else is made of it
 _BASE = ("tasks.shell.Shell", "tasks.ask.Asks", "engine.stepping.Stepping")
-_MORE = (
+_GIVEN = (
     *("data.shared.Shared", "data.inputs.Inputs", "data.inputs.TaskInput", "data.secrets.Secrets"),
-    *("data.values.Variables", "data.values.Slots", "data.outputs.Outputs", "data.limits.Limit"),
-    *("data.limits.Pauses", "tasks.replies.Replies", "tasks.replies.Asked", "tasks.gate.OfGates"),
-    "operator.moving.Moving",
+    *("data.values.Variables", "data.values.Slots"),
 )
+_ASKED = (
+    *("data.limits.Limit", "data.limits.Pauses", "tasks.replies.Replies", "tasks.replies.Asked"),
+    "tasks.gate.OfGates",
+)
+_MORE = (*_GIVEN, "data.outputs.Outputs", *_ASKED, "operator.moving.Moving")
 _SAID = ("operator.notices.Notices", "operator.several_runs.Several")
 _LAST = ("operator.history.History",)
 _SCRIPT = ("engine.program", "engine.walk", "engine.texts", "engine.builder", "tasks.answers", "engine.script")
@@ -73,9 +75,10 @@ EDITIONS = {
         ),
     ),
     "contract": Edition(
-        (*_COMMANDS, *_VALUES, *_CONTRACT),
+        (*_COMMANDS, *_CONTRACT),
         (
-            *(*_FIRST, *_BASE, *_MORE, "tasks.prompting.KeptPrompts", "contract.specification.Placeholders"),
+            *(*_FIRST, *_BASE, *_GIVEN, *_ASKED, "tasks.prompting.KeptPrompts"),
+            "contract.specification.Placeholders",
             *("contract.specification.Specification", "contract.record_files.RecordFiles"),
             *("contract.specification.Called", "operator.mock_stages.MocksOfStages", *_SAID, *_LAST),
         ),

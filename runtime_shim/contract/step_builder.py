@@ -82,8 +82,6 @@ class StepBuilder:
         gates = self._gates(name, title, spec, said.get("gate", ""))
         stages = self._stages(name, title, spec, said)
         first, entry = next(iter(stages)), next(iter([*gates, *stages]))
-        if entry != name:
-            self.table.setdefault("jumps", {"to": {}})["to"][name] = {"go": entry}
         if "attempt" in common and spec["retries"]["backoff_seconds"]:
             stages[first].update(delay=spec["retries"]["backoff_seconds"], backoff=1)
         self._arrive(entry)
