@@ -114,8 +114,6 @@ class RunRecords:
             change(self.steps[step], RUNNING, self._now)
         return self.steps[step]
 
-    # --- Where the run comes to ------------------------------------------------------------------------------------
-
     def _come(self, name: str, condition: str, before: Optional[str] = None) -> None:
         """Come to a node from one of the step `before`; a step that is left for another one is completed (I32)."""
         self._node, step = name, self._step_of(name)
@@ -187,8 +185,6 @@ class RunRecords:
             change(about, FAILED, self._now)
             self._tell("WorkflowStepFailed", step, error=about["error"], attempts=about["attempts"])
         self._tell("WorkflowFailed", step)
-
-    # --- What a step leaves ----------------------------------------------------------------------------------------
 
     def _decide(self, node: Table, record: Record) -> None:
         """Record who let the run through a gate, or did not."""

@@ -113,9 +113,6 @@ def evidence_ids(state: State) -> set[str]:
     return {one["id"] for found in indexed for one in found["evidence"]}
 
 
-# --- The work of a step -----------------------------------------------------------------------------------------------
-
-
 def executor_of(session: Session) -> Optional[str]:
     """Return the command of the executor: that of the operator, the environment, the configuration; None for none."""
     given = session.options.executor or os.environ.get("RDC_EXECUTOR")
@@ -213,9 +210,6 @@ def by_person(stages: Stages, name: str, node: Table) -> Done:
         raise Waiting(f"to answer: {yes}   (or {no})", f"to go on:  {again}   (or {again} --executor COMMAND)")
     stages.begin_again()
     return stages.given(name, choice, "answered here")
-
-
-# --- All kinds --------------------------------------------------------------------------------------------------------
 
 
 class StepStages(Stages):

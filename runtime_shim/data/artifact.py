@@ -12,14 +12,9 @@ from runtime_shim.engine.state import State
 from runtime_shim.engine.texts import one_line
 
 SUFFIXES = {
-    "markdown": "md",
-    "json": "json",
-    "mermaid": "mmd",
-    "chartjs": "json",
-    "html_css": "html",
-    "javascript": "js",
-    "typescript": "ts",
-}
+    "markdown": "md", "json": "json", "mermaid": "mmd", "chartjs": "json", "html_css": "html",
+    "javascript": "js", "typescript": "ts",
+}  # fmt: skip
 OTHER = "txt"
 
 

@@ -15,14 +15,6 @@ from runtime_shim.engine.walk import Move
 REPORTS = "reports"
 
 
-def size_of(path: str) -> int:
-    """Return the size of a report; 0 if it is no regular file."""
-    with suppress(OSError):
-        about = os.lstat(path)
-        return about.st_size if stat.S_ISREG(about.st_mode) else 0
-    return 0
-
-
 def add_block(folder: Folder, report: str, place: int, text: str) -> None:
     """Add a block to a report at a place, unless it is there."""
     name, before, block = f"{report}.md", b"", text.encode("utf-8", "replace")
@@ -77,7 +69,8 @@ class Reports(Extension):
         date, added = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()), {}
         for report, text in self._texts(record["node"]).items():
             if text := self.session.mask(text):
-                size = size_of(os.path.join(self._folder, f"{report}.md"))
+                path = os.path.join(self._folder, f"{report}.md")
+                size = os.path.getsize(path) if os.path.isfile(path) and not os.path.islink(path) else 0
                 added[report] = (size, "\n" * bool(size) + f"## {date}\n\n{text}\n")
         return {**record, "reports": added} if added else record
 

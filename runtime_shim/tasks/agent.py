@@ -183,8 +183,7 @@ class OfAgents(Extension):
         return any(node["task"] in ("agent", "parallel") for node in program["nodes"].values())
 
 
-# --- Questions that an agent answers because the operator says so by --agent (M3): approval is not for any agent ------
-
+# An agent answers questions because the operator says so by --agent (M3): approval is not for any agent.
 CLOSING = "Answer {}. End your answer with a line that is just the reply."
 
 

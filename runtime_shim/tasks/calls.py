@@ -146,8 +146,6 @@ class Caller(Asking, Prompting):
         if session.state.condition == "ready":
             session.record({"kind": "again", "condition": "running"})
 
-    # --- A person in place of a command -----------------------------------------------------------------------------
-
     def by_hand(self, name: str, given: str) -> Done:
         """Put to a person what there is no command for: now, at the terminal, or later."""
         session = self.session
