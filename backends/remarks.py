@@ -55,7 +55,7 @@ def listed(things: Sequence[str]) -> str:
 def of_contexts(program: Program, where: str) -> Iterator[str]:
     """A sentence on what stands above prompts, if there is anything (I31)."""
     if program.contexts:
-        yield f"The outputs of earlier steps stand above a prompt as its context says: see {where}."
+        yield f"A prompt starts with the outputs of earlier steps that its `context` lists: see {where}."
 
 
 def of_placeholders(nodes: Iterable[Node], registers: Iterable[Register]) -> Iterator[str]:
@@ -66,4 +66,4 @@ def of_placeholders(nodes: Iterable[Node], registers: Iterable[Register]) -> Ite
     texts = (text for node in nodes for text in (node.title, *texts_of(node)))
     found = {item.written for text in texts for item in text.references if item.register in instances}
     if found:
-        yield f"{listed([f'`{name}`' for name in sorted(found)])} in a text is replaced by the number of the instance."
+        yield f"{listed([f'`{name}`' for name in sorted(found)])} in a text is the number of the instance."

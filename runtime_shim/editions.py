@@ -25,12 +25,15 @@ class Edition(NamedTuple):
 _ENGINE = (
     *("engine.program", "engine.walk", "engine.texts", "engine.builder", "engine.journal", "engine.signals"),
     *("engine.private", "engine.state", "engine.display", "engine.lifecycle", "engine.telling", "engine.session"),
-    *("engine.status", "engine.command_line", "engine.stepping"),
+    *("engine.status", "engine.subcommands"),
 )
-_COMMANDS = (*_ENGINE, "tasks.process", "tasks.shell", "tasks.answers", "tasks.ask", "operator.history")
-_INPUTS = ("data.shared", "data.fitting", "data.inputs", "tasks.reading", "data.values")
-_GATES = ("data.secrets", "data.limits", "tasks.replies", "tasks.gate")
-_VALUES = (*_INPUTS, "data.outputs", *_GATES, "operator.moving", "operator.signing")
+_TASKS = ("tasks.process", "tasks.shell", "tasks.answers", "tasks.ask")
+_COMMANDS = (*_ENGINE, *_TASKS, "operator.history", "engine.command_line")
+_GIVEN = (
+    *("data.shared", "data.fitting", "tasks.terminal", "data.inputs", "tasks.reading", "data.values"),
+    *("data.secrets", "data.limits", "tasks.replies", "tasks.gate", "operator.signing"),
+)
+_VALUES = (*_GIVEN, "operator.moving")
 _CALLS = ("data.whole_files", "tasks.exchange", "tasks.prompting")
 _OPERATOR = ("operator.notices", "operator.several_runs", "operator.mocks")
 _AGENTS = (
@@ -38,8 +41,7 @@ _AGENTS = (
     *("tasks.tool", "tasks.parallel", "data.reports", "data.artifact"),
     *("operator.logs", *_OPERATOR, "operator.stand_ins"),
 )
-_CONTRACT = (  # a stage has no outputs for others, and no run of a specification is moved
-    *(*_INPUTS, *_GATES, "operator.signing"),
+_CONTRACT = (
     *(*_CALLS, "contract.step_builder", "contract.evidence", "contract.safe_paths", "contract.attempt"),
     *("contract.guardrails", "contract.validation", "contract.tool_schemas", "contract.tools", "contract.stages"),
     *("contract.timeline", "contract.records", "contract.record_files", "contract.specification"),
@@ -47,40 +49,34 @@ _CONTRACT = (  # a stage has no outputs for others, and no run of a specificatio
 )
 
 _FIRST = ("operator.signing.Signing",)  # a record is signed before anything else is made of it
-_BASE = ("tasks.shell.Shell", "tasks.ask.Asks", "engine.stepping.Stepping")
-_GIVEN = (
-    *("data.shared.Shared", "data.inputs.Inputs", "data.inputs.TaskInput", "data.secrets.Secrets"),
-    *("data.values.Variables", "data.values.Slots"),
+_BASE = ("tasks.ask.Tasks",)
+_MORE = (
+    *("data.shared.Shared", "data.inputs.Inputs", "data.secrets.Secrets", "data.values.Values"),
+    *("data.limits.Limits", "tasks.replies.Replies", "tasks.gate.OfGates"),
 )
-_ASKED = (
-    *("data.limits.Limit", "data.limits.Pauses", "tasks.replies.Replies", "tasks.replies.Asked"),
-    "tasks.gate.OfGates",
-)
-_MORE = (*_GIVEN, "data.outputs.Outputs", *_ASKED, "operator.moving.Moving")
+_MOVED = ("operator.moving.Moving",)  # no run of a specification is moved
 _SAID = ("operator.notices.Notices", "operator.several_runs.Several")
-_LAST = ("operator.history.History",)
 _SCRIPT = ("engine.program", "engine.walk", "engine.texts", "engine.builder", "tasks.answers", "engine.script")
 EDITIONS = {
     "script": Edition(_SCRIPT, ()),
-    "commands": Edition(_COMMANDS, (*_BASE, *_LAST)),
-    "values": Edition((*_COMMANDS, *_VALUES), (*_FIRST, *_BASE, *_MORE, *_LAST)),
+    "commands": Edition(_COMMANDS, _BASE),
+    "values": Edition((*_COMMANDS, *_VALUES), (*_FIRST, *_BASE, *_MORE, *_MOVED)),
     "agents": Edition(
         (*_COMMANDS, *_VALUES, *_AGENTS),
         (
-            *(*_FIRST, *_BASE, *_MORE, "tasks.agent.Contexts", "data.settings.Settings", "tasks.calls.Budget"),
-            *("tasks.prompting.KeptPrompts", "tasks.agent.OfPrompts", "tasks.agent.OfAgents", "tasks.tool.OfTools"),
-            *("tasks.parallel.OfParallels", "data.reports.Reports", "data.artifact.Artifact"),
+            *(*_FIRST, *_BASE, *_MORE, *_MOVED, "tasks.agent.Contexts", "data.settings.Settings"),
+            *("tasks.calls.Budget", "tasks.prompting.KeptPrompts", "tasks.agent.OfPrompts", "tasks.agent.OfAgents"),
+            *("tasks.tool.OfTools", "tasks.parallel.OfParallels", "data.reports.Reports", "data.artifact.Artifact"),
             *("data.artifact.Produced", "data.settings.Breaks", "data.settings.MostSteps"),
-            *("operator.stand_ins.MocksOfAgents", "operator.stand_ins.ByHand", "operator.logs.Logs", *_SAID, *_LAST),
+            *("operator.stand_ins.MocksOfAgents", "operator.stand_ins.ByHand", "operator.logs.Logs", *_SAID),
         ),
     ),
     "contract": Edition(
-        (*_COMMANDS, *_CONTRACT),
+        (*_COMMANDS, *_GIVEN, *_CONTRACT),
         (
-            *(*_FIRST, *_BASE, *_GIVEN, *_ASKED, "tasks.prompting.KeptPrompts"),
-            "contract.specification.Placeholders",
+            *(*_FIRST, *_BASE, *_MORE, "tasks.prompting.KeptPrompts", "contract.specification.Placeholders"),
             *("contract.specification.Specification", "contract.record_files.RecordFiles"),
-            *("contract.specification.Called", "operator.mock_stages.MocksOfStages", *_SAID, *_LAST),
+            *("contract.specification.Called", "operator.mock_stages.MocksOfStages", *_SAID),
         ),
     ),
 }

@@ -44,7 +44,7 @@ class Sheet:
         for included in others:
             yield f"It includes {included}."
         if self.command:
-            yield "To prove this file, run `rdc verify FILE`. It was written by"
+            yield "`rdc verify FILE` proves this file. The command:"
             yield f"  {shown(self.command)}"
 
 

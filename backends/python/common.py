@@ -48,13 +48,13 @@ def _shared(table: Table, known: Table) -> Table:
 def explained(table: Table, found: Table) -> Iterator[str]:
     """Sentences on what steps do not say for themselves, which `found` is the table without."""
     if "placeholders" in found:
-        yield "The `placeholders` of `about` are those of each text that has them."
+        yield "The `placeholders` of `about` apply to each text that contains them."
     if len(found["registers"]) == len(table["registers"]):
         return
     kinds = [f"`{kind}`" for kind in ("inputs", "outputs") if found.get(kind)]
-    yield f"{listed(kinds)} are variables of each command, and stand in texts as `{{{{NAME}}}}`."
+    yield f"{listed(kinds)} are environment variables of each command; texts contain them as `{{{{NAME}}}}`."
     if "outputs" in found:
-        yield "Each command may give all of the `outputs`, in the file that RDC_OUTPUT names."
+        yield "Each command can set all `outputs`, in the file $RDC_OUTPUT."
 
 
 def _inputs(table: Table) -> list[str]:

@@ -119,7 +119,6 @@ class RecordFiles(Extension):
     }
     options = (
         ("run resume answer approve timeline outputs status", "--run-dir", "DIR", "the records of the run"),
-        ("timeline outputs", "--state-dir", "DIR", "where the state is kept"),
         ("timeline", "--markdown", "", "as a table in Markdown"),
         ("outputs", "--to", "DIR", "the folder to copy to"),
         ("outputs", "--from", "DIR", "the folder to bring back from what is not there"),

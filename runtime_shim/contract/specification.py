@@ -17,7 +17,6 @@ from runtime_shim.engine.state import State
 from runtime_shim.engine.texts import one_line
 from runtime_shim.engine.walk import follow
 from runtime_shim.operator.signing import user
-from runtime_shim.tasks.ask import how_again
 from runtime_shim.tasks.prompting import pairs
 
 
@@ -109,7 +108,7 @@ class Specification(Extension):
         last = state.finished[-1:]
         before: Table = session.program["nodes"].get(last[0]["node"], {}) if last else {}
         # A `step` that follows the one before it does not resume the run (B15).
-        self._resumes = only is None or (before.get("task") == "stage" and before["step"] in only)
+        self._resumes = only is None or (before.get("task") == "stage" and last[0]["node"] in only)
         if state.condition == "stop":
             if not session.is_same(state) and not session.options.adopt:
                 raise session.of_another_version(state)
@@ -126,8 +125,17 @@ class Specification(Extension):
 
     def end(self) -> None:
         """Say how a run goes on that has failed."""
-        if self.session.state.condition == "stop":
-            self.session.display.rule(f"to {how_again(self.session)}")
+        for what, command in self.again(self.session.state):
+            self.session.display.rule(f"{what}: {command}")
+
+    def again(self, state: State) -> list[tuple[str, str]]:
+        """Return the command that tries a failed step again, or asks for an approval again."""
+        if state.condition != "stop":
+            return []
+        is_rejected = state.finished[-1]["outcome"] == "rejected"
+        adopt = ["--adopt"][self.session.is_same(state) :]
+        what = "to ask for this approval again" if is_rejected else "to try again"
+        return [(what, self.session.call("resume", *adopt))]
 
     def facts(self, state: State) -> Table:
         """Return the steps for the status, as the records have them."""

@@ -207,7 +207,7 @@ def by_person(stages: Stages, name: str, node: Table) -> Done:
     if choice is None:
         again = session.call("resume")
         yes, no = (session.call("answer", name, word) for word in BINARY)
-        raise Waiting(f"to answer: {yes}   (or {no})", f"to go on:  {again}   (or {again} --executor COMMAND)")
+        raise Waiting(f"to answer: {yes}   (or {no})", f"to continue: {again}   (or {again} --executor COMMAND)")
     stages.begin_again()
     return stages.given(name, choice, "answered here")
 

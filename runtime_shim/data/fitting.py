@@ -1,4 +1,4 @@
-"""Whether the value of an input fits what was declared: one rule for every target and the compiler (I8)."""
+"""Whether a string is one that a run keeps, and fits its input: one rule for every target and the compiler (I8)."""
 
 import json
 import re
@@ -8,6 +8,7 @@ from typing import Optional
 
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 TOO_SLOW = "matching it takes too long"
+LONGEST_TEXT = 1 << 20  # bytes
 LONGEST_MATCH = 2  # seconds
 MOST_TRIES = 10**6  # of characters: what takes no longer than a process needs to begin
 MATCH = """
@@ -20,10 +21,17 @@ print(getattr(re, function)(pattern, value, flags) is not None)
 """
 
 
+def unkept(text: str, most: int = LONGEST_TEXT) -> str:
+    """Return why a run does not keep a string, in words that follow its name; "" if it does."""
+    if len(text.encode("utf-8", "surrogatepass")) > most:
+        return f"is longer than {most:,} bytes"
+    return "is not UTF-8" if re.search("[\ud800-\udfff]", text) else ""
+
+
 def unfit(value: str, kind: str, options: Sequence[str] = (), pattern: Optional[str] = None) -> str:
     """Return what is wrong with a value of an input of some type, in words; "" if nothing is."""
-    if "\0" in value:
-        return "it holds a NUL character"
+    if problem := "holds a NUL character" if "\0" in value else unkept(value):
+        return f"it {problem}"
     if kind == "number" and not NUMBER.fullmatch(value):
         return "it is not a decimal number"
     if kind == "boolean" and value not in ("true", "false"):

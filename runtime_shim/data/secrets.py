@@ -10,36 +10,27 @@ from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.state import State
-from runtime_shim.engine.walk import Registers
 
-MASK = "***"
 # What holds texts, of a record.
 MASKED = ("title", "message", "how", "answer", "by", "note", "registers", "changed", "found")
 DOING = ("run", "resume")  # the subcommands that may call something
-AROUND_SECRETS = " \t\n\v\f\r"
+AROUND_SECRETS = " \t\n\v\f\r"  # commands print a secret without that too
 SHORTEST = 4  # characters; what is shorter stands in too many words
 CODES = re.compile(r"\\u[0-9a-f]{4}")
 HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}  # as writers of JSON for pages escape them
 
 
 def secret_value(name: str) -> str:
-    """Return the value of a secret without what stands around it: commands print it without that too."""
+    """Return the value of a secret without what stands around it."""
     return os.environ.get(name, "").strip(AROUND_SECRETS)
-
-
-def unhidden(names: Iterable[str]) -> list[str]:
-    """Return which secrets have values that cannot be hidden."""
-    return [name for name in names if 0 < len(secret_value(name)) < SHORTEST]
 
 
 def hidden_parts(names: Iterable[str]) -> Optional[re.Pattern[str]]:
     """Return the pattern of values, of their lines, and of both as they stand in JSON, the longest first."""
-    found: set[str] = set()
-    for value in map(secret_value, names):
-        for part in {value, *(line.strip(AROUND_SECRETS) for line in value.split("\n"))}:
-            found.update(_written(part) if len(part) >= SHORTEST else ())
-    parts = map(re.escape, sorted(found, key=len, reverse=True))
-    return re.compile("|".join(parts)) if found else None
+    values = [secret_value(name) for name in names]
+    lines = (line.strip(AROUND_SECRETS) for value in values for line in value.split("\n"))
+    found = {each for part in (*values, *lines) if len(part) >= SHORTEST for each in _written(part)}
+    return re.compile("|".join(map(re.escape, sorted(found, key=len, reverse=True)))) if found else None
 
 
 def _written(part: str) -> set[str]:
@@ -65,33 +56,23 @@ class Secrets(Extension):
         """Tell whether the program has secrets, or its caller may name some."""
         return "secrets" in program or "contract" in program
 
-    def _names(self) -> list[str]:
-        return [*self.session.program.get("secrets", ()), *os.environ.get("RDC_SECRETS", "").split()]
-
-    def registers(self) -> Registers:
-        """Refuse to begin where secrets are missing."""
-        self.open()
-        return {}
-
     def before_run(self, _state: Optional[State]) -> None:
-        """Take the values."""
-        self._pattern = hidden_parts(self._names())
-
-    def open(self) -> None:
-        """Refuse to call anything where secrets are missing or cannot be hidden, with all their names."""
-        options = self.session.options
+        """Take the values; refuse to call anything where secrets are missing or cannot be hidden, with their names."""
+        options, needed = self.session.options, self.session.program.get("secrets", [])
+        names = [*needed, *os.environ.get("RDC_SECRETS", "").split()]
+        self._pattern = hidden_parts(names)
         if options.command not in DOING or options.dry_run:
             return
-        again = f"then {options.command} again"
-        if missing := [name for name in self.session.program.get("secrets", ()) if not secret_value(name)]:
-            raise RefusedError(f"secrets are missing: {', '.join(missing)}; set these environment variables, {again}")
-        if short := unhidden(self._names()):
-            told = f"secrets cannot be hidden: {', '.join(short)}"
-            raise RefusedError(f"{told}; set environment variables of at least four characters, {again}")
+        missing = [name for name in needed if not secret_value(name)]
+        short = [name for name in names if 0 < len(secret_value(name)) < SHORTEST]
+        for wrong, how in ((missing, "are missing"), (short, "cannot be hidden")):
+            if wrong:
+                remedy = "set these environment variables to at least four characters"
+                raise RefusedError(f"secrets {how}: {', '.join(wrong)}; {remedy}, then {options.command} again")
 
     def mask(self, text: str) -> str:
         """Return a text without them."""
-        return self._pattern.sub(MASK, text) if self._pattern else text
+        return self._pattern.sub("***", text) if self._pattern else text
 
     def record(self, record: Record) -> Record:
         """Return a record or an event without them."""

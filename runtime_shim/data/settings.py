@@ -14,6 +14,7 @@ from runtime_shim.engine.walk import Move
 
 TIME_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 LONGEST_TIME = 10**9  # seconds
+UNANSWERED = ("fail", "failed", "invalid", "ambiguous")  # outcomes of calls without an answer that counts
 
 
 def seconds_of(option: str, given: str) -> int:
@@ -98,6 +99,16 @@ class Settings(OfMore):
         given = agreed(self.session.state).get("given", ())
         return f"   (with {', '.join(given)}, as before)" if given else ""
 
+    def again(self, state: State) -> list[tuple[str, str]]:
+        """Return the command that calls an agent or tool again which ended a run by STOP."""
+        session, nodes = self.session, self.session.program["nodes"]
+        is_at_end = state.condition == "stop" and nodes.get(state.node, {}).get("task") == "end"
+        if not is_at_end or not session.is_same(state):  # `goto` refuses these
+            return []
+        last = [one["node"] for one in state.finished[-1:] if one["outcome"] in UNANSWERED]
+        called = [step for step in last if nodes[step]["task"] in ("agent", "tool", "parallel")]
+        return [("to call it again", f"{session.call('goto', step)} && {session.call('resume')}") for step in called]
+
     def waits(self) -> None:
         """Record since when a run waits."""
         state = self.session.state
@@ -144,7 +155,7 @@ class Breaks(OfMore):
         """Wait, once that is recorded."""
         session = self.session
         if session.options.command in ("run", "resume") and session.state.finished[-1].get("paused"):
-            raise Waiting(f"to go on: {session.call('resume')}")
+            raise Waiting(f"to continue: {session.call('resume')}")
 
 
 def is_in(program: Table, name: str, place: str) -> bool:

@@ -1,17 +1,25 @@
-"""Texts that a run keeps (I5, I17, I19): as variables of commands (I7, I25), and from the file of RDC_OUTPUT (I9)."""
+"""Strings that a run keeps (I5, I17, I19): variables of what it calls (I7, I25), outputs of commands (I9)."""
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Optional
 
+from runtime_shim.data.fitting import unkept
 from runtime_shim.engine.lifecycle import Done, Extension, Perform
-from runtime_shim.engine.program import Table
+from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State
 from runtime_shim.engine.texts import words_of
 from runtime_shim.engine.walk import VERBS, Registers, Verbs
 from runtime_shim.tasks.reading import extracted
+from runtime_shim.tasks.shell import Commands
 
+LARGEST_VARIABLE = 65_536  # bytes
+LARGEST_OUTPUT = 16 * 1024 * 1024  # bytes
+PAIR = re.compile(r"(.*?)(=|<<(?=.))(.*)")
 Slot = Optional[str]
 
 
@@ -26,77 +34,38 @@ def keeping(text: str, values: Mapping[str, str]) -> Verbs:
     return {**VERBS, "keep": keep}
 
 
-class Slots(Extension):
-    """What a journal and a status know of the texts that a run keeps."""
-
-    @staticmethod
-    def suits(program: Table) -> bool:
-        """Tell whether the program keeps any."""
-        return any(not isinstance(value, int) for value in program["registers"].values())
-
-    def told(self, done: Done, text: str) -> Done:
-        """Return an outcome with its text."""
-        return done._replace(verbs=keeping(text, {}))
-
-    def facts(self, state: State) -> Table:
-        """Return the slots of a run as its status tells them."""
-        return {"slots": {name: value for name, value in state.registers.items() if not isinstance(value, int)}}
+def unfit_variable(value: str) -> str:
+    """Return why no environment variable can have a value, in words that follow its name; "" if one can."""
+    return "has a NUL character" if "\0" in value else unkept(value, LARGEST_VARIABLE)
 
 
-LARGEST_VARIABLE = 65_536  # bytes
-LARGEST_OUTPUT = 16 * 1024 * 1024  # bytes
-
-
-class UnfitError(ValueError):
-    """A value that no environment variable can have, or a file of values that is malformed."""
-
-
-def check_value(name: str, value: str) -> None:
-    """Refuse a value that no environment variable can have."""
-    if "\0" in value:
-        raise UnfitError(f"{name} has a NUL character, which no environment variable can have")
-    if len(value.encode("utf-8", "surrogatepass")) > LARGEST_VARIABLE:
-        raise UnfitError(f"{name} is longer than {LARGEST_VARIABLE:,} bytes")
-
-
-def texts_of(node: Table, registers: Registers) -> dict[str, str]:
-    """Return the environment variables that slots give a step; one that is unset gives none."""
-    places = node.get("texts", {}).items()
-    return {variable: registers[slot] for variable, slot in places if registers[slot] is not None}
+def until(word: str, lines: Iterator[tuple[int, str]]) -> Optional[str]:
+    """Return the lines up to one that is just this word; None if there is none."""
+    inner: list[str] = []
+    for _, line in lines:
+        if line == word:
+            return "\n".join(inner)
+        inner.append(line)
+    return None
 
 
 def read_output(content: bytes, names: Iterable[str]) -> dict[str, str]:
-    """Read `NAME=value` and `NAME<<WORD` lines, and refuse all of them where one is not as it should be."""
-    try:
-        text = content.decode()
-    except UnicodeDecodeError:
-        raise UnfitError("it is not UTF-8") from None
-    lines = enumerate(text.removesuffix("\n").split("\n"), start=1)
+    """Read `NAME=value` and `NAME<<WORD` lines. Raises ValueError where one is not as it should be."""
+    lines = enumerate(content.decode().removesuffix("\n").split("\n"), start=1)
     known, found = set(names), {}
     for number, line in lines if content else ():
-        name, value = _pair(number, line, lines)
+        pair = PAIR.fullmatch(line)
+        if pair is None:
+            raise ValueError(f"line {number}: neither NAME=value nor NAME<<WORD")
+        name, value = pair[1], until(pair[3], lines) if pair[2] == "<<" else pair[3]
+        if value is None:
+            raise ValueError(f"line {number}: {pair[3]} does not follow")
         if name not in known:
-            raise UnfitError(f"line {number}: no output of this name is declared")
-        check_value(f"line {number}: {name}", value)
+            raise ValueError(f"line {number}: no output of this name is declared")
+        if problem := unfit_variable(value):
+            raise ValueError(f"line {number}: {name} {problem}")
         found[name] = value
     return found
-
-
-def _pair(number: int, line: str, lines: Iterator[tuple[int, str]]) -> tuple[str, str]:
-    name, equals, value = line.partition("=")
-    other, opens, word = line.partition("<<")
-    if opens and len(other) < len(name):
-        if not word:
-            raise UnfitError(f"line {number}: no word after <<")
-        inner: list[str] = []
-        for _, text in lines:
-            if text == word:
-                return other, "\n".join(inner)
-            inner.append(text)
-        raise UnfitError(f"line {number}: {word} does not follow")
-    if not equals:
-        raise UnfitError(f"line {number}: neither NAME=value nor NAME<<WORD")
-    return name, value
 
 
 def read_regular(path: str) -> bytes:
@@ -107,37 +76,100 @@ def read_regular(path: str) -> bytes:
         return b""
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise UnfitError("it is not a regular file")
+            raise ValueError("it is not a regular file")
         content = file.read(LARGEST_OUTPUT + 1)
     if len(content) > LARGEST_OUTPUT:
-        raise UnfitError(f"it is larger than {LARGEST_OUTPUT:,} bytes")
+        raise ValueError(f"it is larger than {LARGEST_OUTPUT:,} bytes")
     return content
 
 
-def no_answer(node: Table) -> str:
-    """Return the word of a step that could not be done."""
-    return "failed" if "failed" in words_of(node) else "fail"
+class ValuedCommands(Commands):
+    """Runs shell steps, some of which give outputs."""
+
+    def perform(self, name: str, node: Table) -> Done:
+        """Run the command of a step and read its outputs; where they are malformed it fails, and has none."""
+        if "outputs" not in node:
+            return super().perform(name, node)
+        try:
+            with suppress(FileNotFoundError):
+                os.unlink(self._file)  # a command may have put a link there
+            os.close(self.session.store.within.open("output", os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        except OSError as error:
+            self.session.rest()
+            raise RefusedError(f"{self._file}: {error.strerror}") from None
+        try:
+            done = super().perform(name, node)
+            values = read_output(read_regular(self._file), node["outputs"])
+        except (ValueError, OSError) as error:
+            return Done("fail", f"the file of RDC_OUTPUT is refused: {getattr(error, 'strerror', error)}")
+        finally:
+            with suppress(OSError):
+                os.unlink(self._file)
+        return done._replace(verbs=keeping("", values))
+
+    @property
+    def _file(self) -> str:
+        return os.path.join(self.session.store.folder, "output")
+
+    def environment(self, node: Table, **more: str) -> dict[bytes, bytes]:
+        """Add RDC_OUTPUT where outputs are kept."""
+        return super().environment(node, **more, **({"RDC_OUTPUT": self._file} if "outputs" in node else {}))
+
+    def assumed(self, name: str, word: str) -> Done:
+        """Take the word and the outputs that were given for what came of a step (I16)."""
+        return super().assumed(name, word)._replace(verbs=keeping("", values_given(self.session, name)))
 
 
-class Variables(Extension):
-    """Environment variables of what steps call: slots, and fixed strings."""
+def values_given(session: Session, name: str) -> dict[str, str]:
+    """Return the outputs of a step that the options give."""
+    values: dict[str, str] = {}
+    for given in session.options.value:
+        key, equals, value = given.partition("=")
+        if not equals or key not in session.program["nodes"][name].get("outputs", ()):
+            raise RefusedError(f"--value {given}: expected NAME=VALUE with a name that {name} keeps")
+        if problem := unfit_variable(value):
+            raise RefusedError(f"--value {key} {problem}")
+        values[key] = value
+    return values
+
+
+class Values(Extension):
+    """Strings that a run keeps, and gives to what it calls."""
+
+    options = (("run resume", "--value", "NAME=VALUE...", "an output of the interrupted command, with --assume"),)
+    performers = {"shell": ValuedCommands}
 
     @staticmethod
     def suits(program: Table) -> bool:
-        """Tell whether a step has such variables."""
-        return any("texts" in node or "env" in node for node in program["nodes"].values())
+        """Tell whether the program keeps any, or gives fixed ones."""
+        registers, nodes = program["registers"].values(), program["nodes"].values()
+        return any(not isinstance(value, int) for value in registers) or any("env" in node for node in nodes)
+
+    def prepare(self) -> None:
+        """Refuse outputs of an interrupted command whose outcome is not given."""
+        options = self.session.options
+        if options.value and not options.assume and options.command != "answer":
+            raise RefusedError("--value goes with --assume WORD")
+
+    def told(self, done: Done, text: str) -> Done:
+        """Return an outcome with its text."""
+        return done._replace(verbs=keeping(text, {}))
+
+    def facts(self, state: State) -> Table:
+        """Return the strings that a run keeps, for its status."""
+        return {"slots": {name: value for name, value in state.registers.items() if not isinstance(value, int)}}
 
     def variables(self, node: Table, registers: Registers) -> dict[str, str]:
-        """Return the variables of a step."""
-        return {**node.get("env", {}), **texts_of(node, registers)}
+        """Return the environment variables of what a step calls; a string that is unset gives none."""
+        places = node.get("texts", {}).items()
+        found = {name: registers[slot] for name, slot in places if registers[slot] is not None}
+        return {**node.get("env", {}), **found}
 
     def before_step(self, name: str) -> Optional[Perform]:
         """Fail a step whose variables do not fit into an environment, instead of beginning it."""
         node = self.session.program["nodes"][name]
-        for variable, value in texts_of(node, self.session.state.registers).items():
-            try:
-                check_value(variable, value)
-            except UnfitError as error:
-                failed = Done(no_answer(node), str(error))
+        for variable, value in self.variables(node, self.session.state.registers).items():
+            if problem := unfit_variable(value):
+                failed = Done("failed" if "failed" in words_of(node) else "fail", f"{variable} {problem}")
                 return lambda _name, _node: failed
         return None

@@ -59,7 +59,7 @@ class Builder:
         if "times" in edge:
             edge.update({"if": [[counter, "<", edge.pop("times")]], "do": [[counter, "+", 1]]})
         elif counter:  # who leaves and comes back has all attempts again
-            edge["do"] = [*edge["do"], [counter, "=", 0]]
+            edge["do"].append([counter, "=", 0])
         if "end" in edge:
             edge["go"] = self._end(name, edge, edge.pop("end"))
         return {key: value for key, value in edge.items() if value or key == "says"}
@@ -113,7 +113,7 @@ def built(document: Callable[..., None], extensions: Sequence["type[Extension]"]
     """
     words = document.__code__.co_varnames[: document.__code__.co_argcount]
     makers = [extension.builder for extension in extensions if extension.builder]
-    builder = next((make() for make in makers if all(hasattr(make, word) for word in words)), None) or Builder()
+    builder = next((make for make in makers if all(hasattr(make, word) for word in words)), Builder)()
     document(*(getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words))
     table: Table = builder.table
     for extension in extensions:

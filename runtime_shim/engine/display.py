@@ -65,26 +65,36 @@ class Display:
         self.line("rdc: " + clean(text).replace("\n", "?"))
 
 
-def question(display: Display, signals: Signals, text: str, choices: str) -> Optional[str]:
-    """Ask for one of the choices; None means that nobody answers."""
-    known = {word[:length]: word for word in choices.split("/") for length in (1, len(word))}
-    if choices in ("pass/fail", "yes/no"):
-        known = {word[:length]: MEANINGS[word] for word in MEANINGS for length in (1, len(word))}
-    with suppress(OSError, ValueError, termios.error):  # what was typed before the question was not meant for it
+def forget_typed() -> None:
+    """Throw away what was typed before a question: it was not meant for it."""
+    with suppress(OSError, ValueError, termios.error):
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-    prompt, word, typed = f"{text} [{choices}] ", None, " "
+
+
+def typed(display: Display, signals: Signals, prompt: str) -> str:
+    """Return the line that a person types after a prompt; "" where nothing more comes."""
     before = signal.signal(signal.SIGCONT, lambda _number, _frame: display.line(prompt, end=""))  # after Ctrl-Z
     try:
-        while typed and not word:
-            display.line(prompt, end="")
-            with signals.listening():
-                typed = os.read(sys.stdin.fileno(), 4096).decode(errors="replace")
-            word = known.get(typed.strip().lower())
-            if not word:
-                display.line(f"Please type {choices.replace('/', ' or ')}." if typed else "")
+        display.line(prompt, end="")
+        with signals.listening():
+            return os.read(sys.stdin.fileno(), 65536).decode(errors="surrogateescape")
     except Interrupted:  # the key has been echoed where the answer was due
         display.line()
         raise
     finally:
         signal.signal(signal.SIGCONT, before)
+
+
+def question(display: Display, signals: Signals, text: str, choices: str) -> Optional[str]:
+    """Ask for one of the choices; None means that nobody answers."""
+    known = {word[:length]: word for word in choices.split("/") for length in (1, len(word))}
+    if choices in ("pass/fail", "yes/no"):
+        known = {word[:length]: MEANINGS[word] for word in MEANINGS for length in (1, len(word))}
+    forget_typed()
+    line, word = " ", None
+    while line and not word:
+        line = typed(display, signals, f"{text} [{choices}] ")
+        word = known.get(line.strip().lower())
+        if not word:
+            display.line(f"Please type {choices.replace('/', ' or ')}." if line else "")
     return word

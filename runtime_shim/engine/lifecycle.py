@@ -89,7 +89,8 @@ class Performer:
 
 
 Subcommands = dict[str, tuple[str, Callable[[Any], int]]]
-Options = tuple[tuple[str, str, str, str], ...]
+Option = tuple[str, str, str, str]
+Options = tuple[Option, ...]
 Performers = dict[str, type[Performer]]
 
 
@@ -160,10 +161,6 @@ class Extension:
         def after_step(self, move: Move) -> None:
             """Show something of the transition to the next step."""
 
-        def halt(self) -> str:
-            """Return what is said where the call ends here, "" if it goes on."""
-            return ""
-
         def end(self) -> None:
             """Do what is due where a run has ended."""
 
@@ -211,12 +208,8 @@ class Extension:
             """Return what stands below a step in the status; above all of them for None."""
             return []
 
-        def answers(self, _node: Table, _name: str) -> list[str]:
-            """Return the commands that answer a step which waits."""
-            return []
-
-        def again(self, _facts: Table) -> list[str]:
-            """Return the commands that do a step again which ended the run."""
+        def again(self, _state: State) -> list[tuple[str, str]]:
+            """Return what does a step again which ended the run, and the command for it."""
             return []
 
         def answers_in(self, _text: str, _nodes: dict[str, Table]) -> Any:  # noqa: ANN401 (answers, and what is wrong with some)

@@ -1,4 +1,4 @@
-"""A run without a journal: it begins at the first step, goes on to the end, and keeps nothing (rule 2)."""
+"""A run without a journal: it starts at the first step, continues to the end, and keeps nothing (rule 2)."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ from contextlib import suppress
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_STOP, RefusedError, Table
 from runtime_shim.engine.texts import MEANINGS, clean, one_line, word_of
 from runtime_shim.engine.walk import Registers, advance, filled, follow, variables_of
-from runtime_shim.tasks.answers import LARGEST, checked_answers, read_lines, read_text, take_answer
+from runtime_shim.tasks.answers import LARGEST, read_answers, read_text, take_answer
 
 HELP = "Keeps nothing. Compiled without `-O runtime=script`, it resumes."
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -22,13 +22,13 @@ def say(text: str, end: str = "\n") -> None:
 
 
 class Script:
-    """One run: the steps that have been done are known to its counters alone."""
+    """One run: only its counters know which steps were done."""
 
     registers: Registers
 
     def __init__(self, program: Table, answers: str) -> None:
         self.program, self.nodes = program, program["nodes"]
-        self.answers = checked_answers(answers, read_lines(read_text(answers, LARGEST), self.nodes) if answers else ())
+        self.answers = read_answers(answers, read_text(answers, LARGEST), self.nodes) if answers else []
         self.registers, self.child, self.is_stopped, self.group = dict(program["registers"]), 0, False, ""
         self.is_interactive, self.run_id = os.isatty(0), f"script-{os.urandom(4).hex()}"
 

@@ -35,7 +35,7 @@ class Session(Telling):
     """One call of a program: what the operator wants, the state that is kept, and the run that it is about."""
 
     signals: Signals
-    answers: Any = None
+    answers: Any = ("", ())  # the digest of the file of answers, and what is left of it
 
     def __init__(
         self,
@@ -164,8 +164,10 @@ class Session(Telling):
         """Be about a run, a new one if none is given; signals are held back from here on."""
         for prepare in self.at("before_run"):
             prepare(state)
-        self.state, self.signals = state or State(self._first_record()), Signals()
+        self.signals = Signals()
         self.display.gives_up = self.signals.has_come
+        with self.signals.listening():  # a person is asked for inputs
+            self.state = state or State(self._first_record())
         tasks = {name: self.program["nodes"][name]["task"] for name in self.places}
         performers = {task: self.kinds[task](self) for task in sorted(set(tasks.values()))}
         self.performers: dict[str, Performer] = {name: performers[task] for name, task in tasks.items()}
@@ -193,12 +195,16 @@ class Session(Telling):
         found: Record = self.through("record", record)
         return found
 
+    def is_over(self, name: str) -> bool:
+        """Tell whether a call ends at a step: it is for another call, which names it (rule 1)."""
+        return self.options.only is not None and name not in self.options.only
+
     def stand(self, move: Move, before: Optional[State] = None, begins: bool = True) -> Record:
         """Say what a run does where it moved."""
         node = self.program["nodes"][move.node]
         if node["task"] == "end":
             return {"condition": node["result"], "message": self.filled(node, "message", move.registers)}
-        stand: Record = {"condition": "running" if begins else "ready"}
+        stand: Record = {"condition": "running" if begins and not self.is_over(move.node) else "ready"}
         if not self.kinds[node["task"]].recovers:
             stand["condition"] = "waiting"
         found: Record = self.through("stand", stand, move, before)
@@ -243,8 +249,9 @@ class Session(Telling):
             if resumed and state.condition == "running":
                 self._take_up(state.node)
             while state.condition not in ENDED:
-                for said in filter(None, (halts() for halts in self.at("halt"))):
-                    self.display.rule(said)
+                if self.is_over(state.node):
+                    step = f"step {' '.join(self.options.PLACE)} is completed"
+                    self.display.rule(step if self.options.PLACE else f"run {state.begin['run']} is open")
                     return EXIT_COMPLETE
                 self._do_next(state.node)
         except Waiting as reason:
@@ -252,7 +259,7 @@ class Session(Telling):
                 look()
             return self._leave("waiting", EXIT_WAITING, *reason.args)
         except Interrupted:
-            return self._leave("interrupted", EXIT_INTERRUPTED, f"to go on: {self.call('resume')}")
+            return self._leave("interrupted", EXIT_INTERRUPTED, f"to continue: {self.call('resume')}")
         return self._finish()
 
     def _finish(self) -> int:

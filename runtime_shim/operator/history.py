@@ -6,36 +6,34 @@ import time
 from collections.abc import Collection
 
 from runtime_shim.engine.journal import read_journal
-from runtime_shim.engine.lifecycle import Extension
+from runtime_shim.engine.private import refuse_links
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import ENDED, State, replay
+from runtime_shim.engine.status import condition_of
 from runtime_shim.engine.texts import one_line
 
-ARCHIVED = re.compile(r"((run-)?[0-9T]{14,15}Z?-[0-9a-f]{8}|damaged-[0-9]{8}T[0-9]{6}Z|empty)(-2)*")  # a run's name
+ARCHIVED = re.compile(r"([0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}|damaged-[0-9]{8}T[0-9]{6}Z|empty)(-2)*")  # a run's name
 HOURS = {"h": 1, "d": 24, "w": 7 * 24}
 
 
 def archived(session: Session) -> list[tuple[float, str]]:
     """Return when archived runs were written to for the last time and their journals, the newest first."""
     folder = os.path.join(session.store.directory, "history")
-    if os.path.islink(folder):
-        raise RefusedError(f"{folder} is a link: name the state directory that it belongs to with --state-dir")
+    refuse_links(folder)
     files = os.scandir(folder) if os.path.isdir(folder) else ()
     runs = [file for file in files if ARCHIVED.fullmatch(file.name) and file.is_file(follow_symlinks=False)]
     return sorted(((file.stat().st_mtime, file.path) for file in runs), reverse=True)
 
 
 def place_of(path: str, modes: Collection[str], is_busy: bool = False) -> tuple[str, str, State]:
-    """Return how the run of a journal stands, or went, and where.
+    """Return the state of the run of a journal: its condition, its place or message, all of it.
 
     Raises RefusedError, OSError and IndexError where it cannot be read.
     """
     state = replay(read_journal(path)[0], path, modes)
-    if state.condition in ENDED:
-        return state.condition.upper(), state.message, state
-    word = "running" if is_busy else state.condition.replace("running", "interrupted")
-    return word.upper(), f"at {state.node}", state
+    where = state.message if state.condition in ENDED else f"at {state.node}"
+    return condition_of(state, is_busy).upper(), where, state
 
 
 def told_run(session: Session, ended: float, path: str) -> str:
@@ -53,11 +51,11 @@ def outdated(runs: list[tuple[float, str]], given: str) -> list[str]:
     """Return the journals that go: all but the newest N, or those that ended longer ago than an AGE."""
     number = re.fullmatch(r"([0-9]{1,6})([hdw]?)", given)
     if not number:
-        raise RefusedError(f"--prune {one_line(given)!a}: give how many to keep, or an age such as 12h, 30d or 8w")
-    if number[2]:
-        since = time.time() - int(number[1]) * HOURS[number[2]] * 3600
-        return [path for ended, path in runs if ended < since]
-    return [path for _, path in runs[int(number[1]) :]]
+        raise RefusedError(f"--prune {given!a}: give how many to keep, or an age such as 12h, 30d or 8w")
+    if not number[2]:
+        return [path for _, path in runs[int(number[1]) :]]
+    since = time.time() - int(number[1]) * HOURS[number[2]] * 3600
+    return [path for ended, path in runs if ended < since]
 
 
 def history(session: Session) -> int:
@@ -69,20 +67,10 @@ def history(session: Session) -> int:
         return session.display.say([told_run(session, *run) for run in runs] or ["No run was archived here."])
     gone = outdated(runs, session.options.prune)
     for path in gone:
-        for folder in (f"{path}.{ending}" for ending in set(session.beside().values())):
-            if os.path.isdir(folder) and not os.path.islink(folder):
-                shutil.rmtree(folder)
-            if os.path.isfile(folder):
-                os.unlink(folder)
+        for kept in {f"{path}.{extension}" for extension in session.beside().values()}:
+            if os.path.isdir(kept) and not os.path.islink(kept):
+                shutil.rmtree(kept)
+            elif os.path.isfile(kept):
+                os.unlink(kept)
         os.unlink(path)
     return session.display.say([f"{len(gone)} of {len(runs)} archived runs were deleted."])
-
-
-class History(Extension):
-    """The subcommand `history`."""
-
-    commands = {"history": ("list and prune archived runs", history)}
-    options = (
-        ("history", "--prune", "N|AGE", "delete all but the newest N, or what is older than 12h, 30d, 8w"),
-        ("history", "--state-dir", "DIR", "where the state is kept"),
-    )

@@ -9,8 +9,6 @@ from runtime_shim.engine.state import ENDED, State, utc_now
 from runtime_shim.engine.texts import one_line
 from runtime_shim.engine.walk import Move, follow
 
-UNANSWERED = ("fail", "failed", "invalid", "ambiguous")  # outcomes of calls without an answer that counts
-
 
 def is_within(jumps: Table, name: str, group: str) -> bool:
     """Tell whether a step stands in a group; most groups have just the steps whose names begin with theirs."""
@@ -20,18 +18,16 @@ def is_within(jumps: Table, name: str, group: str) -> bool:
 
 def target_of(program: Table, name: str) -> Table:
     """Return what a jump to a step or group does."""
-    jumps: Table = program.get("jumps", {})
-    known: Table = jumps.get("to", {})
-    doing = [each for each, node in program["nodes"].items() if node["task"] not in ("branch", "end")]
-    inside = [each for each in doing if name and each.startswith((f"{name}.", f"{name}/"))]
+    jumps = program.get("jumps", {})
+    known: dict[str, Table] = jumps.get("to", {})
+    enter: Table = jumps.get("enter", {})
     if name in known:
-        found: Table = known[name]
-        return found
-    if name in doing or inside:
-        around = [[group, do] for group, do in jumps.get("enter", {}).items() if is_within(jumps, name, group)]
-        if name in doing:
-            return {"go": name, "entering": around}
-        return {"go": inside[0], "entering": around, "do": jumps.get("enter", {}).get(name, [])}
+        return known[name]
+    doing = [each for each, node in program["nodes"].items() if node["task"] not in ("branch", "end")]
+    inside = [name] if name in doing else [each for each in doing if name and is_within({}, each, name)]
+    if inside:
+        around = [[group, do] for group, do in enter.items() if is_within(jumps, name, group)]
+        return {"go": inside[0], "entering": around, "do": enter.get(name, ())}
     import difflib
 
     near = difflib.get_close_matches(name, [*doing, *known], 1)
@@ -53,13 +49,12 @@ def moved(program: Table, state: State, name: str) -> Move:
 
 def check_movable(session: Session, state: State) -> None:
     """Refuse to move a run that is over, or whose command still runs."""
-    anew = f"begin a new run: {session.call('run')}"
-    if state.condition == "complete":
-        raise RefusedError(f"the run is complete; {anew}")
     if not session.is_same(state):
         raise RefusedError("this run belongs to a different version of this program; goto needs the same one")
-    if state.condition == "stop" and session.program["nodes"][state.node]["task"] != "end":  # at the limit of steps
-        raise RefusedError(f"{state.message}; {anew}")
+    is_limited = state.condition == "stop" and session.program["nodes"][state.node]["task"] != "end"
+    if state.condition == "complete" or is_limited:
+        reason = state.message if is_limited else "the run is complete"
+        raise RefusedError(f"{reason}; begin a new run: {session.call('run')}")
     if pids := ", ".join(str(one["pid"]) for one in state.left_behind()):
         raise RefusedError(f"{session.label(state.node)}: its command still runs (pid {pids}); wait for it, or end it")
 
@@ -71,17 +66,15 @@ def goto(session: Session) -> int:
     state, before = session.state, session.state.node
     check_movable(session, state)
     move = moved(session.program, state, session.options.STEP)
-    stand = session.stand(move, begins=False)  # no limit and no pause that was due apply
-    title = session.filled(session.program["nodes"][before], "title")
     session.store.open()
-    about = {"node": before, "title": title, "attempt": 1, "instances": {}, "outcome": "goto", "seconds": 0.0}
-    about.update(how=f"moved to {one_line(move.node)}", says="", next=move.node, time=utc_now())
-    session.record({"kind": "done", **about, "changed": move.changed, **stand})
+    about = {**session.about(before), "outcome": "goto", "how": f"moved to {one_line(move.node)}", "says": ""}
+    about.update(seconds=0.0, next=move.node, time=utc_now(), changed=move.changed)
+    session.record({"kind": "done", **about, **session.stand(move, begins=False)})  # no limit and no pause applies
     last = state.finished[-1]
     session.emit("goto", **{key: last[key] for key in ("node", "next", "by", "note") if key in last})
     session.display.rule(f"moved from {before} to {session.label(move.node)}")
     if state.condition not in ENDED:
-        session.display.rule(f"to go on: {session.call('resume')}")
+        session.display.rule(f"to continue: {session.call('resume')}")
     return EXIT_COMPLETE
 
 
@@ -89,25 +82,9 @@ class Moving(Extension):
     """The subcommand `goto`."""
 
     commands = {"goto": ("move the run to another step", goto)}
-    options = (
-        ("goto", "STEP", "", "the step, or the group that begins with it"),
-        ("goto", "--events", "FILE", "append what happens, as JSON lines"),
-        ("goto", "--state-dir", "DIR", "where the state is kept"),
-    )
+    options = (("goto", "STEP", "", "the step, or the group that begins with it"),)
 
     @staticmethod
     def suits(program: Table) -> bool:
         """Tell whether runs can be moved: a completed step of a specification is never done again (B16)."""
         return "contract" not in program
-
-    def again(self, facts: Table) -> list[str]:
-        """Return the command that calls an agent or tool again which ended a run by STOP."""
-        session, last = self.session, [one for one in facts["finished"][-1:] if one["outcome"] in UNANSWERED]
-        nodes = session.program["nodes"]
-        is_at_end = facts["state"] == "stop" and nodes.get(facts["step"], {}).get("task") == "end"
-        called = [
-            one["step"] for one in last if nodes.get(one["step"], {}).get("task") in ("agent", "tool", "parallel")
-        ]
-        if not is_at_end or not facts["same_program"]:  # `goto` refuses these
-            return []
-        return [f"{session.call('goto', step)} && {session.call('resume')}" for step in called]

@@ -3,11 +3,11 @@
 import os
 import re
 
-from runtime_shim.engine.command_line import status
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import OURS, Store
+from runtime_shim.engine.status import status
 from runtime_shim.engine.texts import one_line
 from runtime_shim.operator.history import place_of
 
@@ -30,7 +30,7 @@ def list_runs(session: Session) -> int:
             lines.append(f"{label or '-'}  {word}  {state.begin['run']}  {where}")
         except (RefusedError, OSError, IndexError):
             lines.append(f"{label or '-'}  DAMAGED  {store.path}")
-    return session.display.say([one_line(line) for line in lines] or ["No run has begun here."])
+    return session.display.say([one_line(line) for line in lines] or ["No run has started here."])
 
 
 def status_of_all(session: Session) -> int:

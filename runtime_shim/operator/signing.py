@@ -9,7 +9,7 @@ from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.state import State
-from runtime_shim.engine.status import ASSUMED, KNOWN
+from runtime_shim.engine.status import ASSUMED
 from runtime_shim.engine.texts import HIDDEN, one_line
 
 LONGEST = {"by": 200, "note": 2000}  # characters
@@ -66,11 +66,9 @@ class Signing(Extension):
         return {**record, "by": user(), **self._said()}
 
     def facts(self, state: State) -> Table:
-        """Return who decided what."""
-        keys, again = (*KNOWN, "by", "note"), ("after", "by", "note", "time")
-        done = [{"step": one["node"], **{key: one[key] for key in keys if key in one}} for one in state.finished]
-        decisions = [{key: one[key] for key in again if key in one} for one in state.decided if "by" in one]
-        return {"finished": done, "decisions": decisions}
+        """Return who decided to run what again."""
+        keys = ("after", "by", "note", "time")
+        return {"decisions": [{key: one[key] for key in keys if key in one} for one in state.decided if "by" in one]}
 
     def lines(self, facts: Table, record: Optional[Table]) -> list[str]:
         """Return what stands below a step: why it failed, where the run was moved, and who decided."""

@@ -1,15 +1,19 @@
 """Runs in which a person stands in for commands, agents and tools (E4), or a file for agents and tools (`--mock`)."""
 
+import re
 from typing import Optional
 
+from runtime_shim.data.values import keeping, unfit_variable, values_given
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.lifecycle import Extension
-from runtime_shim.engine.program import Table
+from runtime_shim.engine.lifecycle import Done, Extension, Perform, Waiting
+from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State
 from runtime_shim.operator.mocks import MockRuns, MocksByKind, answered_by, reply_due
 from runtime_shim.tasks.calls import Caller, tally
 from runtime_shim.tasks.exchange import Answered
 from runtime_shim.tasks.prompting import Calls
+from runtime_shim.tasks.terminal import asked
 
 CALLED = ("shell", "command", "texts", "timeout", "delay", "backoff")  # what matters only where something is called
 
@@ -22,11 +26,36 @@ def as_prompt(node: Table) -> Table:
     return {**kept, "task": "ask", "question": "pass/fail", "block": node["command"]}
 
 
+def asked_for(session: Session, keys: list[str]) -> dict[str, str]:
+    """Return the outputs that a person types; an empty line is for one that the command did not give."""
+
+    def read(value: str) -> str:
+        if problem := unfit_variable(value):
+            raise RefusedError(f"it {problem}")
+        return value
+
+    found = {key: asked(session, f"{key} (empty: the command gave none): ", read) for key in keys}
+    return {key: value for key, value in found.items() if value}
+
+
+def with_hint(session: Session, name: str, node: Table, waiting: Waiting) -> Waiting:
+    """Return what a person is told who answers later, with how to give the outputs that the command writes."""
+    written = [key for key in node["outputs"] if re.search(rf"(?<![\w-]){re.escape(key)}(=|<<)", node["block"])]
+    if not written:
+        return waiting
+    values = [word for key in written for word in ("--value", f"{key}=…")]
+    first, *others = waiting.args
+    return Waiting(first, f"with outputs: {session.call('answer', name, 'pass', *values)}", *others)
+
+
 class ByHand(Extension):
     """Runs that execute nothing; that belongs to the run."""
 
     mode = "prompted"
-    options = (("run", "--prompted", "", "execute nothing: show each command, and ask what came of it"),)
+    options = (
+        ("run", "--prompted", "", "execute nothing: show each command, and ask what came of it"),
+        ("answer", "--value", "NAME=VALUE...", "an output of the command that was done by hand"),
+    )
 
     def before_run(self, state: Optional[State]) -> None:
         """Put commands as questions; what agents and tools do is done by hand."""
@@ -44,6 +73,32 @@ class ByHand(Extension):
         """Say in the journal that a run executes nothing; programs that do not know such runs refuse its format."""
         is_beginning = record.get("kind") == "begin" and self.session.options.prompted
         return {**record, "mode": self.mode} if is_beginning else record
+
+    def given(self, done: Optional[Done]) -> Optional[Done]:
+        """Return an answer with the outputs that were given beside it (E2)."""
+        session = self.session
+        if not session.options.value:
+            return done
+        values = values_given(session, session.state.node)
+        if done is None:
+            raise RefusedError(f"--value: {session.state.node} is not answered as a whole")
+        return done._replace(verbs=keeping("", values))
+
+    def before_step(self, name: str) -> Optional[Perform]:
+        """Have the outputs of a command asked for, once its outcome was given at the terminal."""
+        session, node = self.session, self.session.program["nodes"][name]
+        named = [key for key in node.get("outputs", ()) if re.search(rf"\b{key}\b", node.get("block", ""))]
+        if node["task"] != "ask" or not named:
+            return None
+
+        def perform(name: str, node: Table) -> Done:
+            try:
+                done = session.performers[name].perform(name, node)
+            except Waiting as waiting:
+                raise with_hint(session, name, node, waiting) from None
+            return done._replace(verbs=keeping("", asked_for(session, named))) if done.how == "answered here" else done
+
+        return perform
 
 
 KIND_OF = {"agent": "agents", "tool": "tools"}  # by how the key of a call begins

@@ -1,8 +1,8 @@
 """Answers of a file: which step each is for (M3)."""
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple, Optional, Union
+from collections.abc import Iterator
+from typing import Any, Callable, NamedTuple, Optional, Union
 
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.texts import MEANINGS
@@ -20,20 +20,19 @@ class Answer(NamedTuple):
 
 
 Problem = tuple[int, str]
+Reader = Callable[[str, dict[str, Table]], Iterator[Union[Answer, Problem]]]
 
 
 def read_lines(text: str, nodes: dict[str, Table]) -> Iterator[Union[Answer, Problem]]:
     """Read `REPLY` and `STEP REPLY`, a line each; also what is wrong with a line."""
     for number, line in enumerate(text.split("\n"), start=1):
-        *node, word = re.sub(r"(^|\s)#.*", "", line).strip().rsplit(None, 1) or [""]
-        if not word:
-            continue
-        if word.lower() not in MEANINGS:
+        *step, reply = re.sub(r"(^|\s)#.*", "", line).strip().rsplit(None, 1) or [""]
+        if reply.lower() not in ("", *MEANINGS):
             yield number, "expected pass, fail, yes or no, alone or after a step"
-        elif node and nodes.get(node[0], {}).get("task") != "ask":
-            yield number, f"{node[0]} is not a step that asks"
-        else:
-            yield Answer(number, node[0] if node else None, word)
+        elif step and nodes.get(step[0], {}).get("task") != "ask":
+            yield number, f"{step[0]} is not a step that asks"
+        elif reply:
+            yield Answer(number, step[0] if step else None, reply)
 
 
 def read_text(path: str, largest: int = LARGEST_INPUT) -> str:
@@ -48,18 +47,17 @@ def read_text(path: str, largest: int = LARGEST_INPUT) -> str:
         raise RefusedError(f"{path}: not UTF-8") from None
 
 
-def checked_answers(path: str, found: Iterable[Union[Answer, Problem]]) -> list[Answer]:
+def read_answers(path: str, text: str, nodes: dict[str, Table], read: Reader = read_lines) -> list[Answer]:
     """Return the answers of a file, or refuse it with all that is wrong in it."""
-    items = list(found)
-    wrong = [f"{path}:{item[0]}: {item[1]}" for item in items if not isinstance(item, Answer)]
-    if wrong:
+    found: list[Any] = list(read(text, nodes))
+    if wrong := [f"{path}:{item[0]}: {item[1]}" for item in found if not isinstance(item, Answer)]:
         raise RefusedError(*wrong)
-    return [item for item in items if isinstance(item, Answer)]
+    return found
 
 
-def take_answer(left: list[Answer], node: str, is_asking: bool = True) -> Optional[Answer]:
+def take_answer(left: list[Answer], step: str, is_asking: bool = True) -> Optional[Answer]:
     """Take the next answer for a step out of what is left, its own before a common one."""
-    owners = (node, None)[: 1 + is_asking]
+    owners = (step, None)[: 1 + is_asking]
     found = next((answer for owner in owners for answer in left if answer.step == owner), None)
     if found is not None:
         left.remove(found)

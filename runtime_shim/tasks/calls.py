@@ -14,7 +14,7 @@ from runtime_shim.engine.walk import Move, attempt_of
 from runtime_shim.tasks.ask import Asking
 from runtime_shim.tasks.exchange import Answered
 from runtime_shim.tasks.prompting import Calls, Prompting, answer_of
-from runtime_shim.tasks.replies import typed
+from runtime_shim.tasks.terminal import asked
 
 AGENT_CALL = "agent "  # begins what is counted of an agent: with the name of its step or entry
 FIRST_PAUSE = 2  # seconds; each further pause is twice as long
@@ -159,19 +159,18 @@ class Caller(Asking, Prompting):
 
     def at_terminal(self, name: str, label: str) -> Optional[Done]:
         """Take what a person types, and ask again where that is no answer; None if the person leaves it for later."""
-        while True:
-            reply = typed(self.session.display, self.session.signals, f"{label}: your answer", True)
-            try:
-                return None if reply is None else self.given(name, reply, "answered here")
-            except RefusedError as error:
-                self.session.display.line(f"    {error}")
+        prompt = f"{label}: your answer (end it with Ctrl-D)\n"
+        found: Optional[Done] = asked(
+            self.session, prompt, lambda reply: self.given(name, reply, "answered here"), lambda _line: True
+        )
+        return found
 
     def not_called(self, name: str) -> Waiting:
         """Say how a step is answered, or what would answer it."""
         call, node = self.session.call, self.session.program["nodes"][self.session.state.node]
         return Waiting(
             f"to answer: {call('answer', name, '-')} < FILE",
-            f"to go on:  {call('resume')}   (or {call('resume')} {self.option(node)})",
+            f"to continue: {call('resume')}   (or {call('resume')} {self.option(node)})",
         )
 
     def option(self, _node: Table) -> str:

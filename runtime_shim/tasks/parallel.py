@@ -64,12 +64,11 @@ class Parallels(Commanded):
         notes = [note for note in self.session.state.notes if note["kind"] == "entry"]
         said: Given = {note["entry"]: note["answer"] for note in notes}
         names = entry_names(name, self.session.program["nodes"][name])
-        answers = self.session.answers
         for index, entry in enumerate(names):
-            answer = answers.take(entry, False) if answers is not None and index not in said else None
-            if answer is not None and answers is not None:
-                said[index] = self.answered(entry, answer.reply)
-                self._note(index, said[index], answers=answers.digest, line=answer.line)
+            reply, note = self.take(entry) if index not in said else (None, {})
+            if reply is not None:
+                said[index] = self.answered(entry, reply)
+                self._note(index, said[index], **note)
         return said
 
     def settled(self, name: str, answered: Answered) -> None:

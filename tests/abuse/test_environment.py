@@ -154,7 +154,7 @@ def test_an_environment_that_leaves_no_room_for_a_command_is_told(target: str, t
     assert done.code == 2
     assert re.search("Argument list too long|too long", done.err + done.out)
     if target == "python":
-        assert re.search(r"the environment has [\d,]{9} bytes; unset what is large in it, then: .* resume", done.err)
+        assert re.search(r"\(the environment has [\d,]{9} bytes\), then: .* resume", done.err)
         assert place.call("resume").code == 75
         assert place.log() == ["one"]
 

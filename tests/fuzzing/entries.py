@@ -31,8 +31,7 @@ from rdc.tables import check_tables
 from runtime_shim.engine.journal import encode, read_journal
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.state import Store
-from runtime_shim.tasks.answers import read_lines
-from runtime_shim.tasks.ask import Answers
+from runtime_shim.tasks.answers import read_answers, read_text, take_answer
 from tests.compiler.test_any_text import FRAGMENTS, check, check_findings
 from tests.fuzzing.outputs import CHECKS, python_head
 
@@ -147,8 +146,8 @@ def answers(data: bytes) -> None:
     """A file of answers."""
     steps = {"1": {"task": "ask"}, "{N}.{n}": {"task": "ask"}, "2": {"task": "shell"}}
     with folder_with(answers=data), suppress(RefusedError):
-        given = Answers("answers", steps, {("", 1)}, read_lines)
-        while given.take("1"):
+        left = read_answers("answers", read_text("answers"), steps)
+        while take_answer(left, "1"):
             pass
 
 

@@ -37,7 +37,7 @@ def test_goto_moves_a_run_that_waits_and_says_who_and_why(tmp_path: Path) -> Non
     moved = place.run("goto", "4", "--by", "ann", "--note", "the disk is full", "--events", "events")
     assert moved.code == 0, moved.err
     assert "moved from 2 to 4 Mend" in moved.err
-    assert "to go on: " in moved.last
+    assert "to continue: " in moved.last
     assert place.run("resume").code == 0
     assert place.text("log") == "one\nfour\n"
     status = place.run("status").out

@@ -179,7 +179,8 @@ def test_secrets_must_be_set_before_anything_begins(tmp_path: Path) -> None:
     place.bundle()
     refused = place.run("run", TOKEN="")
     assert (
-        refused.last == "rdc: error: secrets are missing: TOKEN, KEY; set these environment variables, then run again"
+        refused.last == "rdc: error: secrets are missing: TOKEN, KEY; "
+        "set these environment variables to at least four characters, then run again"
     )
     assert (refused.code, place.journal.exists()) == (2, False)
 
@@ -198,7 +199,8 @@ def test_secrets_are_kept_nowhere(tmp_path: Path) -> None:
     assert place.run("goto", "0", "--note", "it was hunter22", cwd=None, **values).code == 0
     assert place.records()[-1]["note"] == "it was ***"
     missing = place.run("resume", TOKEN="x").last
-    assert missing == "rdc: error: secrets are missing: KEY; set these environment variables, then resume again"
+    assert missing.startswith("rdc: error: secrets are missing: KEY; set these environment variables ")
+    assert missing.endswith(", then resume again")
     assert "hunter2" not in place.run("resume", "--logs", TOKEN="a", KEY="b").err
 
 
@@ -250,7 +252,7 @@ def test_generated_files_of_questions_can_be_answered_by_an_agent(tmp_path: Path
 def test_a_basic_program_has_none_of_it(runtime: str, tmp_path: Path) -> None:
     place = emitted(tmp_path, compiled(node("1", sh("exit 1"))), runtime=runtime, operator="basic")
     assert place.run("run", "--logs").last.startswith("rdc: error: unrecognized arguments: --logs")
-    assert place.run("goto", "1").last.startswith("rdc: error: no command 'goto'")
+    assert place.run("goto", "1").last.startswith("rdc: error: no subcommand goto: ")
     assert place.run("run").code == 0
     assert place.run("status").code == 0
 
@@ -275,5 +277,5 @@ def test_a_run_continues_with_another_edition_and_says_so(tmp_path: Path) -> Non
     assert place.run("answer", "1", "pass").code == 0
     done = place.run("resume")
     assert done.code == 0
-    assert "rdc: this run began with edition commands " in done.err
-    assert ", and continues with agents " in done.err
+    assert "rdc: started with edition commands " in done.err
+    assert ", continuing with agents " in done.err

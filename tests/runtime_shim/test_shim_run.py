@@ -203,7 +203,7 @@ def test_start_directory_that_is_gone(tmp_path: Path) -> None:
 
 def test_status(tmp_path: Path) -> None:
     place = Place(tmp_path, REVIEW)
-    assert "No run has begun" in place.run("status").out
+    assert "No run has started" in place.run("status").out
     place.run("run")
     text = place.run("status")
     assert text.code == 0
@@ -354,9 +354,9 @@ def test_dry_run_of_a_loop_ends(tmp_path: Path) -> None:
         program({"1": shell("true", "1", edges=edges, variables={"RDC_STEP_INSTANCE": "N"})}, {"N": 1}),
     )
     result = place.run("run", "--dry-run")
-    assert "go round from 1 Work" in result.out
+    assert "would repeat 1 Work: " in result.out
     counted = Place(tmp_path, program({"1": shell("true", "1", edges=edges)}, {"N": 1}))
-    assert counted.run("run", "--dry-run").out.endswith("go round from 1 Work again: the path ends here.\n")
+    assert counted.run("run", "--dry-run").out.endswith("would repeat 1 Work: the path ends here.\n")
 
 
 def test_reader_that_goes_away(tmp_path: Path) -> None:
@@ -393,12 +393,12 @@ def test_dry_run_shows_what_a_step_asks_about(tmp_path: Path) -> None:
         (
             'os.environ["BIG"] = "x" * 200_000',
             "Argument list too long",
-            r"the environment has 20\d,\d{3} bytes; unset what is large in it, then: ",
+            r"make room for it \(the environment has 20\d,\d{3} bytes\), then: ",
         ),
         (
             "def busy(*a, **k): raise OSError(11, 'Resource temporarily unavailable')\nos.posix_spawnp = busy",
             "Resource temporarily unavailable",
-            "once the system can start processes again, then: ",
+            r"make room for it \(the environment has \d,\d{3} bytes\), then: ",
         ),
     ],
 )
@@ -408,7 +408,7 @@ def test_a_command_that_cannot_be_started_has_no_outcome(tmp_path: Path, hook: s
     place.script.write_text(script.replace("PROGRAM =", f"import os\n{hook}\nPROGRAM =", 1))
     result = place.run("run")
     assert result.code == 2
-    assert result.last == f"rdc: error: 1 Work was not begun: its shell cannot be started: {said}"
+    assert result.last == f"rdc: error: 1 Work was not started: {said}"
     assert re.fullmatch(f"rdc: {hint}.*deploy.py resume", result.err.splitlines()[-2])
     place.script.write_text(script)
     assert "READY at 1" in place.run("status").out

@@ -281,7 +281,7 @@ def test_executor_whose_files_find_no_room_is_not_begun(tmp_path: Path) -> None:
         "    raise OSError(28, 'No space left on device')\ntempfile.mkdtemp = full\nPROGRAM =")  # fmt: skip
     place.script.write_text(script)
     result = place.run("run")
-    assert (result.code, "was not begun" in result.err, (tmp_path / "ran").exists()) == (2, True, False)
+    assert (result.code, "was not started" in result.err, (tmp_path / "ran").exists()) == (2, True, False)
     assert place.records()[-1]["condition"] == "ready"
 
 

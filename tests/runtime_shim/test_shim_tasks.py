@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import signal
 import subprocess
 import time
@@ -168,7 +169,7 @@ def test_gate_waits_for_a_person(tmp_path: Path) -> None:
     (tmp_path / "answers").write_text("approved\n")
     waiting = place.run("run", "--answers", "answers")
     assert (waiting.code, waiting.last) == (75, "rdc: WAITING 1 Step 1"), "an answer without a name opens no gate"
-    assert "answer 1 approved   (or rejected)" in waiting.err
+    assert re.search(r"to answer: .*answer 1 approved\nrdc: to answer: .*answer 1 rejected\n", waiting.err)
     assert place.run("answer", "1", "pass").code == 2
     assert place.run("answer", "1", "rejected").code == 0
     assert place.run("resume").code == 1
@@ -218,7 +219,7 @@ def test_questions_take_their_replies(
 @pytest.mark.parametrize(
     ("lines", "told"),
     [
-        ("c perhaps\n", "answers:1: expected yes or no for c"),
+        ("c perhaps\n", "answers:1: expected one of yes, no for c"),
         ("i<<E\nx\n", "answers:1: E does not follow"),
         ('{"c": 1}', "answers:1: c: expected a string"),
         ('{"d": "yes"}', "answers:1: d is not a step that asks"),
@@ -254,7 +255,7 @@ def test_questions_at_the_terminal(tmp_path: Path) -> None:
     screen = Screen([str(place.script), "run"], tmp_path, place.environment())
     screen.expect(r"\[yes/no\] ")
     screen.type("hm\n")
-    screen.expect("expected yes or no")
+    screen.expect("expected one of yes, no")
     screen.expect(r"\[yes/no\] ")
     screen.type("yes\n")
     screen.expect("Step i: ")

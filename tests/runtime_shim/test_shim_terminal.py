@@ -45,7 +45,7 @@ def test_keys_that_leave_a_question(tmp_path: Path, key: str, code: int, last: s
     terminal.expect(r"\[pass/fail\] ")
     terminal.type(key)
     terminal.expect(
-        f"\nrdc: {last} 1 Review\n" if code == 75 else r"\^C\nrdc: to go on: .*\nrdc: INTERRUPTED 1 Review\n"
+        f"\nrdc: {last} 1 Review\n" if code == 75 else r"\^C\nrdc: to continue: .*\nrdc: INTERRUPTED 1 Review\n"
     )
     assert terminal.close() == code
     assert place.run("answer", "1", "pass").code == 0, "it simply waits"
@@ -141,7 +141,7 @@ def test_interrupted_step_is_asked_about(tmp_path: Path, answer: str, code: int,
     terminal.type("\x03")
     assert terminal.close() == 130
     terminal = screen(place, "resume")
-    terminal.expect(r"1 Work \(deploy\.runbook\.md:3\) was interrupted")
+    terminal.expect(r"1 Work was interrupted \(deploy\.runbook\.md:3\)")
     for nonsense in ("", "y", "no"):
         terminal.expect(r"\[pass/fail/again\] ")
         terminal.type(f"{nonsense}\n")

@@ -153,7 +153,7 @@ def test_end_of_another_version_is_told_again(tmp_path: Path) -> None:
     place.write(program({"1": shell("echo new >> log", "COMPLETE")}))
     status = place.run("status")
     assert status.code == 0
-    assert "STOP gave up\nThis was an earlier version of the program.\n" in status.out
+    assert "STOP gave up\nThis run belongs to a different version of the program.\n" in status.out
     assert status.out.endswith(f"  {place.script} run\n")
     again = place.run("resume")
     assert (again.code, again.err) == (1, "rdc: STOP gave up\n")

@@ -233,7 +233,7 @@ def test_a_gate_is_approved_by_name_and_signed(tmp_path: Path) -> None:
     assert place.run("run").code == 75
     for words, said in (
         (("--gate", "b"), "a waits for an answer, b does not"),
-        (("--gate", "x"), "x is not a gate; there are a, b"),
+        (("--gate", "x"), "a waits for an answer, x does not"),
         ((), "approve needs the gate: --gate ID"),
     ):
         refused = place.run("approve", *words)

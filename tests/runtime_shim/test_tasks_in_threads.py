@@ -16,7 +16,7 @@ from runtime_shim.engine.lifecycle import Done
 from runtime_shim.engine.signals import Interrupted, started_at
 from runtime_shim.tasks.exchange import Call, exchange
 from runtime_shim.tasks.process import Processes
-from runtime_shim.tasks.shell import Command, run_command
+from runtime_shim.tasks.shell import run_command
 
 TASKS = Path(__file__).parents[2] / "runtime_shim" / "tasks"
 
@@ -44,7 +44,7 @@ class Cancellation:
 def run(text: str, seconds: int = 0, cancellation: Cancellation | None = None, **environment: str) -> Done:
     own = {b"PATH": os.environb[b"PATH"], **{key.encode(): value.encode() for key, value in environment.items()}}
     processes = Processes(cancellation or Cancellation(), False, lambda _group: None)
-    return run_command(processes, Command("sh", text, own), seconds)
+    return run_command(processes, "sh", text, own, seconds)
 
 
 def around() -> tuple[object, ...]:
