@@ -29,53 +29,54 @@ _ENGINE = (
 )
 _TASKS = ("tasks.process", "tasks.shell", "tasks.answers", "tasks.ask")
 _COMMANDS = (*_ENGINE, *_TASKS, "operator.history", "engine.command_line")
-_VALUES = (
+_GIVEN = (
     *("data.shared", "data.fitting", "tasks.terminal", "data.inputs", "tasks.reading", "data.values"),
-    *("data.secrets", "data.limits", "tasks.replies", "tasks.gate"),
-    *("operator.moving", "operator.signing"),
+    *("data.secrets", "data.limits", "tasks.replies", "tasks.gate", "operator.signing"),
 )
-_OPERATOR = ("operator.logs", "operator.notices", "operator.several_runs")
-_CALLS = ("data.whole_files", "tasks.exchange", "tasks.conversing", "tasks.pairs")
+_VALUES = (*_GIVEN, "operator.moving")
+_CALLS = ("data.whole_files", "tasks.exchange", "tasks.prompting")
+_OPERATOR = ("operator.notices", "operator.several_runs", "operator.mocks")
 _AGENTS = (
-    *("data.agreed", *_CALLS, "tasks.verdicts", "tasks.tally", "tasks.speaking", "tasks.recipes", "tasks.agent"),
-    *("tasks.prompted", "tasks.tool", "tasks.parallel", "data.reports", "data.artifact"),
-    *("operator.by_hand", *_OPERATOR, "operator.mocks", "operator.mocked"),
+    *(*_CALLS, "data.settings", "tasks.calls", "tasks.verdicts", "tasks.recipes", "tasks.agent"),
+    *("tasks.tool", "tasks.parallel", "data.reports", "data.artifact"),
+    *("operator.logs", *_OPERATOR, "operator.stand_ins"),
 )
 _CONTRACT = (
-    *(*_CALLS, "contract.step_builder", "contract.contract", "contract.evidence", "contract.safe_paths"),
-    *("contract.guarding", "contract.validating", "contract.tool_schemas", "contract.tools", "contract.stages"),
-    *("contract.executing", "contract.timeline", "contract.run_records", "contract.resuming"),
-    *("contract.run_files", "contract.run_reports", *_OPERATOR, "operator.mocks", "operator.stage_mocks"),
+    *(*_CALLS, "contract.step_builder", "contract.evidence", "contract.safe_paths", "contract.attempt"),
+    *("contract.guardrails", "contract.validation", "contract.tool_schemas", "contract.tools", "contract.stages"),
+    *("contract.timeline", "contract.records", "contract.record_files", "contract.specification"),
+    *(*_OPERATOR, "operator.mock_stages"),
 )
 
 _FIRST = ("operator.signing.Signing",)  # a record is signed before anything else is made of it
 _BASE = ("tasks.ask.Tasks",)
 _MORE = (
     *("data.shared.Shared", "data.inputs.Inputs", "data.secrets.Secrets", "data.values.Values"),
-    *("data.limits.Limits", "tasks.replies.Replies", "tasks.gate.OfGates", "operator.moving.Moving"),
+    *("data.limits.Limits", "tasks.replies.Replies", "tasks.gate.OfGates"),
 )
-_SAID = ("operator.logs.Logs", "operator.notices.Notices", "operator.several_runs.Several")
+_MOVED = ("operator.moving.Moving",)  # no run of a specification is moved
+_SAID = ("operator.notices.Notices", "operator.several_runs.Several")
 _SCRIPT = ("engine.program", "engine.walk", "engine.texts", "engine.builder", "tasks.answers", "engine.script")
 EDITIONS = {
     "script": Edition(_SCRIPT, ()),
     "commands": Edition(_COMMANDS, _BASE),
-    "values": Edition((*_COMMANDS, *_VALUES), (*_FIRST, *_BASE, *_MORE)),
+    "values": Edition((*_COMMANDS, *_VALUES), (*_FIRST, *_BASE, *_MORE, *_MOVED)),
     "agents": Edition(
         (*_COMMANDS, *_VALUES, *_AGENTS),
         (
-            *(*_FIRST, *_BASE, *_MORE, "tasks.agent.Contexts", "data.agreed.Agreed", "tasks.tally.Budget"),
-            *("tasks.tally.Reminder", "tasks.conversing.Conversations", "tasks.prompted.OfPrompts"),
-            *("tasks.agent.OfAgents", "tasks.tool.OfTools", "tasks.parallel.OfParallels", "data.reports.Reports"),
-            *("data.artifact.Artifact", "data.artifact.Produced", "data.agreed.Breaks", "data.agreed.Expiry"),
-            *("data.agreed.MostSteps", "operator.mocked.Mocks", "operator.by_hand.ByHand", *_SAID),
+            *(*_FIRST, *_BASE, *_MORE, *_MOVED, "tasks.agent.Contexts", "data.settings.Settings"),
+            *("tasks.calls.Budget", "tasks.prompting.KeptPrompts", "tasks.agent.OfPrompts", "tasks.agent.OfAgents"),
+            *("tasks.tool.OfTools", "tasks.parallel.OfParallels", "data.reports.Reports", "data.artifact.Artifact"),
+            *("data.artifact.Produced", "data.settings.Breaks", "data.settings.MostSteps"),
+            *("operator.stand_ins.MocksOfAgents", "operator.stand_ins.ByHand", "operator.logs.Logs", *_SAID),
         ),
     ),
     "contract": Edition(
-        (*_COMMANDS, *_VALUES, *_CONTRACT),
+        (*_COMMANDS, *_GIVEN, *_CONTRACT),
         (
-            *(*_FIRST, *_BASE, *_MORE, "tasks.conversing.Conversations", "contract.contract.Placeholders"),
-            *("contract.resuming.Specification", "contract.run_files.Files", "contract.run_reports.RunReports"),
-            *("contract.resuming.Called", "operator.stage_mocks.MocksOfStages", *_SAID),
+            *(*_FIRST, *_BASE, *_MORE, "tasks.prompting.KeptPrompts", "contract.specification.Placeholders"),
+            *("contract.specification.Specification", "contract.record_files.RecordFiles"),
+            *("contract.specification.Called", "operator.mock_stages.MocksOfStages", *_SAID),
         ),
     ),
 }

@@ -35,6 +35,6 @@ def command(file: str) -> int:
     if reply.trouble:
         tell(reply.trouble)
         return 1
-    if reply.text:
-        put(f"{reply.text}\n".encode("utf-8", "replace"))  # whatever the locale
+    if reply.answer:
+        put(reply.answer + b"\n")
     return 0

@@ -11,31 +11,32 @@ from pathlib import Path
 
 from rdc.plain_files import parse
 from rdc.tools.request import read_request
-from runtime_shim.contract.contract import HANDED
+from runtime_shim.contract.attempt import HANDED
 from runtime_shim.contract.safe_paths import UnsafeError, write_inside
 from runtime_shim.engine.program import RefusedError
-from runtime_shim.operator.mocks import MocksByKind, Play, Reply, mocks_in, reply_to
+from runtime_shim.operator.mocks import MocksByKind, Play, mocks_in, reply_to
 from runtime_shim.tasks.answers import read_text
+from runtime_shim.tasks.exchange import Answered
 
 MOST_RUNS = 20
 """Of which the file of counts remembers what was answered."""
 
 
-def answer(path: str, given: bytes, environment: Mapping[str, str]) -> Reply:
+def answer(path: str, given: bytes, environment: Mapping[str, str]) -> Answered:
     """The answer to a call, by its environment and its standard input; raises `RefusedError` where there is none."""
     mocks = mocks_in(path, parse(path, read_text(path)))
     kind, name = _called(mocks, given, environment)
     if not name:
         raise RefusedError(f'RDC_STEP names no step to answer for: let a run call this, with --agent "rdc mock {path}"')
     number = _counted(Path(f"{path}.calls"), environment.get("RDC_RUN_ID", ""), f"{kind} {name}")
-    reply: Reply | Play | None = reply_to(mocks, kind, name, number)
+    reply: Answered | Play | None = reply_to(mocks, kind, name, number)
     if reply is None:
         step = environment.get("RDC_STEP", name)
         raise RefusedError(f"{step}: {path} has no answer number {number + 1} under {kind}: {name}")
     return _played(reply, environment) if isinstance(reply, Play) else reply
 
 
-def _played(play: Play, environment: Mapping[str, str]) -> Reply:
+def _played(play: Play, environment: Mapping[str, str]) -> Answered:
     """Do what an executor would: write its files, and what it hands over."""
     for path, text in play.files.items():
         try:
@@ -45,7 +46,7 @@ def _played(play: Play, environment: Mapping[str, str]) -> Reply:
     for key in play.handed.keys() & HANDED.keys():
         if file := environment.get(HANDED[key]):
             Path(file).write_text(json.dumps(play.handed[key]), encoding="utf-8")
-    return Reply("", f"exit code {play.code}" if play.code else "")
+    return Answered(b"", f"exit code {play.code}" if play.code else "")
 
 
 def _called(mocks: MocksByKind, given: bytes, environment: Mapping[str, str]) -> tuple[str, str]:

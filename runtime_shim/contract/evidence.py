@@ -1,14 +1,16 @@
-"""What executors and tools hand over: JSON that is read strictly, and the evidence of steps (B13). Pure."""
+"""JSON that executors and tools hand over, read strictly, and the evidence of steps (B13). Pure."""
 
 import json
 import math
 import re
 from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta, timezone
-from typing import Any, Callable, Optional
+from typing import TYPE_CHECKING, Any, Callable, Optional
 
 from runtime_shim.engine.program import Table
 from runtime_shim.tasks.reading import NO_TEXT
+
+if TYPE_CHECKING:
+    import datetime
 
 DEEPEST_JSON = 100  # values within each other; Python reads about a thousand, and writes fewer
 
@@ -19,11 +21,13 @@ def read_strictly(text: str) -> Any:  # noqa: ANN401 (any JSON value)
         found = json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except RecursionError:
         raise ValueError("too many values within each other") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"it is not JSON: {error}") from None
     return _kept(found, 0)
 
 
 def json_or_text(text: str) -> Any:  # noqa: ANN401
-    """Return what a text says as JSON, or the text itself where it is none."""
+    """Return the JSON value of a text, or the text itself if it is not JSON."""
     try:
         return read_strictly(text)
     except ValueError:
@@ -54,11 +58,20 @@ def _kept(value: Any, depth: int) -> Any:  # noqa: ANN401
     return value
 
 
+def in_strings(change: Callable[[str], str], value: Any) -> Any:  # noqa: ANN401
+    """Return a JSON value with its strings changed, but for the keys of objects."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [in_strings(change, item) for item in value]
+    return {key: in_strings(change, item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
 FACTORS = {"CL1": 0.5, "CL2": 0.8, "CL3": 1.0}  # of congruence
 LEVELS = ("L0", "L1", "L2")
 VALID_DAYS = 90
 MOST_RECORDS = 1000
-MOMENT = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{3}(\d{3})?)?(Z|[+-]\d\d:\d\d)?)?", re.ASCII)
+MOMENT = r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{3}(\d{3})?)?(Z|[+-]\d\d:\d\d)?)?"
 
 
 def is_fraction(value: Any) -> bool:  # noqa: ANN401 (any JSON value)
@@ -71,32 +84,25 @@ def is_said(value: Any) -> bool:  # noqa: ANN401
     return isinstance(value, str) and bool(value.strip())
 
 
-def is_time(value: Any) -> bool:  # noqa: ANN401
-    """Tell whether a value is a date, or a date and time."""
-    return isinstance(value, str) and _moment(value) is not None
+def moment_of(text: Any) -> "Optional[datetime.datetime]":  # noqa: ANN401
+    """Return a date, or a date and time, that a value says; None for another value."""
+    import datetime  # slow to import
 
-
-def _moment(text: str) -> Optional[datetime]:
-    if not MOMENT.fullmatch(text):  # versions of Python differ in what else they take
+    if not isinstance(text, str) or not re.fullmatch(MOMENT, text, re.ASCII):  # versions of Python read more than that
         return None
     try:
-        moment = datetime.fromisoformat(text[:-1] + "+00:00" if text.endswith("Z") else text)
+        moment = datetime.datetime.fromisoformat(text[:-1] + "+00:00" if text[-1] == "Z" else text)
     except ValueError:
         return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)
+    return moment if moment.tzinfo else moment.replace(tzinfo=datetime.timezone.utc)
 
 
-FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "id": (is_said, "a string"),
-    "claim": (is_said, "a string"),
+FIELDS: dict[str, tuple[Callable[[Any], object], str]] = {
+    **dict.fromkeys(("id", "claim", "source", "carrier_ref"), (is_said, "a string")),
+    **dict.fromkeys(("date", "valid_until"), (moment_of, "a date and time such as 2026-01-31T12:00:00Z")),
+    **dict.fromkeys(("reliability", "wlnk"), (is_fraction, "a number from 0 to 1")),
     "level": (LEVELS.__contains__, "L0, L1 or L2"),
-    "source": (is_said, "a string"),
-    "date": (is_time, "a date and time such as 2026-01-31T12:00:00Z"),
-    "valid_until": (is_time, "a date and time such as 2026-01-31T12:00:00Z"),
     "congruence": (lambda value: isinstance(value, str) and value in FACTORS, "CL1, CL2 or CL3"),
-    "reliability": (is_fraction, "a number from 0 to 1"),
-    "wlnk": (is_fraction, "a number from 0 to 1"),
-    "carrier_ref": (is_said, "a string"),
 }
 
 
@@ -125,9 +131,11 @@ def checked_evidence(value: Any, taken: Collection[str]) -> list[Table]:  # noqa
 
 def in_utc(date: str, days: int = 0) -> str:
     """Return a date and time in UTC, some days later."""
-    moment = _moment(date)
+    import datetime
+
+    moment = moment_of(date)
     try:
-        found = (moment + timedelta(days=days)).astimezone(timezone.utc) if moment else None
+        found = moment and (moment + datetime.timedelta(days=days)).astimezone(datetime.timezone.utc)
     except OverflowError:  # at the end of the calendar nothing is later
         return in_utc(date) if days else date
     return found.isoformat().replace("+00:00", "Z") if found else date
@@ -138,14 +146,9 @@ def whole_evidence(given: Sequence[Table], spec: Table, level: str, now: str, ta
     found, ids = [], {*taken, *(one["id"] for one in given if "id" in one)}
     for one in given or ([{}] if level else []):
         times: dict[str, str] = {key: in_utc(one[key]) for key in ("date", "valid_until") if key in one}
-        record = {**_derived(spec, level, times.get("date", now), given), **one, **times}
-        number = 1
-        while "id" not in record:
-            name = f"ev-{spec['id']}-{number}"
-            if name not in ids:
-                record["id"] = name
-                ids.add(name)
-            number += 1
+        free = (name for number in range(1, len(ids) + 2) if (name := f"ev-{spec['id']}-{number}") not in ids)
+        record = {"id": next(free), **_derived(spec, level, times.get("date", now), given), **one, **times}
+        ids.add(record["id"])
         record.setdefault("wlnk", round(record["reliability"] * FACTORS[record["congruence"]], 6))
         found.append(record)
     return found

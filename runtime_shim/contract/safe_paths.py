@@ -10,6 +10,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
+from runtime_shim.data.whole_files import write_at
 from runtime_shim.engine.state import OURS
 from runtime_shim.engine.texts import one_line
 from runtime_shim.tasks.reading import NO_TEXT
@@ -84,9 +85,8 @@ def is_missing(root: str, path: str) -> bool:
     return not os.path.lexists(os.path.join(os.path.realpath(root), *inside(root, path)))
 
 
-@contextmanager
-def opened(root: str, path: str) -> Iterator[int]:
-    """Open a regular file for reading; a pipe in its place is not waited for."""
+def pieces_of(root: str, path: str) -> Iterator[bytes]:
+    """Read a regular file piece by piece; a pipe in its place is not waited for."""
     names = inside(root, path)
     with safely(path), folder_inside(root, names[:-1]) as folder:
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -95,20 +95,30 @@ def opened(root: str, path: str) -> Iterator[int]:
         if not stat.S_ISREG(os.fstat(file).st_mode):
             raise UnsafeError(f"{one_line(path)} is not a regular file")
         with safely(path):
-            yield file
+            while piece := os.read(file, 1 << 20):
+                yield piece
     finally:
         os.close(file)
 
 
-def read_inside(root: str, path: str, most: int = LARGEST_FILE) -> bytes:
+def read_inside(root: str, path: str, most: float = LARGEST_FILE) -> bytes:
     """Read a regular file."""
     content = bytearray()
-    with opened(root, path) as file:
-        while piece := os.read(file, 1 << 20):
-            content += piece
-            if len(content) > most:
-                raise UnsafeError(f"{one_line(path)} is larger than {most:,} bytes")
+    for piece in pieces_of(root, path):
+        content += piece
+        if len(content) > most:
+            raise UnsafeError(f"{one_line(path)} is larger than {most:,} bytes")
     return bytes(content)
+
+
+def sha256_of(root: str, path: str) -> str:
+    """Return the SHA-256 of a regular file."""
+    import hashlib  # slow to import
+
+    found = hashlib.sha256()
+    for piece in pieces_of(root, path):
+        found.update(piece)
+    return found.hexdigest()
 
 
 def write_inside(root: str, path: str, content: bytes) -> None:
@@ -122,20 +132,7 @@ def write_inside(root: str, path: str, content: bytes) -> None:
         with suppress(FileNotFoundError):
             if not stat.S_ISREG(os.stat(names[-1], dir_fd=folder, follow_symlinks=False).st_mode):
                 raise UnsafeError(f"{one_line(path)} is not a regular file")
-        _replace(folder, names[-1], content)
-
-
-def _replace(folder: int, name: str, content: bytes) -> None:
-    draft = f".rdc-{os.urandom(8).hex()}.new"
-    file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=folder)
-    try:
-        with os.fdopen(file, "wb") as opened_draft:
-            opened_draft.write(content)
-        os.replace(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except OSError:
-        with suppress(OSError):
-            os.unlink(draft, dir_fd=folder)
-        raise
+        write_at(folder, names[-1], content)
 
 
 def list_inside(root: str, path: str) -> list[str]:

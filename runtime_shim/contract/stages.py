@@ -1,23 +1,46 @@
-"""Stages of a step: its inputs, context, guardrails, outputs and validation (B2, B10, B11, B13, B17)."""
+"""The stages of a step: what each does, from its inputs to its outputs (B2, B7, B10, B11, B13, B17)."""
 
 import json
 import os
-from typing import Any
+from typing import Any, Optional, Union
 
-from runtime_shim.contract.contract import Found, Stages, config_of, found_so_far, paths_of, spec_of
-from runtime_shim.contract.evidence import evidence_of, json_or_text, whole_evidence
-from runtime_shim.contract.guarding import contents, guarded, strings_in
-from runtime_shim.contract.safe_paths import UnsafeError, check_there, is_missing, opened
-from runtime_shim.contract.validating import checked
+from runtime_shim.contract.attempt import (
+    HANDED,
+    Found,
+    Stages,
+    config_of,
+    found_so_far,
+    paths_of,
+    some_of,
+    spec_of,
+)
+from runtime_shim.contract.evidence import (
+    checked_evidence,
+    evidence_of,
+    json_or_text,
+    read_strictly,
+    records_in,
+    whole_evidence,
+)
+from runtime_shim.contract.guardrails import contents, guarded, strings_in
+from runtime_shim.contract.safe_paths import UnsafeError, check_there, inside, is_missing, sha256_of
+from runtime_shim.contract.tool_schemas import BUILT_IN
+from runtime_shim.contract.tools import call_tool, calls_command, command_of_tool
+from runtime_shim.contract.validation import checked
+from runtime_shim.data.values import read_regular
+from runtime_shim.engine.lifecycle import Done, Waiting
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State, utc_now
-from runtime_shim.engine.texts import one_line
-from runtime_shim.tasks.conversing import answer_of
+from runtime_shim.engine.texts import BINARY, one_line
+from runtime_shim.engine.walk import attempt_of
+from runtime_shim.tasks.process import in_words
+from runtime_shim.tasks.prompting import answer_of
+from runtime_shim.tasks.reading import LARGEST_ANSWER
 
 
 def look_at_inputs(stages: Stages, _name: str, node: Table) -> Found:
-    """Check that the inputs are there, and what they say."""
+    """Check that the inputs are there, and their content."""
     paths, troubles = paths_of(stages.session, node), []
     for path in paths:
         try:
@@ -30,33 +53,28 @@ def look_at_inputs(stages: Stages, _name: str, node: Table) -> Found:
     return guarded(stages, "input", lambda: strings_in(spec, "") + contents(stages.root, paths))
 
 
-def inputs_previewed(session: Session, node: Table) -> str:
-    """Say what would be checked."""
-    return f"check the inputs: {', '.join(paths_of(session, node)) or 'guardrails'}"
-
-
 def look_up_context(stages: Stages, name: str, node: Table) -> Found:
     """Give the specification and its `telis_*` keys to the command, and keep its answer."""
     session = stages.session
     spec = spec_of(session, node["step"])
     keys = {key: value for key, value in (spec.get("inputs") or {}).items() if key.startswith("telis_")}
-    about = {"run_id": session.state.begin["run"], "workflow": session.program["contract"]["workflow"]}
-    given = json.dumps({**about, "step": spec, "telis": keys}, sort_keys=True) + "\n"
-    answered = stages.said(name, node, config_of(session)["context"], given)
+    request = {**run_of(session), "step": spec, "telis": keys}
+    answered = stages.said(name, node, config_of(session)["context"], json.dumps(request, sort_keys=True) + "\n")
     answer = answer_of(answered)
     if answer is None:
         return Found(f"the context command gave no answer: {answered.trouble}", {})
     return Found("", {"telis_context": json_or_text(answer)})
 
 
+def run_of(session: Session) -> Table:
+    """Return what commands get to know of the run."""
+    return {"run_id": session.state.begin["run"], "workflow": session.program["contract"]["workflow"]}
+
+
 def look_at_outputs(stages: Stages, _name: str, node: Table) -> Found:
-    """Check what the outputs say that are there; the validation finds those that are not."""
+    """Check the content of the outputs that are there; the validation finds those that are not."""
     paths, root = spec_of(stages.session, node["step"]).get("outputs") or (), stages.root
-    there = (path for path in paths if not is_missing(root, path))
-    return guarded(stages, "output", lambda: contents(root, there))
-
-
-TOLD_CHECKS = 3  # in a message; the journal has all
+    return guarded(stages, "output", lambda: contents(root, (path for path in paths if not is_missing(root, path))))
 
 
 def validate(stages: Stages, _name: str, node: Table) -> Found:
@@ -68,36 +86,16 @@ def validate(stages: Stages, _name: str, node: Table) -> Found:
             if check == "exists" and found[-1]["status"] == "failed":
                 break
     failed = [one for one in found if one["status"] == "failed"]
+    told = [(one, one_line(one["message"])[:300]) for one in failed]
+    lines = [why if one["check"] == "exists" else f"{one['path']}: {one['check']}: {why}" for one, why in told]
     kept = {"validation": {"status": "failed" if failed else "passed", "checks": found}}
-    return Found(told_checks(failed), kept)
-
-
-def told_checks(failed: list[Table]) -> str:
-    """Say what is wrong, in a line."""
-    if not failed:
-        return ""
-    lines = [_told_check(one) for one in failed[:TOLD_CHECKS]]
-    more = f" and {len(failed) - TOLD_CHECKS} more" if len(failed) > TOLD_CHECKS else ""
-    return f"validation: {'; '.join(lines)}{more}"
-
-
-def _told_check(one: Table) -> str:
-    message = one_line(one["message"])[:300]
-    return message if one["check"] == "exists" else f"{one['path']}: {one['check']}: {message}"
-
-
-def validation_previewed(session: Session, node: Table) -> str:
-    """Say what would be checked."""
-    return f"check {', '.join(node['checks'])}: {', '.join(paths_of(session, node))}"
+    return Found(f"validation: {some_of(lines)}" if failed else "", kept)
 
 
 def index_outputs(stages: Stages, _name: str, node: Table) -> Found:
-    """Hash the outputs, and say what they are evidence of."""
+    """Hash the outputs, and link them to their evidence."""
     session, paths = stages.session, list(dict.fromkeys(paths_of(stages.session, node)))
-    try:
-        hashes = [sha256_of(stages.root, path) for path in paths]
-    except UnsafeError as error:
-        return Found(f"output {error}", {})
+    hashes = [sha256_of(stages.root, path) for path in paths]
     given = [one for found in found_so_far(session, "evidence") for one in found]
     spec = spec_of(session, node["step"])
     whole = whole_evidence(given, spec, node.get("subject", ""), utc_now(), evidence_ids(session.state))
@@ -108,17 +106,6 @@ def index_outputs(stages: Stages, _name: str, node: Table) -> Found:
     return Found("", {"artifacts": artifacts, "evidence": whole})
 
 
-def sha256_of(root: str, path: str) -> str:
-    """Return the SHA-256 of a file."""
-    import hashlib
-
-    found = hashlib.sha256()
-    with opened(root, path) as file:
-        while piece := os.read(file, 1 << 20):
-            found.update(piece)
-    return found.hexdigest()
-
-
 def evidence_ids(state: State) -> set[str]:
     """Return the ids of all evidence that a run has recorded."""
     passed = (record.get("found", {}) for record in state.finished if record["outcome"] == "pass")
@@ -126,8 +113,144 @@ def evidence_ids(state: State) -> set[str]:
     return {one["id"] for found in indexed for one in found["evidence"]}
 
 
-def outputs_previewed(session: Session, node: Table) -> str:
-    """Say what would be indexed."""
-    level = f"record evidence {node['subject']}" if node.get("subject") else ""
-    paths = ", ".join(paths_of(session, node))
-    return " and ".join(filter(None, [f"index {paths}" if paths else "", level]))
+def executor_of(session: Session) -> Optional[str]:
+    """Return the command of the executor: that of the operator, the environment, the configuration; None for none."""
+    given = session.options.executor or os.environ.get("RDC_EXECUTOR")
+    command: Optional[str] = given or config_of(session).get("executor")
+    return command
+
+
+def execute_step(stages: Stages, name: str, node: Table) -> Union[Found, Done]:
+    """Call the executor and take what it hands over, or put the step to a person."""
+    import shutil
+    import tempfile
+
+    session, command = stages.session, executor_of(stages.session)
+    if command is None and not stages.is_mocked("executors", name):
+        return by_person(stages, name, node)
+    for path in spec_of(session, node["step"]).get("outputs") or ():
+        inside(stages.root, path)  # a link may lead out of the project: nothing is written there (B3)
+    request = json.dumps(request_of(session, node), sort_keys=True) + "\n"
+    try:
+        folder, kept = tempfile.mkdtemp(prefix="rdc-"), {}
+    except OSError as error:
+        raise stages.not_begun(name, error) from None
+    try:
+        kept["exit_code"] = code = stages.execute(name, node, command or "", request, folder)
+        if code != 0:
+            return Found(f"executor: {in_words(code)}", kept)
+        kept.update(handed_over(session, folder))
+        return Found("", kept, unrecorded(session, node, kept))
+    except ValueError as error:
+        return Found(str(error), kept)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def request_of(session: Session, node: Table) -> Table:
+    """Return what an executor gets: the step, and what the attempt has found so far."""
+    context = found_so_far(session, "telis_context")
+    return {
+        **run_of(session),
+        "step": spec_of(session, node["step"]),
+        "tools": found_so_far(session, "tool"),
+        "telis_context": context[-1] if context else None,
+        "attempt": attempt_of(node, session.state.registers),
+    }
+
+
+def handed_over(session: Session, folder: str) -> Table:
+    """Return what the executor has written into its files; raises ValueError with what is wrong."""
+    found: Table = {}
+    for key, variable in HANDED.items():
+        try:
+            value = value_in(os.path.join(folder, key))
+        except ValueError as error:
+            raise ValueError(f"the file of {variable} is refused: {error}") from None
+        if value is not None:
+            is_evidence = key == "evidence"
+            found[key] = checked_evidence(value, evidence_ids(session.state)) if is_evidence else records_in(value, key)
+    return found
+
+
+def value_in(path: str) -> Any:  # noqa: ANN401 (any JSON value)
+    """Return the JSON value of a file that an executor may have written; None for nothing. Raises ValueError."""
+    try:
+        content = read_regular(path)
+        text = content.decode("utf-8-sig")
+    except OSError:
+        raise ValueError("it is not a regular file") from None
+    except UnicodeDecodeError:
+        raise ValueError("it is not UTF-8") from None
+    if len(content) > LARGEST_ANSWER:
+        raise ValueError(f"it is larger than {LARGEST_ANSWER:,} bytes")
+    return read_strictly(text) if text.strip() else None
+
+
+def unrecorded(session: Session, node: Table, kept: Table) -> str:
+    """Say that evidence which was handed over is not recorded: that of a step without outputs and level (B13)."""
+    nodes = session.program["nodes"].values()
+    is_recorded = any(each.get("stage") == "outputs" and each["step"] == node["step"] for each in nodes)
+    return "" if is_recorded or not kept.get("evidence") else "its evidence is not recorded: the step has no level"
+
+
+def by_person(stages: Stages, name: str, node: Table) -> Done:
+    """Put a step to a person; the time that this takes does not count."""
+    done, session = stages.from_file(name), stages.session
+    if done is not None:
+        return done
+    session.record({"kind": "wait", "condition": "waiting"})
+    description = spec_of(session, node["step"]).get("description") or ""
+    for line in session.texts({"description": description}, "description"):
+        session.display.line(line)
+    choice = session.ask(f"Did {session.label(name)} pass?", "pass/fail") if session.is_interactive else None
+    if choice is None:
+        again = session.call("resume")
+        yes, no = (session.call("answer", name, word) for word in BINARY)
+        raise Waiting(f"to answer: {yes}   (or {no})", f"to continue: {again}   (or {again} --executor COMMAND)")
+    stages.begin_again()
+    return stages.given(name, choice, "answered here")
+
+
+class StepStages(Stages):
+    """Does the stages of all kinds."""
+
+    kinds = {
+        "inputs": look_at_inputs,
+        "context": look_up_context,
+        "tool": call_tool,
+        "execute": execute_step,
+        "guardrails": look_at_outputs,
+        "validation": validate,
+        "outputs": index_outputs,
+    }
+
+    def recover(self, name: str) -> Optional[Done]:
+        """Do a stage again that was interrupted; about a command, somebody decides (R2)."""
+        node = self.session.program["nodes"][name]
+        is_command = node["stage"] in ("context", "execute") or (
+            node["stage"] == "tool" and calls_command(self.session, node)
+        )
+        return super().recover(name) if is_command or self.session.options.assume else None
+
+    def preview(self, name: str, node: Table) -> Done:
+        """Say what a stage would do; a file of answers may say what comes of it."""
+        done = self.from_file(name) if node["stage"] == "execute" else None
+        return done or Done("pass", f"would {previewed(self.session, node)}")
+
+
+def previewed(session: Session, node: Table) -> str:
+    """Say what a stage would do."""
+    paths, subject, executor = ", ".join(paths_of(session, node)), node.get("subject", ""), executor_of(session)
+    how = "built in" if subject in BUILT_IN else "unknown: skipped"
+    indexed = (paths and f"index {paths}", subject and f"record evidence {subject}")
+    said = {
+        "inputs": f"check the inputs: {paths or 'guardrails'}",
+        "context": f"look up the context: {config_of(session).get('context')}",
+        "tool": f"call the tool {subject}: {command_of_tool(session, subject) or how}",
+        "execute": f"call the executor: {executor}" if executor else "put the step to a person: there is no executor",
+        "guardrails": "check the outputs by their guardrails",
+        "validation": f"check {', '.join(node.get('checks', ()))}: {paths}",
+        "outputs": " and ".join(filter(None, indexed)),
+    }
+    return said[node["stage"]]

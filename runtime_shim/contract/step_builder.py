@@ -78,41 +78,37 @@ class StepBuilder:
         spec = self._spec(name, title, said)
         self.contract["steps"][name] = spec
         self._mark(self.contract, spec)
-        common = self._common(name, title, spec)
-        gates = self._gates(name, title, spec, said.get("gate", ""))
-        stages = self._stages(name, title, spec, said)
-        first, entry = next(iter(stages)), next(iter([*gates, *stages]))
-        if entry != name:
-            self.table.setdefault("jumps", {"to": {}})["to"][name] = {"go": entry}
-        if "attempt" in common and spec["retries"]["backoff_seconds"]:
-            stages[first].update(delay=spec["retries"]["backoff_seconds"], backoff=1)
-        self._arrive(entry)
-        for gate, then in zip(gates, [*gates, first][1:]):  # noqa: B905 - Python 3.9 has no `strict`
-            node = {**gates[gate], **common, "edges": [edge("approved", then), edge("rejected", f"{name}/rejected")]}
-            node.pop("attempt", None)
-            self._add(gate, node, at, lines or {})
-        edges: list[Table] = []
-        for stage, then in zip(stages, [*stages, ""][1:]):  # noqa: B905
-            node = {**stages[stage], **common}
+        common = {"step": name, **self._group(name, title, spec["description"])}
+        gates, stages = self._gates(name, title, spec, said.get("gate", "")), self._stages(name, title, spec, said)
+        parts, first, edges = {**gates, **stages}, next(iter(stages)), []
+        if spec["retries"]["max"]:
+            self._count(name, stages, spec["retries"]["backoff_seconds"])
+        self._arrive(next(iter(parts)))
+        for part, then in zip(parts, [*parts, ""][1:]):  # noqa: B905 - Python 3.9 has no `strict`
+            node = {**parts[part], **common}
             node["edges"] = edges = self._edges(name, node, then, first)
-            self._add(stage, node, at, lines or {})
+            self._add(part, node, at, lines or {})
         if gates:
             self.end(f"{name}/rejected", "stop", f"step {name} was rejected")
         self.end(f"{name}/failed", "stop", f"step {name} failed")
         self.leaving = [one for one in edges if "go" not in one]
 
-    def _common(self, name: str, title: str, spec: Table) -> Table:
-        """Add the group and the counter of a step; return what its parts say of them."""
-        found: Table = {"step": name}
-        if spec["description"]:
-            group = {"title": title, "prompt": spec["description"]}
-            self.table.setdefault("groups", {})[name] = self._mark(group, group["prompt"])
-            found["group"] = name
-        if spec["retries"]["max"]:
-            found["attempt"] = f"{name} retries"
-            self.table["registers"][found["attempt"]] = 0
-            self.table.setdefault("scopes", {})[name] = [found["attempt"]]
-        return found
+    def _group(self, name: str, title: str, description: str) -> Table:
+        """Add the group of a step that has a description; return what its parts say of it."""
+        if not description:
+            return {}
+        self.table.setdefault("groups", {})[name] = self._mark({"title": title, "prompt": description}, description)
+        return {"group": name}
+
+    def _count(self, name: str, stages: Table, pause: int) -> None:
+        """Add the counter of a step that is tried again, with a pause before further attempts."""
+        counter = f"{name} retries"
+        self.table["registers"][counter] = 0
+        self.table.setdefault("scopes", {})[name] = [counter]
+        for stage in stages.values():
+            stage["attempt"] = counter
+        if pause:
+            next(iter(stages.values())).update(delay=pause, backoff=1)
 
     def _arrive(self, name: str) -> None:
         """Lead the step before to this node."""
@@ -184,7 +180,9 @@ class StepBuilder:
         return found
 
     def _edges(self, name: str, node: Table, then: str, first: str) -> list[Table]:
-        """Return the transitions of a stage: a failure leads to the next attempt, or to STOP; "" is the next call."""
+        """Return the transitions of a part: a failure leads to the next attempt, or to STOP; "" is the next call."""
+        if node["task"] == "gate":
+            return [edge("approved", then), edge("rejected", f"{name}/rejected")]
         spec = self.contract["steps"][name]
         if node["stage"] == "tool" and not spec["tools"][node["place"]]["required"]:
             return [edge("", then)]

@@ -1,115 +1,10 @@
-"""The steps of a run, its timeline, and its records as texts (B6, B14). Pure."""
+"""The timeline of a run: all its records in the order of time, and as a table for people (B14). Pure."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Callable
+from collections.abc import Iterator, Mapping, Sequence
 
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.texts import one_line
-
-PENDING, RUNNING, BLOCKED, FAILED, COMPLETED = "pending", "running", "blocked", "failed", "completed"
-ALLOWED = {
-    PENDING: (RUNNING,),
-    RUNNING: (COMPLETED, FAILED, BLOCKED),
-    FAILED: (RUNNING,),
-    BLOCKED: (RUNNING,),
-    COMPLETED: (),
-}
-
-
-class IllegalTransitionError(Exception):
-    """A status that a step cannot change to: an error in rdc, or a journal that rdc has not written."""
-
-
-def run_step(spec: Table) -> Table:
-    """Return the record of a step that has not begun (B14)."""
-    return {
-        "step_id": spec["id"],
-        "name": spec.get("name", ""),
-        "status": PENDING,
-        "attempts": 0,
-        "started_at": None,
-        "ended_at": None,
-        "error": None,
-        "inputs": spec.get("inputs", {}),
-        "outputs": spec.get("outputs", []),
-        "tools": [],
-        "telis_context": None,
-        "guardrails": {"input": None, "output": None},
-    }
-
-
-def change(step: Table, status: str) -> None:
-    """Change the status of a step; any change that is not allowed is a bug, and raises."""
-    if status not in ALLOWED[step["status"]]:
-        raise IllegalTransitionError(f"step {step['step_id']}: {step['status']} cannot become {status}")
-    step["status"] = status
-
-
-def start(step: Table, time: str) -> None:
-    """Let a step run, if it does not."""
-    if step["status"] != RUNNING:
-        change(step, RUNNING)
-    step["started_at"] = step["started_at"] or time
-    step["ended_at"] = None
-
-
-def end(step: Table, status: str, time: str) -> None:
-    """Let a step be completed or failed."""
-    change(step, status)
-    step["ended_at"] = time
-
-
-Mask = Callable[[str], str]  # takes out what must not be kept
-
-
-class RecordTexts:
-    """Writes the values of a run; records grow, and each text is made anew after every change."""
-
-    def __init__(self, mask: Mask) -> None:
-        self._mask = mask
-        self._known: dict[str, str] = {}  # the texts of what the records have now, by the same on one line
-        self._before: dict[str, str] = {}
-
-    def of(self, files: dict[str, Any]) -> dict[str, str]:
-        """Return the text of each file."""
-        self._before, self._known = self._known, {}
-        return {name: self._whole(value) + "\n" for name, value in files.items()}
-
-    def _whole(self, value: Any) -> str:  # noqa: ANN401 (any JSON value)
-        """Write a list item by item, and an object with the lists in it alike."""
-        if isinstance(value, list):
-            return _around("[", map(self._item, value), "]")
-        pairs = ((key, value[key]) for key in sorted(value))
-        parts = (
-            f"{json.dumps(key)}: {(self._whole if isinstance(part, list) else self._item)(part)}" for key, part in pairs
-        )
-        return _around("{", parts, "}")
-
-    def _item(self, value: Any) -> str:  # noqa: ANN401
-        key = json.dumps(value, sort_keys=True)
-        text = (
-            self._known.get(key)
-            or self._before.get(key)
-            or json.dumps(in_masked(self._mask, value), indent=2, sort_keys=True)
-        )
-        self._known[key] = text
-        return text
-
-
-def _around(begin: str, parts: Iterable[str], end: str) -> str:
-    inner = ",\n".join(parts).replace("\n", "\n  ")
-    return f"{begin}\n  {inner}\n{end}" if inner else begin + end
-
-
-def in_masked(mask: Mask, value: Any) -> Any:  # noqa: ANN401 (any JSON value)
-    """Return a JSON value without what must not be kept."""
-    if isinstance(value, str):
-        return mask(value)
-    if isinstance(value, list):
-        return [in_masked(mask, item) for item in value]
-    return {key: in_masked(mask, item) for key, item in value.items()} if isinstance(value, dict) else value
-
 
 WHEN = {
     "tool_results": ("tool", "ended_at"),
@@ -117,7 +12,7 @@ WHEN = {
     "evidence": ("evidence", "date"),
     "drrs": ("drr", "recorded_at"),
 }
-"""Of each kind of record what its entries are called, and the field that says when it was made."""
+"""The kinds of records: the name of an entry, and the field with its time."""
 DETAILS = ("reason", "approved_by", "attempt", "attempts", "error", "path", "evidence_id", "name", "status", "note")
 MARKUP = frozenset("&<>|\\`*_[]#~!@")
 HEADINGS = ("Time", "Event", "Step", "Details")
@@ -162,10 +57,9 @@ def timeline_lines(entries: Sequence[Table], is_markdown: bool) -> list[str]:
 
 def _row(entry: Table) -> tuple[str, ...]:
     details = entry["details"]
-    called = details.get("event_type", "Tool")
     told = [f"{key} {_shown(details[key])}" for key in DETAILS if details.get(key) not in (None, "", [])]
     when = entry["timestamp"][:19].replace("T", " ")
-    return when, called, one_line(entry["step_id"] or ""), ", ".join(told)
+    return when, details.get("event_type", "Tool"), one_line(entry["step_id"] or ""), ", ".join(told)
 
 
 def _shown(value: object) -> str:

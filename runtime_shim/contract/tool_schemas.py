@@ -33,7 +33,6 @@ TYPES: dict[str, Callable[[Any], bool]] = {
     "number": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
     "integer": lambda value: not isinstance(value, bool) and (isinstance(value, int) or _is_whole(value)),
 }
-NOTES = ("$schema", "title", "description", "default", "examples")  # what changes nothing
 
 
 def _is_whole(value: Any) -> bool:  # noqa: ANN401 (any JSON value)
@@ -82,29 +81,3 @@ def _several(found: Any) -> list[Any]:  # noqa: ANN401
 
 def _is_same_json(one: Any, other: Any) -> bool:  # noqa: ANN401
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
-
-
-def unfit_schema(schema: Any) -> str:  # noqa: ANN401 (any value of a configuration)
-    """Return what keeps a value from being a schema of the subset that is checked, in words; "" if it is one."""
-    if not isinstance(schema, dict):
-        return "a schema is an object"
-    for key, value in schema.items():
-        if key not in NOTES and (key not in PARTS or not PARTS[key](value)):
-            return f"`{key}` has no such value" if key in PARTS else f"`{key}` is not one of {', '.join(PARTS)}"
-    parts = (
-        schema[key] for key in ("items", "additionalProperties") if key in schema and schema[key] not in (True, False)
-    )
-    inner = [*schema.get("properties", {}).values(), *parts]
-    return next(filter(None, map(unfit_schema, inner)), "")
-
-
-PARTS: dict[str, Callable[[Any], bool]] = {
-    "type": lambda value: all(isinstance(one, str) and one in TYPES for one in _several(value or [0])),
-    "properties": TYPES["object"],
-    "required": lambda value: isinstance(value, list) and all(map(TYPES["string"], value)),
-    "additionalProperties": lambda value: isinstance(value, (bool, dict)),
-    "enum": lambda value: isinstance(value, list) and bool(value),
-    "items": TYPES["object"],
-    "minimum": TYPES["number"],
-    "maximum": TYPES["number"],
-}

@@ -2,63 +2,56 @@
 
 import json
 import os
-from datetime import datetime, timezone, tzinfo
-from typing import Any, Callable, Optional
+from typing import TYPE_CHECKING, Any, Callable, Optional
 
-from runtime_shim.contract.contract import Found, LateError, Stages, config_of, spec_of
+from runtime_shim.contract.attempt import Found, LateError, Stages, config_of, spec_of
 from runtime_shim.contract.evidence import json_or_text
 from runtime_shim.contract.safe_paths import UnsafeError, inside, list_inside, read_inside, write_inside
+from runtime_shim.contract.step_builder import CALL
 from runtime_shim.contract.tool_schemas import BUILT_IN, unfit_arguments
-from runtime_shim.contract.validating import checked, listened
+from runtime_shim.contract.validation import checked, listened
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import utc_now
 from runtime_shim.engine.texts import duration
-from runtime_shim.tasks.conversing import answer_of
-from runtime_shim.tasks.pairs import pairs
+from runtime_shim.tasks.prompting import answer_of, pairs
 from runtime_shim.tasks.reading import LARGEST_ANSWER, TOOL_SECONDS, decoded
 
-HARMLESS: tuple[str, ...] = (
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
-    "diff.external=",
-    "submodule.recurse=false",
-)
-HARMLESS += ("safe.bareRepository=explicit",)
-GIT_VARIABLES = ("GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1")
+if TYPE_CHECKING:
+    import datetime
+
+# Nothing that a repository configures is run.
+GIT_VARIABLES = "GIT_OPTIONAL_LOCKS=0 GIT_TERMINAL_PROMPT=0 GIT_ALLOW_PROTOCOL=none GIT_NO_LAZY_FETCH=1"
+GIT_SETTINGS = "core.fsmonitor=false core.hooksPath=/dev/null diff.external= submodule.recurse=false"
+GIT_SETTINGS += " safe.bareRepository=explicit"
 FILTERS = ("config", "--null", "--name-only", "--get-regexp", r"^filter\..*\.(clean|smudge|process|required)$")
-STATUS = ("status", "--porcelain=v1", "--branch", "--ignore-submodules=all")
-DIFF = ("diff", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
+STATUS = "status --porcelain=v1 --branch --ignore-submodules=all"
+DIFF = "diff --no-color --no-ext-diff --no-textconv --ignore-submodules=all"
 
 
 class ToolError(Exception):
     """Why a tool has no result."""
 
 
-def repository_differs(stages: Stages, arguments: Table, seconds: int) -> str:
-    """Return what `git diff` says, of what is staged too."""
-    return repository_says(stages, (*DIFF, *(["--cached"] if arguments.get("staged") else [])), arguments, seconds)
-
-
-def repository_says(stages: Stages, words: tuple[str, ...], arguments: Table, seconds: int) -> str:
+def repository_says(stages: Stages, command: str, arguments: Table, seconds: int) -> str:
     """Return what a command of Git says of a path inside the project."""
     path = arguments.get("path", ".")
     inside(stages.root, path)
-    found = _git(stages, [], FILTERS, seconds, good=("", "exit code 1"))  # 1: there are none
+    found = _git(stages, [], FILTERS, seconds, good=("", "exit code 1")).decode("utf-8", "replace")  # 1: there are none
     filters = [name for name in found.split("\0") if name]
     if any("=" in name or "\n" in name for name in filters):
         raise ToolError("the configuration of this repository has a filter whose name cannot be switched off")
     off = [f"{name}={'false' if name.endswith('required') else ''}" for name in filters]
-    return _git(stages, off, (*words, "--", f":(literal){os.path.normpath(path)}"), seconds)
+    return decoded(_git(stages, off, (*command.split(), "--", f":(literal){os.path.normpath(path)}"), seconds))
 
 
-def _git(stages: Stages, more: list[str], words: tuple[str, ...], seconds: int, good: tuple[str, ...] = ("",)) -> str:
-    settings = [word for setting in (*HARMLESS, *more) for word in ("-c", setting)]
-    variables = [*GIT_VARIABLES, f"GIT_WORK_TREE={work_tree(stages.root)}"]
+def _git(stages: Stages, off: list[str], words: tuple[str, ...], seconds: int, good: tuple[str, ...] = ("",)) -> bytes:
+    variables = [*GIT_VARIABLES.split(), f"GIT_WORK_TREE={work_tree(stages.root)}"]
+    settings = [word for setting in (*GIT_SETTINGS.split(), *off) for word in ("-c", setting)]
     answered = listened(stages, ["env", *variables, "git", "-C", stages.root, "--no-pager", *settings, *words], seconds)
     if answered.trouble not in good:
         raise ToolError(f"git {words[0]}: {answered.trouble}")
-    return answered.answer.decode("utf-8", "replace") if words is FILTERS else decoded(answered.answer)
+    return answered.answer
 
 
 def work_tree(root: str) -> str:
@@ -74,17 +67,20 @@ def work_tree(root: str) -> str:
 USUAL_ZONE = "America/Toronto"
 
 
-def current_time(_stages: Stages, arguments: Table, _seconds: int) -> str:
+def current_time(zone: str) -> str:
     """Return the time of the system's clock in a time zone, as ISO 8601 with its offset."""
-    name = arguments.get("timezone", USUAL_ZONE)
-    now = datetime.fromisoformat(utc_now()[:-1]).replace(tzinfo=timezone.utc)
-    return now.astimezone(zone(name)).isoformat(timespec="seconds")
+    import datetime  # slow to import
+
+    now = datetime.datetime.fromisoformat(utc_now()[:-1]).replace(tzinfo=datetime.timezone.utc)
+    return now.astimezone(time_zone(zone)).isoformat(timespec="seconds")
 
 
-def zone(name: str) -> tzinfo:
+def time_zone(name: str) -> "datetime.tzinfo":
     """Return a time zone by its IANA name."""
+    import datetime
+
     if name in ("UTC", "Etc/UTC", "Z"):
-        return timezone.utc
+        return datetime.timezone.utc
     import zoneinfo
 
     try:
@@ -98,54 +94,54 @@ def zone(name: str) -> tzinfo:
     )
 
 
-def read_file(stages: Stages, arguments: Table, _seconds: int) -> str:
+def read_file(stages: Stages, path: str) -> str:
     """Return the text of a file."""
     try:
-        return read_inside(stages.root, arguments["path"], LARGEST_ANSWER).decode("utf-8")
+        return read_inside(stages.root, path, LARGEST_ANSWER).decode("utf-8")
     except UnicodeDecodeError:
-        raise ToolError(f"{arguments['path']} is not UTF-8") from None
+        raise ToolError(f"{path} is not UTF-8") from None
 
 
-def write_file(stages: Stages, arguments: Table, _seconds: int) -> Table:
+def write_file(stages: Stages, path: str, text: str) -> Table:
     """Write a text to a file."""
-    content = arguments["text"].encode("utf-8", "replace")
-    write_inside(stages.root, arguments["path"], content)
-    return {"path": arguments["path"], "bytes": len(content)}
+    content = text.encode("utf-8", "replace")
+    write_inside(stages.root, path, content)
+    return {"path": path, "bytes": len(content)}
 
 
-def list_files(stages: Stages, arguments: Table, _seconds: int) -> list[str]:
-    """Return the names in a folder."""
-    return list_inside(stages.root, arguments.get("path", "."))
-
-
-def validate_file(stages: Stages, arguments: Table, _seconds: int) -> Table:
+def validate_file(stages: Stages, path: str) -> Table:
     """Return whether a file parses."""
-    found = checked(stages, "parses", arguments["path"])
+    found = checked(stages, "parses", path)
     if found["status"] == "failed":
         raise ToolError(found["message"])
     return found
 
 
+def difference(stages: Stages, given: Table, seconds: int) -> str:
+    """Return what `git diff` says, of what is staged too."""
+    return repository_says(stages, DIFF + " --cached" * bool(given.get("staged")), given, seconds)
+
+
 BUILT_IN_CALLS: dict[str, Callable[[Stages, Table, int], Any]] = {
-    "getCurrentTime": current_time,
-    "readFile": read_file,
-    "writeFile": write_file,
-    "listFiles": list_files,
-    "gitStatus": lambda stages, arguments, seconds: repository_says(stages, STATUS, arguments, seconds),
-    "gitDiff": repository_differs,
-    "validateFile": validate_file,
+    "getCurrentTime": lambda _stages, given, _seconds: current_time(given.get("timezone", USUAL_ZONE)),
+    "readFile": lambda stages, given, _seconds: read_file(stages, given["path"]),
+    "writeFile": lambda stages, given, _seconds: write_file(stages, given["path"], given["text"]),
+    "listFiles": lambda stages, given, _seconds: list_inside(stages.root, given.get("path", ".")),
+    "gitStatus": lambda stages, given, seconds: repository_says(stages, STATUS, given, seconds),
+    "gitDiff": difference,
+    "validateFile": lambda stages, given, _seconds: validate_file(stages, given["path"]),
 }
 
 
 def built_in_result(stages: Stages, tool: str, arguments: Table, seconds: int) -> Any:  # noqa: ANN401 (any JSON value)
-    """Return the result of a built-in tool; raises ToolError."""
+    """Return the result of a built-in tool, unless it is too long; raises ToolError."""
     try:
-        return BUILT_IN_CALLS[tool](stages, arguments, seconds)
+        result = BUILT_IN_CALLS[tool](stages, arguments, seconds)
     except UnsafeError as error:
         raise ToolError(str(error)) from None
-
-
-USUAL: Table = {"args": {}, "required": False, "risk": "low"}
+    if len(json.dumps(result, ensure_ascii=False).encode("utf-8", "replace")) > LARGEST_ANSWER:
+        raise ToolError(f"the result is longer than {LARGEST_ANSWER:,} bytes")
+    return result
 
 
 def command_of_tool(session: Session, tool: str) -> Optional[str]:
@@ -158,62 +154,44 @@ def command_of_tool(session: Session, tool: str) -> Optional[str]:
 def call_tool(stages: Stages, name: str, node: Table) -> Found:
     """Make a call of a step, and record it."""
     spec = spec_of(stages.session, node["step"])["tools"][node["place"]]
-    about = {**USUAL, **{key: value for key, value in spec.items() if value is not None}, "started_at": utc_now()}
-    tool, late = about["name"], None
-    if command_of_tool(stages.session, tool) is None and tool not in BUILT_IN and not stages.is_mocked("tools", tool):
-        ended: Table = {
-            "status": "skipped",
-            "error": f"no tool {tool} is known; name its command: --tool {tool}=COMMAND",
-        }
-    else:
-        try:
-            ended = {"status": "completed", "result": result_of(stages, name, node, about)}
-        except ToolError as error:
-            ended = {"status": "failed", "error": str(error)}
-        except LateError as error:
-            late, ended = error, {"status": "failed", "error": "the time of the attempt was over"}
-    kept = {"tool": {**about, **ended, "ended_at": utc_now()}}
+    about = {**CALL, **{key: value for key, value in spec.items() if value is not None}, "started_at": utc_now()}
+    tool, command = about["name"], command_of_tool(stages.session, about["name"])
+    ended: Table = {"status": "failed"}
+    try:
+        if command is None and tool not in BUILT_IN and not stages.is_mocked("tools", tool):
+            ended = {"status": "skipped", "error": f"no tool {tool} is known; name its command: --tool {tool}=COMMAND"}
+        else:
+            ended = {"status": "completed", "result": result_of(stages, name, node, about, command)}
+    except ToolError as error:
+        ended["error"] = str(error)
+    except LateError:
+        ended["error"] = "the time of the attempt was over"
     trouble = f"tool {tool}: {ended['error']}" if "error" in ended else ""
-    if late is not None:
-        return Found(stages.late, kept)
     is_fine = ended["status"] == "skipped" and not about["required"]
-    return Found("" if is_fine else trouble, kept, trouble)
+    return Found("" if is_fine else trouble, {"tool": {**about, **ended, "ended_at": utc_now()}}, trouble)
 
 
-def result_of(stages: Stages, name: str, node: Table, about: Table) -> Any:  # noqa: ANN401 (any JSON value)
+def result_of(stages: Stages, name: str, node: Table, about: Table, command: Optional[str]) -> Any:  # noqa: ANN401
     """Return the result of a tool; raises ToolError and LateError."""
-    tool, arguments, session = about["name"], about["args"], stages.session
-    configured = config_of(session).get("tools", {}).get(tool, {})
+    tool, arguments = about["name"], about["args"]
+    configured = config_of(stages.session).get("tools", {}).get(tool, {})
     schema = configured.get("arguments") or BUILT_IN.get(tool, {}).get("arguments", {})
     if problem := unfit_arguments(schema, arguments):
         raise ToolError(problem)
-    seconds, command = configured.get("timeout_seconds", TOOL_SECONDS), command_of_tool(session, tool)
+    seconds = configured.get("timeout_seconds", TOOL_SECONDS)
     if command is None and not stages.is_mocked("tools", tool):
-        return small(built_in_result(stages, tool, arguments, seconds))
+        return built_in_result(stages, tool, arguments, seconds)
     request = json.dumps({"tool": tool, "arguments": arguments}) + "\n"
     answered = stages.said(name, node, command or "", request, seconds)
     answer = answer_of(answered)
-    if answer is None:
-        is_late = answered.trouble == "out of time"
-        raise ToolError(f"timeout after {duration(seconds)}" if is_late else answered.trouble)
-    return json_or_text(answer)
-
-
-def small(result: Any) -> Any:  # noqa: ANN401
-    """Return the result of a built-in tool, unless it is too long."""
-    if len(json.dumps(result, ensure_ascii=False).encode("utf-8", "replace")) > LARGEST_ANSWER:
-        raise ToolError(f"the result is longer than {LARGEST_ANSWER:,} bytes")
-    return result
+    if answer is not None:
+        return json_or_text(answer)
+    if answered.trouble == "out of time":
+        stages.time_limit()
+        raise ToolError(f"timeout after {duration(seconds)}")
+    raise ToolError(answered.trouble)
 
 
 def calls_command(session: Session, node: Table) -> bool:
     """Tell whether a tool is a command of somebody, or may have been one in the call before."""
-    is_own = node["stage"] == "tool" and node["subject"] in BUILT_IN
-    return node["stage"] == "tool" and (not is_own or command_of_tool(session, node["subject"]) is not None)
-
-
-def tool_previewed(session: Session, node: Table) -> str:
-    """Say what would be called."""
-    command = command_of_tool(session, node["subject"])
-    how = "built in" if node["subject"] in BUILT_IN else "unknown: skipped"
-    return f"call the tool {node['subject']}: {command or how}"
+    return node["subject"] not in BUILT_IN or command_of_tool(session, node["subject"]) is not None

@@ -1,48 +1,35 @@
 """The file that a good run leaves (I28): written once, whole or not at all, after the run is known to be complete."""
 
 import os
-import stat
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Optional
 
-from runtime_shim.data.agreed import OfMore, agreed
-from runtime_shim.data.whole_files import put
+from runtime_shim.data.settings import OfMore, agreed
+from runtime_shim.data.whole_files import put, write_at
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.state import State
 from runtime_shim.engine.texts import one_line
 
 SUFFIXES = {
-    "markdown": "md",
-    "json": "json",
-    "mermaid": "mmd",
-    "chartjs": "json",
-    "html_css": "html",
-    "javascript": "js",
-    "typescript": "ts",
-}
+    "markdown": "md", "json": "json", "mermaid": "mmd", "chartjs": "json", "html_css": "html",
+    "javascript": "js", "typescript": "ts",
+}  # fmt: skip
 OTHER = "txt"
 
 
-def write_whole(path: str, data: bytes, by: str = "") -> None:
+def write_out(path: str, data: bytes) -> None:
     """Write a file that has its name once it is whole; what is no regular file, such as a pipe, is written to."""
     path = os.path.realpath(path)
-    if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
+    if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "wb") as file:
             file.write(data)
         return
-    draft = f"{path}{by}.new"
+    folder = os.open(os.path.dirname(path), os.O_RDONLY)
     try:
-        with open(draft, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-    except OSError:
-        with suppress(OSError):
-            os.unlink(draft)
-        raise
+        write_at(folder, os.path.basename(path), data)
+    finally:
+        os.close(folder)
 
 
 class Artifact(Extension):
@@ -54,11 +41,6 @@ class Artifact(Extension):
     def suits(program: Table) -> bool:
         """Tell whether the program leaves one."""
         return "artifact" in program
-
-    def agrees(self, _before: Table) -> Table:
-        """Return the file that the operator names, wherever the run goes on."""
-        out = self.session.options.out
-        return {"out": os.path.abspath(out) if out else None}
 
     def beside(self) -> dict[str, str]:
         """Return the file, whatever its type was."""
@@ -76,7 +58,7 @@ class Artifact(Extension):
         name = f"{session.program['name']}.{SUFFIXES.get(session.filled(artifact, 'type'), OTHER)}"
         path, data = out or os.path.join(session.store.folder, name), session.mask(text).encode("utf-8", "replace")
         try:
-            write_whole(path, data, f".{os.getpid()}") if out else put(session.store.within, name, data)
+            write_out(path, data) if out else put(session.store.within, name, data)
         except OSError as error:
             raise RefusedError(
                 f"to write it: {session.call('resume', '--out', 'FILE')}",

@@ -1,14 +1,31 @@
 """Reports: answers are added to files, each below a heading with the date (I29), in a folder that texts name (I30)."""
 
 import os
+import stat
+import time
+from contextlib import suppress
 
-from runtime_shim.data.whole_files import add_block, inner, report_blocks
+from runtime_shim.data.whole_files import inner, put
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Done, Extension
+from runtime_shim.engine.private import Folder, is_link
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.walk import Move
 
 REPORTS = "reports"
+
+
+def add_block(folder: Folder, report: str, place: int, text: str) -> None:
+    """Add a block to a report at a place, unless it is there."""
+    name, before, block = f"{report}.md", b"", text.encode("utf-8", "replace")
+    if is_link(name, folder.at):  # an agent may have put anything in its place
+        raise OSError(0, "it is a link")
+    with suppress(FileNotFoundError), open(folder.open(name, os.O_RDONLY), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(0, "it is not a regular file")
+        before = file.read()
+    if before[place : place + len(block)] != block:
+        put(folder, name, before[:place] + block + before[place:])
 
 
 class Reports(Extension):
@@ -23,7 +40,7 @@ class Reports(Extension):
 
     @property
     def _folder(self) -> str:
-        """Where the reports of a run lie."""
+        """The folder of the reports of a run."""
         return os.path.join(self.session.store.folder, REPORTS)
 
     def beside(self) -> dict[str, str]:
@@ -36,7 +53,7 @@ class Reports(Extension):
         return done
 
     def _texts(self, name: str) -> dict[str, str]:
-        """Return what is added to which report after a step: of a parallel step, to those of its entries too."""
+        """Return the texts that a step adds to reports: a parallel step has some for its entries too."""
         node, text = self.session.program["nodes"].get(name, {}), self._said
         self._said = ""
         if "report" not in node:
@@ -49,12 +66,16 @@ class Reports(Extension):
         """Write into the record of a step what is added where, so that it is added once, whatever happens then."""
         if record.get("kind") != "done":
             return record
-        texts = {report: self.session.mask(text) for report, text in self._texts(record["node"]).items()}
-        added = report_blocks(self._folder, texts)
+        date, added = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()), {}
+        for report, text in self._texts(record["node"]).items():
+            if text := self.session.mask(text):
+                path = os.path.join(self._folder, f"{report}.md")
+                size = os.path.getsize(path) if os.path.isfile(path) and not os.path.islink(path) else 0
+                added[report] = (size, "\n" * bool(size) + f"## {date}\n\n{text}\n")
         return {**record, "reports": added} if added else record
 
     def open(self) -> None:
-        """Let texts say where the reports lie now, and see to those of a run that goes on."""
+        """Let texts name the folder of the reports, and add what is missing in those of a run that goes on."""
         session, slot = self.session, self.session.program.get("folder")
         if slot:
             session.state.registers[slot] = self._folder
@@ -71,7 +92,7 @@ class Reports(Extension):
         self._write()
 
     def _write(self) -> None:
-        """Add what the last step that is done has answered, as far as it is not there."""
+        """Add the answer of the last step, unless it is there."""
         session, finished = self.session, self.session.state.finished
         for report, (place, text) in (finished[-1] if finished else {}).get("reports", {}).items():
             try:

@@ -1,18 +1,15 @@
-"""Files that are whole or not there, whenever a run is killed: those beside its journal, and its reports (I29)."""
+"""Files that are whole or not there, whenever a run is killed: its records and reports, and outputs of steps."""
 
 import os
-import stat
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Optional
 
-from runtime_shim.engine.private import Folder, is_link
-
-Blocks = dict[str, tuple[int, str]]  # of reports by name: where a block stands in the file, and the block
+from runtime_shim.engine.private import Folder
 
 
 def file_name(name: str) -> str:
-    """Return a name of a file for that of a step, of which nothing means anything in a path."""
+    """Return a file name for the name of a step; no character of it means anything in a path."""
     import urllib.parse  # slow to import
 
     return urllib.parse.quote(name, safe="{} ")[:150]
@@ -29,45 +26,28 @@ def inner(folder: Folder, name: str) -> Iterator[Folder]:
 
 
 def put(folder: Folder, name: str, data: bytes) -> None:
-    """Write a file that has its name once it is whole and on the disk; what has that name now is replaced."""
+    """Write a file of a run, with the mode of its directory; a draft that a kill has left goes."""
     draft = f".{name}.new"
     with folder.naming(name):
         with suppress(FileNotFoundError):
             os.unlink(draft, dir_fd=folder.at)
-        with open(folder.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, name, src_dir_fd=folder.at, dst_dir_fd=folder.at)
-        os.fsync(folder.at)
+        write_at(folder.at, name, data, draft, folder.mode & 0o666)
 
 
-def report_blocks(folder: str, texts: Mapping[str, str]) -> Blocks:
-    """Return what is added to which report for these texts, below the time; an empty one adds nothing."""
-    date, found = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()), {}
-    for report, text in texts.items():
-        size = report_size(os.path.join(folder, f"{report}.md"))
-        if text:
-            found[report] = (size, "\n" * bool(size) + f"## {date}\n\n{text}\n")
-    return found
-
-
-def report_size(path: str) -> int:
-    """Return the size of a report; what is in its place and none has none."""
-    with suppress(OSError):
-        about = os.lstat(path)
-        return about.st_size if stat.S_ISREG(about.st_mode) else 0
-    return 0
-
-
-def add_block(folder: Folder, report: str, place: int, text: str) -> None:
-    """Add a block to a report at a place, unless it stands there."""
-    name, before, block = f"{report}.md", b"", text.encode("utf-8", "replace")
-    if is_link(name, folder.at):  # an agent may have put anything in its place
-        raise OSError(0, "it is a link")
-    with suppress(FileNotFoundError), open(folder.open(name, os.O_RDONLY), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(0, "it is not a regular file")
-        before = file.read()
-    if before[place : place + len(block)] != block:
-        put(folder, name, before[:place] + block + before[place:])
+def write_at(folder: int, name: str, data: bytes, draft: str = "", mode: Optional[int] = None) -> None:
+    """Write a file in an open directory; it has its name once it is whole and on the disk."""
+    draft = draft or f".rdc-{os.urandom(8).hex()}.new"
+    file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode or 0o666, dir_fd=folder)
+    try:
+        with open(file, "wb") as opened:
+            if mode is not None:
+                os.fchmod(file, mode)  # whatever the umask is
+            opened.write(data)
+            opened.flush()
+            os.fsync(file)
+        os.replace(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(draft, dir_fd=folder)
+        raise
+    os.fsync(folder)

@@ -3,7 +3,6 @@
 import os
 import re
 import select
-import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Callable, Optional
@@ -36,18 +35,19 @@ def log_of(number: int, node: str) -> str:
     return f"{number:03}-{file_name(node)}.log"
 
 
-class Log(threading.Thread):
-    """Shows what a command prints, and keeps the end of it in a file."""
+class Log:
+    """Shows what a command prints, and keeps the end of it in a file; a thread does so from `start` on."""
 
     def __init__(self, file: int, limit: int, mask: Callable[[str], str]) -> None:
-        super().__init__(daemon=True)
-        self._mask = mask
+        import threading  # slow to import
+
         self._file = open(file, "r+b", buffering=0)  # noqa: SIM115
         self._file.seek(0, os.SEEK_END)
-        self._limit, self._rest, self._source, self.sink = limit, b"", *os.pipe()
+        self._mask, self._limit, self._rest, self._source, self.sink = mask, limit, b"", *os.pipe()
         self._is_over, self._is_drained = threading.Event(), threading.Event()
+        self.start = threading.Thread(target=self._copy, daemon=True).start
 
-    def run(self) -> None:
+    def _copy(self) -> None:
         """Copy until nobody has the other end of the pipe any more, the command or what it has left behind."""
         poll = select.poll()
         poll.register(self._source, select.POLLIN)

@@ -1,22 +1,20 @@
-"""Files of mocks: what agents, tools and executors do in a mock run, by step and by tool, in order."""
+"""Mock runs: what agents, tools and executors do is in a file, by step and by tool, in order (`--mock`)."""
 
 import json
 from typing import Any, Callable, NamedTuple, Optional
 
 from runtime_shim.data.fitting import NUMBER
+from runtime_shim.data.shared import read_json
+from runtime_shim.engine.lifecycle import Extension, Performers
 from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.session import Session
+from runtime_shim.engine.state import State
+from runtime_shim.engine.texts import one_line
+from runtime_shim.tasks.answers import read_text
+from runtime_shim.tasks.exchange import Answered
+from runtime_shim.tasks.prompting import ANSWERS, PROMPTS, Prompting
 
 KINDS = ("agents", "tools", "executors")
-KIND_OF = {"agent": "agents", "tool": "tools"}  # by how the key of a call begins
-
-
-class Reply(NamedTuple):
-    """What is answered, or why that fails, "" if it does not."""
-
-    text: str
-    trouble: str = ""
-
-
 MocksByKind = dict[str, dict[str, list[Any]]]
 
 
@@ -32,22 +30,17 @@ def _by_name(path: str, kind: str, found: Any) -> dict[str, list[Any]]:  # noqa:
     if not isinstance(found, dict):
         raise RefusedError(f"{path}: `{kind}` has a list of answers for each name")
     read: Callable[[str, Any], Any] = play_in if kind == "executors" else _reply
-    return {
-        name: [read(f"{path}: {kind}: {name}", reply) for reply in _listed(replies)] for name, replies in found.items()
-    }
+    listed = {name: replies if isinstance(replies, list) else [replies] for name, replies in found.items()}
+    return {name: [read(f"{path}: {kind}: {name}", reply) for reply in replies] for name, replies in listed.items()}
 
 
-def _listed(replies: Any) -> list[Any]:  # noqa: ANN401
-    return replies if isinstance(replies, list) else [replies]
-
-
-def _reply(place: str, found: Any) -> Reply:  # noqa: ANN401
+def _reply(place: str, found: Any) -> Answered:  # noqa: ANN401
     if isinstance(found, dict) and set(found) == {"fail"}:
-        return Reply("", " ".join(_reply(place, found["fail"]).text.split()) or "as the mock says")
-    if isinstance(found, str):
-        return Reply(found)
-    if isinstance(found, (bool, int, float)):
-        return Reply(json.dumps(found))
+        why = _reply(place, found["fail"]).answer.decode().split()
+        return Answered(b"", " ".join(why) or "as the mock says")
+    if isinstance(found, (str, bool, int, float)):
+        text = found if isinstance(found, str) else json.dumps(found)
+        return Answered(text.encode("utf-8", "replace"), "")
     raise RefusedError(f"{place}: expected a string, or {{fail: why}}")
 
 
@@ -91,3 +84,39 @@ def _numbered(found: Any) -> Any:  # noqa: ANN401
         return found
     is_number = {key: NUMBER.fullmatch(str(found.get(key))) for key in ("reliability", "wlnk")}
     return {key: float(value) if is_number.get(key) else value for key, value in found.items()}
+
+
+def reply_due(session: Session, mocks: MocksByKind, kind: str, name: str, number: int) -> Any:  # noqa: ANN401
+    """Return the answer to a call; refuses to go on where the file has none."""
+    found = reply_to(mocks, kind, name, number)
+    if found is None:
+        session.rest()
+        where = one_line(f"{kind}: {name}")
+        wanted = f"{session.options.mock} has no answer number {number + 1} under {where}"
+        raise RefusedError(f"{session.state.node}: {wanted}")
+    return found
+
+
+def answered_by(answered: Answered, performer: Prompting, name: str, given: str) -> Answered:
+    """Show and keep an answer as if it were that of a command, unless the run was told to end."""
+    performer.session.heed()
+    text = answered.answer.decode()
+    if text:
+        performer.show(text.rstrip("\n"))
+    performer.keep(ANSWERS, name, text, performer.keep(PROMPTS, name, given))
+    return answered
+
+
+class MockRuns(Extension):
+    """Mock runs, by a file that `--mock` names."""
+
+    mocked: Performers  # what is done in place of the tasks
+
+    def before_run(self, _state: Optional[State]) -> None:
+        """Have the file answer in place of commands."""
+        session, path = self.session, self.session.options.mock
+        if not path or session.options.command not in ("run", "resume"):
+            return
+        mocks = mocks_in(path, (session.host.parse or read_json)(path, read_text(path)))
+        for task in {*self.mocked} & {*session.kinds}:
+            session.kinds[task] = type("Mocked", (self.mocked[task], session.kinds[task]), {"mocks": mocks})

@@ -10,6 +10,7 @@ from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import signal_groups
 from runtime_shim.engine.state import utc_now
+from runtime_shim.tasks.exchange import file_with
 
 TOLD = ("run_waiting", "run_interrupted", "run_finished")
 NOTICE_SECONDS = 30
@@ -40,11 +41,7 @@ class Notices(Extension):
 
 def _told(session: Session, command: str, given: bytes) -> str:
     """Run the command with the event on standard input, and return what went wrong."""
-    import tempfile
-
-    with tempfile.TemporaryFile() as file, open(os.devnull, "wb") as nowhere:  # it need not read, nor print
-        file.write(given)
-        file.seek(0)
+    with file_with(given) as file, open(os.devnull, "wb") as nowhere:  # it need not read, nor print
         streams = (file, nowhere, nowhere)
         files = [(os.POSIX_SPAWN_DUP2, each.fileno(), number) for number, each in enumerate(streams)]
         deadline, before = time.monotonic() + NOTICE_SECONDS, signal.sigpending()

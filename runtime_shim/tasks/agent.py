@@ -6,22 +6,21 @@ import types
 from functools import cached_property
 from typing import Optional
 
-from runtime_shim.data.agreed import number_of, seconds_of
 from runtime_shim.data.fitting import MATCH
+from runtime_shim.data.settings import number_of, seconds_of
 from runtime_shim.engine.lifecycle import Done, Extension, Options
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import digest
-from runtime_shim.engine.texts import one_line
+from runtime_shim.engine.texts import MEANINGS, one_line
 from runtime_shim.engine.walk import Registers, shown
-from runtime_shim.tasks.conversing import Calls, answer_of
+from runtime_shim.tasks.answers import read_text
+from runtime_shim.tasks.ask import Prompts
+from runtime_shim.tasks.calls import AGENT_CALL, Caller
 from runtime_shim.tasks.exchange import Answered, SearchError, child_says
-from runtime_shim.tasks.pairs import pairs, read_pairs
-from runtime_shim.tasks.process import Processes
+from runtime_shim.tasks.prompting import Calls, Prompting, answer_of, pairs
 from runtime_shim.tasks.reading import AGENT_SECONDS, LARGEST_ANSWER, cleaned
 from runtime_shim.tasks.recipes import called, is_recipe
-from runtime_shim.tasks.speaking import Speaking
-from runtime_shim.tasks.tally import AGENT_CALL
 from runtime_shim.tasks.verdicts import read_word
 
 
@@ -59,25 +58,12 @@ class Contexts(Extension):
 LONGEST_SEARCH = 60  # seconds: an hour may not be enough for `\\d+:` in a megabyte of digits
 
 
-def searched_word(processes: Processes, what: Table, answer: Optional[str]) -> tuple[str, str]:
-    """Return the word of an agent's answer, and what went wrong."""
-    settings = what.get("keywords", ()), what.get("validation"), what.get("excused", ())
-    try:
-        return read_word(answer, *settings, search=lambda pattern, text: _is_found(processes, pattern, text)), ""
-    except SearchError as error:
-        return read_word(None, *settings), f"looking for its validation pattern: {error}"
-
-
-def _is_found(processes: Processes, pattern: str, answer: str) -> bool:
-    return child_says(processes, MATCH, ["search", re.IGNORECASE, pattern, answer], LONGEST_SEARCH, "-S") == b"True\n"
-
-
 def named(options: types.SimpleNamespace, command: str) -> str:
     """Return the command of an agent that may be called by name, with the model that the operator names."""
     return called(command, (options.agent_model or "") if is_recipe(command) else "")
 
 
-class Commanded(Speaking):
+class Commanded(Caller):
     """Calls agents."""
 
     noun = "agent"
@@ -85,26 +71,21 @@ class Commanded(Speaking):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self._agent = getattr(session.options, "agent", None)
-        self._common = self._agent or os.environ.get("RDC_AGENT") or None
-        self._given = pairs("--agent-for", getattr(session.options, "agent_for", []))
-        self._read_limits(session.options)
-
-    def _read_limits(self, options: types.SimpleNamespace) -> None:
-        retries, seconds, model = (
-            getattr(options, f"agent_{name}", None) or "" for name in ("retries", "timeout", "model")
-        )
-        self.retries = number_of("--agent-retries", retries, 0) if retries else 0
-        self._seconds = seconds_of("--agent-timeout", seconds) if seconds else 0
+        options = session.options
+        self._common = options.agent or os.environ.get("RDC_AGENT") or None
+        self._given = pairs("--agent-for", options.agent_for)
+        self.retries = number_of("--agent-retries", options.agent_retries, 0) if options.agent_retries else 0
+        self._seconds = seconds_of("--agent-timeout", options.agent_timeout) if options.agent_timeout else 0
         commands = [self._common or "", *self._given.values()]
-        if model and not any(map(is_recipe, commands)):
-            called(next(filter(None, commands), ""), model)
+        if options.agent_model and not any(map(is_recipe, commands)):
+            called(next(filter(None, commands), ""), options.agent_model)
 
     @cached_property
     def _listed(self) -> dict[str, str]:
         """The commands of the file that RDC_AGENTS names, which is not read where a flag beats it."""
-        path = "" if self._agent else os.environ.get("RDC_AGENTS")
-        return read_pairs(f"RDC_AGENTS {path}", path) if path else {}
+        path = "" if self.session.options.agent else os.environ.get("RDC_AGENTS")
+        lines = read_text(path).splitlines() if path else ()
+        return pairs(f"RDC_AGENTS {path}", [line for line in lines if line.strip() and line.lstrip()[0] != "#"])
 
     def command_of(self, kind: str) -> Optional[str]:
         """Return the command of a type of agent."""
@@ -133,7 +114,15 @@ class Commanded(Speaking):
 
     def read(self, what: Table, answer: Optional[str]) -> tuple[str, str]:
         """Return the word of an agent's answer, and what went wrong."""
-        return searched_word(self.processes, what, answer)
+        settings = what.get("keywords", ()), what.get("validation"), what.get("excused", ())
+        try:
+            return read_word(answer, *settings, search=self._is_found), ""
+        except SearchError as error:
+            return read_word(None, *settings), f"looking for its validation pattern: {error}"
+
+    def _is_found(self, pattern: str, answer: str) -> bool:
+        given = ["search", re.IGNORECASE, pattern, answer]
+        return child_says(self.processes, MATCH, given, LONGEST_SEARCH, "-S") == b"True\n"
 
 
 class Agents(Commanded):
@@ -188,3 +177,51 @@ class OfAgents(Extension):
     def suits(program: Table) -> bool:
         """Tell whether the program has such steps, or entries."""
         return any(node["task"] in ("agent", "parallel") for node in program["nodes"].values())
+
+
+# An agent answers questions because the operator says so by --agent (M3): approval is not for any agent.
+CLOSING = "Answer {}. End your answer with a line that is just the reply."
+
+
+class AgentPrompts(Prompts, Prompting):
+    """Gets the answers of steps that ask from the agent that was named for it, or like any other question."""
+
+    noun = "agent"
+    seconds = AGENT_SECONDS
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._command = named(session.options, session.options.agent or "")
+
+    def variables(self, name: str, what: Table) -> dict[str, str]:
+        """Say that the agent is of no type."""
+        return {**super().variables(name, what), "RDC_AGENT_TYPE": ""}
+
+    def perform(self, name: str, node: Table) -> Done:
+        """Ask the agent: the last line of its answer decides, and anything else than a word is fail."""
+        done = self.from_file(name) if self._command else None
+        if done is not None or not self._command:
+            return done or super().perform(name, node)
+        session = self.session
+        closing = CLOSING.format(node["question"].upper().replace("/", " or "))
+        parts = (session.label(name), *(session.filled(node, key) for key in ("prompt", "block")), closing)
+        prompt = "\n\n".join(filter(None, parts)) + "\n"
+        (answered,) = self.converse(node, [(name, {}, self._command, prompt)])
+        answer = answer_of(answered) or ""
+        outcome = verdict(answer)
+        how = answered.trouble or ("answered by the agent" if outcome else "the agent did not say pass or fail")
+        return session.told(Done(outcome or "fail", how), answer)
+
+
+def verdict(answer: str) -> Optional[str]:
+    """Return what the last line of an answer says that is not empty; only its letters count, in any case."""
+    last = next((line for line in reversed(answer.split("\n")) if line.strip()), "")
+    word = re.sub("[^A-Z]", "", last.upper()).lower()
+    return "pass" if word == "ok" else MEANINGS.get(word)
+
+
+class OfPrompts(Extension):
+    """Programs that ask pass or fail, or yes or no."""
+
+    options = AGENT
+    performers = {"ask": AgentPrompts}

@@ -1,17 +1,14 @@
-"""Exchanges with processes: a text to standard input, what comes on standard output captured (I11)."""
+"""Exchanges with processes: a text on standard input, and what they print on standard output (I11)."""
 
-import codecs
 import json
 import os
 import select
 import shlex
 import signal
 import sys
-import threading
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from typing import Any, Callable, NamedTuple
+from typing import BinaryIO, Callable, NamedTuple
 
 from runtime_shim.engine.signals import signal_groups
 from runtime_shim.tasks.process import PATIENCE, Code, Processes, in_words
@@ -25,122 +22,8 @@ GRACE_AFTER = 1.0  # seconds that what a process has left behind may still write
 Show = Callable[[str], None]
 
 
-class Exchange(threading.Thread):
-    """One exchange, by a thread: the runner itself waits for signals. `shown` is told the lines of the answer.
-
-    A thread for each keeps a process that reads nothing, or never ends its output, from holding up another one.
-    """
-
-    def __init__(self, given: bytes, shown: Show) -> None:
-        super().__init__(daemon=True)
-        self.answer = bytearray()
-        self._given = memoryview(given)
-        self._shown = shown
-        self._group = 0
-        self._over = threading.Event()
-        self._theirs, self._to = os.pipe()
-        self._from, self._back = os.pipe()
-        for descriptor in (self._to, self._from):
-            os.set_blocking(descriptor, False)
-
-    @property
-    def files(self) -> list[Any]:
-        """What the process is to find as its standard input and output."""
-        return [(os.POSIX_SPAWN_DUP2, self._theirs, 0), (os.POSIX_SPAWN_DUP2, self._back, 1)]
-
-    @property
-    def is_too_long(self) -> bool:
-        """Whether more was said than an answer may have."""
-        return len(self.answer) > LARGEST_ANSWER
-
-    def begin(self, group: int) -> None:
-        """Exchange with this process, which has been begun with `files`."""
-        self._group = group
-        os.close(self._theirs)
-        os.close(self._back)
-        self.start()
-
-    def abandon(self) -> None:
-        """Close everything: the process could not be begun."""
-        for descriptor in (self._theirs, self._back, self._to, self._from):
-            os.close(descriptor)
-
-    def finish(self) -> None:
-        """Take what is there once the process has ended; one that it left behind does not write for long."""
-        self._over.set()
-        self.join(GRACE_AFTER)
-        if self.is_alive():
-            signal_groups([self._group], signal.SIGKILL)
-            self.join()  # who is shown the answer may hold it up, and nothing of it must be lost
-
-    def run(self) -> None:
-        """Give and take until the output ends."""
-        lines = Lines(self._shown)
-        poll = select.poll()
-        poll.register(self._from, select.POLLIN)
-        poll.register(self._to, select.POLLOUT)
-        is_giving, deadline = True, 0.0
-        while not self.is_too_long:
-            if self._over.is_set() and not deadline:
-                deadline = time.monotonic() + GRACE_AFTER
-            is_late = deadline and time.monotonic() > deadline
-            ready = dict(poll.poll(0 if is_late else LOOK))
-            if self._to in ready and not self._give():
-                poll.unregister(self._to)
-                os.close(self._to)
-                is_giving = False
-            if self._from in ready:
-                data = os.read(self._from, PIECE)
-                if not data:
-                    break
-                self.answer += data
-                lines.take(data)
-            elif is_late:
-                break
-        lines.take(b"", is_last=True)
-        os.close(self._from)
-        if is_giving:
-            os.close(self._to)
-        if self.is_too_long:
-            self._end()
-
-    def _give(self) -> bool:
-        """Write a piece; tells whether there is more that somebody reads."""
-        if self._given:
-            with suppress(BlockingIOError):
-                try:
-                    self._given = self._given[os.write(self._to, self._given[:PIECE]) :]
-                except BrokenPipeError:  # it does not read all of it, and need not
-                    return False
-        return bool(self._given)
-
-    def _end(self) -> None:
-        signal_groups([self._group], signal.SIGTERM)
-        signal_groups([self._group], signal.SIGCONT)
-        if not self._over.wait(PATIENCE):
-            signal_groups([self._group], signal.SIGKILL)
-
-
-class Lines:
-    """Cuts what arrives in pieces into lines."""
-
-    def __init__(self, shown: Show) -> None:
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._shown = shown
-        self._rest = ""
-
-    def take(self, data: bytes, is_last: bool = False) -> None:
-        """Pass on the lines that are whole, all that came together at once."""
-        *whole, self._rest = (self._rest + self._decoder.decode(data, is_last)).split("\n")
-        if self._rest and (is_last or len(self._rest) > PIECE):
-            whole.append(self._rest)
-            self._rest = ""
-        if whole:
-            self._shown("\n".join(whole))
-
-
 class Call(NamedTuple):
-    """A command for `sh -c`, its environment, what it gets on standard input, and who is shown its answer."""
+    """A command for `sh -c`, its environment, its standard input, and who is shown its answer."""
 
     command: str
     environment: Mapping[bytes, bytes]
@@ -155,24 +38,97 @@ class Answered(NamedTuple):
     trouble: str
 
 
+def file_with(given: bytes) -> BinaryIO:
+    """Return an open file for a process, which may read it whenever it likes; it has no name, so nothing is left."""
+    import tempfile  # slow to import
+
+    file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (whoever takes it closes it)
+    file.write(given)
+    file.seek(0)
+    return file
+
+
+class Exchange:
+    """A process and its answer. `shown` is told the lines of it.
+
+    A thread takes the answer, since the runner waits for signals; one for each, so that none holds up another one.
+    """
+
+    def __init__(self, processes: Processes, call: Call) -> None:
+        import threading  # slow to import
+
+        self.answer, self._rest, self._shown = bytearray(), b"", call.shown
+        self._over, self._thread = threading.Event(), threading.Thread(target=self._take, daemon=True)
+        self._from, to = os.pipe()
+        words = [b"sh", b"-c", os.fsencode(call.command)]
+        try:
+            with file_with(call.given) as given:
+                files = [(os.POSIX_SPAWN_DUP2, given.fileno(), 0), (os.POSIX_SPAWN_DUP2, to, 1)]
+                self.group = processes.spawn(SH, words, call.environment, files)
+        except OSError:
+            os.close(self._from)
+            raise
+        finally:
+            os.close(to)
+        self._thread.start()
+
+    @property
+    def is_too_long(self) -> bool:
+        """Whether more was said than an answer may have."""
+        return len(self.answer) > LARGEST_ANSWER
+
+    def finish(self) -> None:
+        """Take what is there once the process has ended; one that it left behind does not write for long."""
+        self._over.set()
+        self._thread.join(GRACE_AFTER)
+        if self._thread.is_alive():
+            signal_groups([self.group], signal.SIGKILL)
+            self._thread.join()  # who is shown the answer may hold it up, and nothing of it must be lost
+
+    def _take(self) -> None:
+        """Take the output until it ends, or is too long."""
+        poll, deadline = select.poll(), 0.0
+        poll.register(self._from, select.POLLIN)
+        while not self.is_too_long:
+            if self._over.is_set() and not deadline:
+                deadline = time.monotonic() + GRACE_AFTER
+            is_late = deadline and time.monotonic() > deadline
+            if poll.poll(0 if is_late else LOOK):
+                data = os.read(self._from, PIECE)
+                if not data:
+                    break
+                self.answer += data
+                self._show(data)
+            elif is_late:
+                break
+        self._show(b"", is_last=True)
+        os.close(self._from)
+        if self.is_too_long:
+            signal_groups([self.group], signal.SIGTERM, signal.SIGCONT)
+            if not self._over.wait(PATIENCE):
+                signal_groups([self.group], signal.SIGKILL)
+
+    def _show(self, data: bytes, is_last: bool = False) -> None:
+        """Show the lines that are whole, all that came together at once."""
+        *whole, self._rest = (self._rest + data).split(b"\n")
+        if self._rest and (is_last or len(self._rest) > PIECE):
+            whole, self._rest = [*whole, self._rest], b""
+        if whole:
+            self._shown(b"\n".join(whole).decode("utf-8", "replace"))
+
+
 def exchange(
     processes: Processes, calls: Sequence[Call], seconds: int, ended: Callable[[int], None] = lambda _index: None
 ) -> list[Answered]:
     """Call commands at the same time (I21)."""
     exchanges: list[Exchange] = []
-    groups: list[int] = []
     try:
         for call in calls:
-            exchanges.append(Exchange(call.given, call.shown))
-            words = [b"sh", b"-c", os.fsencode(call.command)]
-            groups.append(processes.spawn(SH, words, call.environment, exchanges[-1].files))
-            exchanges[-1].begin(groups[-1])
+            exchanges.append(Exchange(processes, call))  # noqa: PERF401 (those that began are known where one cannot)
     except OSError:
-        for one in exchanges[len(groups) :]:
-            one.abandon()
-        signal_groups(groups, signal.SIGKILL)
-        for group in groups:
-            os.waitpid(group, 0)
+        signal_groups([one.group for one in exchanges], signal.SIGKILL)
+        for one in exchanges:
+            os.waitpid(one.group, 0)
         raise
 
     def finished(index: int, code: Code) -> None:
@@ -180,7 +136,7 @@ def exchange(
         processes.said = _answered(exchanges[index], code)
         ended(index)
 
-    how = processes.watch(groups, seconds, finished)
+    how = processes.watch([one.group for one in exchanges], seconds, finished)
     return list(map(_answered, exchanges, how))
 
 

@@ -3,15 +3,15 @@
 from contextlib import suppress
 from typing import Optional
 
-from runtime_shim.data.agreed import number_of
+from runtime_shim.data.settings import number_of
 from runtime_shim.engine.lifecycle import Done, Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.texts import clean
 from runtime_shim.engine.walk import filled
 from runtime_shim.tasks.agent import Commanded, above
-from runtime_shim.tasks.conversing import Calls, answer_of
 from runtime_shim.tasks.exchange import Answered
+from runtime_shim.tasks.prompting import Calls, answer_of
 from runtime_shim.tasks.verdicts import joined_answer, joined_word
 
 Given = dict[int, Optional[str]]
@@ -29,24 +29,24 @@ class Parallels(Commanded):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        given = getattr(session.options, "jobs", None)
+        given = session.options.jobs
         self.jobs = number_of("--jobs", given, 1) if given else 0
 
     def perform(self, name: str, node: Table) -> Done:
         """Call what has a command, and put the rest to a person."""
-        said = self._said(name)
-        names, commands = entry_names(name, node), [self.command_of(entry["agent"]) for entry in node["entries"]]
+        said, names = self._said(name), entry_names(name, node)
         due = [index for index in range(len(names)) if index not in said]
-        if any(commands[index] is None for index in due):
-            return self._by_hand(name, node, due)
-        calls = [(names[at], node["entries"][at], commands[at] or "", self._prompt(node, at)) for at in due]
+        entries = [node["entries"][index] for index in due]
+        calls = [
+            (names[index], entry, self.command_of(entry["agent"]) or "", self._prompt(node, entry))
+            for index, entry in zip(due, entries)  # noqa: B905 - Python 3.9 has no `strict`
+        ]
+        if not all(command for _, _, command, _ in calls):
+            return self._by_hand(name, calls)
         answers = self.converse(node, calls)
-        troubles = []
-        for index, answered in zip(due, answers):  # noqa: B905 - Python 3.9 has no `strict`
-            said[index] = answer_of(answered)
-            if answered.trouble:
-                troubles.append(f"{names[index]}: {answered.trouble}")
-        return self._joined(name, said, ", ".join(troubles))
+        said.update(zip(due, map(answer_of, answers)))  # noqa: B905
+        troubles = [(names[index], answered.trouble) for index, answered in zip(due, answers)]  # noqa: B905
+        return self._joined(name, said, ", ".join(f"{entry}: {trouble}" for entry, trouble in troubles if trouble))
 
     def call(self, node: Table, calls: Calls) -> list[Answered]:
         """Call agents at the same time, or as many as may be at work."""
@@ -54,12 +54,10 @@ class Parallels(Commanded):
         pieces = [calls[place : place + most] for place in range(0, len(calls), most)]
         return [answered for piece in pieces for answered in super(Parallels, self).call(node, piece)]
 
-    def _prompt(self, node: Table, index: int) -> str:
-        entry, now = node["entries"][index], self.session.state.registers
+    def _prompt(self, node: Table, entry: Table) -> str:
+        now = self.session.state.registers
         prompt = filled(node, entry["prompt"], now)
-        if "context" in entry:
-            prompt = above(self.session.program, entry["context"], now) + prompt
-        return prompt
+        return above(self.session.program, entry["context"], now) + prompt if "context" in entry else prompt
 
     def _said(self, name: str) -> Given:
         """Return what was answered by hand, or by the file, so far."""
@@ -84,18 +82,19 @@ class Parallels(Commanded):
     def _note(self, index: int, answer: Optional[str], **more: object) -> None:
         self.session.record({"kind": "entry", "entry": index, "answer": answer, **more})
 
-    def _by_hand(self, name: str, node: Table, due: list[int]) -> Done:
-        session, names = self.session, entry_names(name, node)
+    def _by_hand(self, name: str, calls: Calls) -> Done:
+        session = self.session
         session.record({"kind": "wait", "condition": "waiting"})
-        for index in due:
-            session.display.line(f"    {names[index]}:")
-            for line in clean(self._prompt(node, index)).splitlines():
+        for entry, _, _, prompt in calls:
+            session.display.line(f"    {entry}:")
+            for line in clean(prompt).splitlines():
                 session.display.line(f"        {line}".rstrip())
             if session.is_interactive:
-                done = self.at_terminal(names[index], names[index])
+                done = self.at_terminal(entry, entry)
                 if done is not None:
                     return done
-        raise self.not_called(names[min(set(due) - set(self._said(name)))])
+        names, said = entry_names(name, session.program["nodes"][name]), self._said(name)
+        raise self.not_called(next(one for index, one in enumerate(names) if index not in said))
 
     def given(self, name: str, reply: str, how: str) -> Optional[Done]:
         """Take the answer to an entry; the last one of them settles the step."""
@@ -111,12 +110,11 @@ class Parallels(Commanded):
     def _joined(self, name: str, said: Given, how: str) -> Done:
         node = self.session.program["nodes"][name]
         answers = [said[index] or None for index in range(len(node["entries"]))]
-        found = [self.read(entry, answer) for entry, answer in zip(node["entries"], answers)]  # noqa: B905
-        words = [word for word, _trouble in found]
-        troubles = [f"{one}: {trouble}" for one, (_word, trouble) in zip(entry_names(name, node), found) if trouble]  # noqa: B905
-        how = ", ".join(filter(None, [how, *troubles]))
-        word = joined_word(words, node["check"], node["failing"], node["unanimous"])
-        return self.session.told(Done(word, how), joined_answer(answers))
+        found = list(map(self.read, node["entries"], answers))
+        told = zip(entry_names(name, node), found)  # noqa: B905
+        troubles = [f"{entry}: {trouble}" for entry, (_word, trouble) in told if trouble]
+        word = joined_word([word for word, _trouble in found], node["check"], node["failing"], node["unanimous"])
+        return self.session.told(Done(word, ", ".join(filter(None, [how, *troubles]))), joined_answer(answers))
 
     @staticmethod
     def names(name: str, node: Table) -> list[str]:
@@ -129,7 +127,7 @@ class Parallels(Commanded):
 
     def preview(self, name: str, _node: Table) -> Done:
         """Assume that all entries say their first keyword, or pass."""
-        return Done(self._first(name), "assumed")
+        return Done(self.first_word(name), "assumed")
 
 
 class OfParallels(Extension):

@@ -7,10 +7,9 @@ from runtime_shim.engine.lifecycle import Done, Extension
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.walk import filled
-from runtime_shim.tasks.conversing import answer_of
-from runtime_shim.tasks.pairs import pairs
+from runtime_shim.tasks.calls import Caller
+from runtime_shim.tasks.prompting import answer_of, pairs
 from runtime_shim.tasks.reading import TOOL_SECONDS, cleaned
-from runtime_shim.tasks.speaking import Speaking
 
 
 def in_json(text: str) -> str:
@@ -18,7 +17,7 @@ def in_json(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
-class Tools(Speaking):
+class Tools(Caller):
     """Calls tools."""
 
     keys = ("tool", "arguments")
@@ -28,7 +27,7 @@ class Tools(Speaking):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self._commands = pairs("--tool", getattr(session.options, "tool", []))
+        self._commands = pairs("--tool", session.options.tool)
 
     def perform(self, name: str, node: Table) -> Done:
         """Give name and arguments of a tool to its command and take the result."""

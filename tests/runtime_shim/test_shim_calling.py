@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import time
 from dataclasses import replace
@@ -13,9 +14,11 @@ import pytest
 import yaml
 
 from compiler.ir.program import Artifact, Context, Group
-from runtime_shim.data.artifact import write_whole
+from runtime_shim.data.artifact import write_out
+from runtime_shim.data.whole_files import put
+from runtime_shim.engine.private import Folder
 from runtime_shim.engine.state import Store
-from runtime_shim.tasks.speaking import Trying
+from runtime_shim.tasks.prompting import Prompting
 from tests.runtime_shim.shim_process import kill, wait_until
 from tests.runtime_shim.shim_programs import (
     ORIGIN,
@@ -286,7 +289,7 @@ def stopped_half_way(*_paths: object, **_directories: object) -> None:
 def test_nothing_that_is_kept_is_ever_half_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     session = SimpleNamespace(store=Store(str(tmp_path)), mask=str)
     session.store.lock()
-    keeper = Trying.__new__(Trying)
+    keeper = Prompting.__new__(Prompting)
     keeper.session = session  # type: ignore[assignment]
     assert keeper.keep("prompts", "2/elicit", "first") == 1
     with monkeypatch.context() as patched:
@@ -300,9 +303,8 @@ def test_nothing_that_is_kept_is_ever_half_there(tmp_path: Path, monkeypatch: py
 
 
 def test_a_draft_that_a_kill_left_is_replaced(tmp_path: Path) -> None:
-    path = tmp_path / "program.md"
-    path.with_name("program.md.new").write_bytes(b"half of it, and more than will be written")
-    write_whole(str(path), b"all")
+    (tmp_path / ".program.md.new").write_bytes(b"half of it, and more than will be written")
+    put(Folder(os.open(tmp_path, os.O_RDONLY), str(tmp_path)), "program.md", b"all")
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == {"program.md": b"all"}
 
 
@@ -310,10 +312,10 @@ def test_an_artifact_that_cannot_be_written_leaves_the_old_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "plan.md"
-    write_whole(str(path), b"old")
+    write_out(str(path), b"old")
     monkeypatch.setattr("os.fsync", lambda _file: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     with pytest.raises(OSError, match="No space"):
-        write_whole(str(path), b"new")
+        write_out(str(path), b"new")
     assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("plan.md", "old")]
 
 

@@ -8,16 +8,18 @@ import pytest
 
 from rdc.plain_files import parse
 from runtime_shim.engine.program import RefusedError
-from runtime_shim.operator.mocks import Reply, mocks_in, reply_to
+from runtime_shim.operator.mocks import mocks_in, reply_to
 from runtime_shim.tasks.answers import read_text
+from runtime_shim.tasks.exchange import Answered
 
 
 def test_a_file_of_mocks_has_answers_in_order(tmp_path: Path) -> None:
     path = tmp_path / "m.yaml"
     path.write_text("agents:\n  2/elicit: x\n  1: [{fail: why}, 1.50]\ntools:\n  web/get: []\n", encoding="utf-8")
     mocks = mocks_in(str(path), parse(str(path), read_text(str(path))))
-    assert [reply_to(mocks, "agents", "1", number) for number in range(3)] == [Reply("", "why"), Reply("1.50"), None]
-    assert reply_to(mocks, "agents", "2/elicit", 0) == Reply("x")
+    given = [reply_to(mocks, "agents", "1", number) for number in range(3)]
+    assert given == [Answered(b"", "why"), Answered(b"1.50", ""), None]
+    assert reply_to(mocks, "agents", "2/elicit", 0) == Answered(b"x", "")
     assert mocks["tools"] == {"web/get": []}
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from runtime_shim.contract import validating
-from runtime_shim.contract.contract import LateError, attempt_so_far
+from runtime_shim.contract import validation
+from runtime_shim.contract.attempt import attempt_so_far
 from runtime_shim.contract.evidence import (
     checked_evidence,
     in_utc,
@@ -22,9 +22,9 @@ from runtime_shim.contract.evidence import (
     records_in,
     whole_evidence,
 )
-from runtime_shim.contract.guarding import contents, guarded, rules_of, strings_in, whole_words
+from runtime_shim.contract.guardrails import contents, guarded, rules_of, strings_in, whole_words
 from runtime_shim.contract.safe_paths import UnsafeError
-from runtime_shim.contract.validating import checked
+from runtime_shim.contract.validation import checked
 from runtime_shim.engine.state import State
 from tests.runtime_shim.shim_stages import EXECUTE, compiled, direct, found, stage
 
@@ -100,11 +100,14 @@ def output_patterns(pattern: str) -> dict[str, Any]:
 
 
 def test_search_ends_with_the_attempt(tmp_path: Path) -> None:
-    program = output_patterns("(a+)+b")
+    """What it says then is that the attempt took too long, and not what it has not found."""
+    (tmp_path / "a.md").write_text("a" * 60)
+    config = {**output_patterns("(a+)+b")["config"], "executor": "true", "step_timeout_seconds": 2}
+    place = compiled(tmp_path, EXECUTE, stage("guardrails"), outputs=["a.md"], config=config)
     began = time.monotonic()
-    with pytest.raises(LateError):
-        guarded(direct(tmp_path, 1, contract=program), "output", lambda: [("x", "a" * 60)])
-    assert time.monotonic() - began < 5
+    result = place.run("run")
+    assert (result.code, place.records()[-1]["how"]) == (1, "the attempt took longer than 2.0 s")
+    assert time.monotonic() - began < 20
 
 
 def test_search_that_cannot_be_done_is_a_violation(tmp_path: Path) -> None:
@@ -122,9 +125,9 @@ def test_files_that_cannot_be_read_pass_no_guardrail(tmp_path: Path) -> None:
     (tmp_path / "long").write_bytes(b"x" * (16 * 1024 * 1024 + 1))
     with pytest.raises(UnsafeError, match="larger than"):
         contents(str(tmp_path), ["long"])
-    program = output_patterns("x")
-    error = guarded(direct(tmp_path, contract=program), "output", lambda: contents(str(tmp_path), ["../x"])).error
-    assert error == "output ../x leads out of the project"
+    place = compiled(tmp_path, EXECUTE, stage("guardrails"), outputs=["long"], config=output_patterns("x")["config"])
+    result = place.run("run", "--executor", "true")
+    assert (result.code, "output long is larger than 16,777,216 bytes" in result.err) == (1, True)
 
 
 def test_strings_and_their_places() -> None:
@@ -178,7 +181,7 @@ def test_files_parse(tmp_path: Path, name: str, content: bytes, status: str, mes
 
 def test_yaml_without_its_parser_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a.yml").write_text("a: [1")
-    monkeypatch.setattr(validating, "PARSE", validating.PARSE.replace("import yaml", "import yaml_that_nobody_has"))
+    monkeypatch.setattr(validation, "PARSE", validation.PARSE.replace("import yaml", "import yaml_that_nobody_has"))
     said = checked(direct(tmp_path), "parses", "a.yml")
     assert (said["status"], said["message"]) == ("skipped", "PyYAML is not installed")
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from runtime_shim.contract.contract import Found, Stages
-from runtime_shim.contract.resuming import StepStages
+from runtime_shim.contract.attempt import Found, Stages
+from runtime_shim.contract.stages import StepStages
 from runtime_shim.editions import main
 from runtime_shim.engine.lifecycle import Host
 
@@ -65,6 +65,6 @@ def _called(program: Table, folder: Path, words: list[str], script: Script, kill
     os.chdir(folder)
     disk = Disk(kill_at)
     touched: Table = {name: disk.touching(getattr(os, name)) for name in TOUCHES}
-    kinds = {name: kind._replace(do=scripted) for name, kind in StepStages.kinds.items()}
+    kinds = dict.fromkeys(StepStages.kinds, scripted)
     with patch.object(StepStages, "kinds", kinds), patch.multiple(os, **touched):
         return main(program, words, Host("program"))

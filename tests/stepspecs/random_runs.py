@@ -16,8 +16,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from runtime_shim.contract.contract import Found
-from runtime_shim.contract.run_records import RunRecords
+from runtime_shim.contract.attempt import Found
+from runtime_shim.contract.records import RunRecords
 from runtime_shim.engine.journal import read_journal
 from tests.stepspecs.instants import BROKEN, KILLED, call
 from tests.stepspecs.invariants import check_records, read_records

@@ -9,7 +9,7 @@ from backends.picture.picture import Picture, picture
 from backends.picture.stages import LONGEST_COMMAND
 from backends.registry import load
 from backends.specification import STEP_SECONDS
-from runtime_shim.contract import contract
+from runtime_shim.contract import attempt
 from tests.dot.real import drawn
 from tests.stepspecs.programs import BRIEF, CHECK, CONFIG, DRAFT, GUARDED, Table, specification
 
@@ -87,4 +87,4 @@ def test_a_comparison_sees_what_only_the_specification_says() -> None:
 
 
 def test_the_time_limit_that_is_shown_is_that_of_the_runtime() -> None:
-    assert STEP_SECONDS == contract.STEP_SECONDS
+    assert STEP_SECONDS == attempt.STEP_SECONDS

@@ -9,11 +9,12 @@ from compiler.diagnostic import Diagnostic
 from compiler.frontends.places import Path, Places
 from compiler.frontends.stepspec.placeholders import names_in
 from compiler.frontends.stepspec.runtime import Runtime
+from compiler.frontends.stepspec.schemas import unfit_schema
 from compiler.frontends.stepspec.syntax import StepSpec
 from compiler.frontends.stepspec.tools import known_tools
 from compiler.ir.patterns import SEPARATE, overlap, overlapping, pattern_problem
 from compiler.suggestions import did_you_mean
-from runtime_shim.contract.tool_schemas import BUILT_IN, unfit_arguments, unfit_schema
+from runtime_shim.contract.tool_schemas import BUILT_IN, unfit_arguments
 
 
 def tool_findings(

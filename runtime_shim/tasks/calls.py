@@ -1,25 +1,82 @@
-"""Steps that give a text to a process, try again where it fails, or put it to a person (I11)."""
+"""Calls of agents and tools: counted, limited, made again where they fail, or answered by a person (I11)."""
 
+import collections
 import time
 from typing import Optional
 
-from runtime_shim.data.agreed import agreed
+from runtime_shim.data.settings import OfMore, agreed
+from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Done, Waiting
 from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.state import State
 from runtime_shim.engine.texts import clean, duration, one_line
-from runtime_shim.engine.walk import attempt_of
+from runtime_shim.engine.walk import Move, attempt_of
 from runtime_shim.tasks.ask import Asking
-from runtime_shim.tasks.conversing import Calls, Conversing, answer_of
 from runtime_shim.tasks.exchange import Answered
-from runtime_shim.tasks.tally import agents_in, spent, tally
+from runtime_shim.tasks.prompting import Calls, Prompting, answer_of
 from runtime_shim.tasks.terminal import asked
 
+AGENT_CALL = "agent "  # begins what is counted of an agent: with the name of its step or entry
 FIRST_PAUSE = 2  # seconds; each further pause is twice as long
 
 
-class Trying(Conversing):
-    """Calls what answers steps, as often as it takes."""
+def calls_of(notes: list[Record]) -> "collections.Counter[str]":
+    """Return the calls of the step at which a run stands."""
+    return collections.Counter(note["call"] for note in notes if note["kind"] == "call")
 
+
+def tally(state: State) -> "collections.Counter[str]":
+    """Return all calls of a run, over all resumes."""
+    found = calls_of(state.notes)
+    for record in state.finished:
+        found.update(record.get("calls", {}))
+    return found
+
+
+def may_call(state: State, more: int) -> bool:
+    """Tell whether the budget of a run has room for more calls of agents."""
+    made = sum(number for name, number in tally(state).items() if name.startswith(AGENT_CALL))
+    budget = agreed(state).get("agent_calls")
+    return bool(budget is None or made + more <= budget)
+
+
+def spent(name: str, state: State) -> str:
+    """Say that there is no call left for a step."""
+    budget = agreed(state)["agent_calls"]
+    return f"{name}: the budget of {budget} calls of agents is spent; `resume --agent-calls NUMBER` goes on"
+
+
+class Budget(OfMore):
+    """Counts calls, and ends a run by STOP where it would make more than it may."""
+
+    options = (("run resume", "--agent-calls", "NUMBER", "how many calls of agents the whole run may make"),)
+
+    def record(self, record: Record) -> Record:
+        """Write into the record of a step what it has called."""
+        calls = calls_of(self.session.state.notes) if record.get("kind") == "done" else {}
+        return {**record, "calls": dict(calls)} if calls else record
+
+    def stand(self, move: Move, before: Optional[State], stand: Record) -> Record:
+        """Return what a run does that may make no further call."""
+        node = self.session.program["nodes"][move.node]
+        due = len(node["entries"]) if node["task"] == "parallel" else node["task"] == "agent"
+        if before is None or not due or may_call(before, due):
+            return stand
+        return {"condition": "stop", "message": spent(move.node, before), "spent": True}
+
+    def resumed(self) -> None:
+        """Take up a run that has ended because its budget was spent, if it was given a larger one."""
+        state = self.session.state
+        is_spent = state.condition == "stop" and state.finished and state.finished[-1].get("spent")
+        if is_spent and may_call(state, 1):
+            self.session.record({"kind": "again", "condition": "ready"})
+
+
+class Caller(Asking, Prompting):
+    """Does steps that an agent or a tool answers, or a person in its place."""
+
+    recovers = True
+    asks = False
     retries = 0
     needs_words = True  # whether an answer without anything in it is none
 
@@ -58,15 +115,14 @@ class Trying(Conversing):
         return sum(note["kind"] == "tried" for note in self.session.state.notes)
 
     def _may_call(self, number: int) -> bool:
-        budget = agreed(self.session.state).get("agent_calls")
-        return budget is None or self.noun == "tool" or agents_in(tally(self.session.state)) + number <= budget
+        return self.noun == "tool" or may_call(self.session.state, number)
 
     def count(self, calls: Calls, due: list[int]) -> None:
         """Record the calls that are due, before they are made."""
         session = self.session
         if not self._may_call(len(due)):
             session.rest()
-            raise RefusedError(spent(session.state.node, agreed(session.state)["agent_calls"]))
+            raise RefusedError(spent(session.state.node, session.state))
         for index in due:
             name, what, _, _ = calls[index]
             session.record({"kind": "call", "call": self.key(name, what)}, sync=index == due[-1])
@@ -89,13 +145,6 @@ class Trying(Conversing):
         session.heed()
         if session.state.condition == "ready":
             session.record({"kind": "again", "condition": "running"})
-
-
-class Speaking(Asking, Trying):
-    """Does steps that are answered by what they call, or by a person."""
-
-    recovers = True
-    asks = False
 
     def by_hand(self, name: str, given: str) -> Done:
         """Put to a person what there is no command for: now, at the terminal, or later."""
@@ -127,9 +176,10 @@ class Speaking(Asking, Trying):
 
     def preview(self, name: str, _node: Table) -> Done:
         """Assume that it passes, or says its first keyword that is not special."""
-        return self.from_file(name) or Done(self._first(name), "assumed")
+        return self.from_file(name) or Done(self.first_word(name), "assumed")
 
-    def _first(self, name: str) -> str:
+    def first_word(self, name: str) -> str:
+        """Return the first word of a step that is not special."""
         node: Table = self.session.program["nodes"][name]
         words: list[str] = node.get("words", ["pass"])
         return next(word for word in words if word not in (node.get("excused") or node.get("unanimous") or ()))

@@ -2,17 +2,16 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Callable
 
-from runtime_shim.contract.contract import Found, LateError, Stages, config_of
-from runtime_shim.contract.safe_paths import UnsafeError, read_inside
+from runtime_shim.contract.attempt import Found, Stages, config_of, some_of
+from runtime_shim.contract.safe_paths import read_inside
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.state import utc_now
 from runtime_shim.tasks.exchange import SearchError, child_says
 
-LEADING_FLAGS = re.compile(r"\(\?([aiLmsux]+)\)")  # what may stand at the beginning of a pattern only
-TOLD_VIOLATIONS = 3  # in a message; the report has all
+LEADING_FLAGS = r"\(\?([aiLmsux]+)\)"  # what may stand at the beginning of a pattern only
 FIND = """
 import json, re, signal, sys
 signal.alarm(int(sys.argv[1]))
@@ -31,7 +30,7 @@ Texts = list[tuple[str, str]]  # where each stands, and the text
 
 def whole_words(pattern: str) -> str:
     """Return the pattern that matches only whole words."""
-    flags = LEADING_FLAGS.match(pattern)
+    flags = re.match(LEADING_FLAGS, pattern)
     rest = pattern[flags.end() :] if flags else pattern
     end = "\n" if flags and "x" in flags[1] else ""  # a comment at the end of the pattern ends there
     return f"{flags.group() if flags else ''}(?<!\\w)(?:{rest}{end})(?!\\w)"
@@ -63,30 +62,18 @@ def contents(root: str, paths: Iterable[str]) -> Texts:
     return [(path, read_inside(root, path).decode("utf-8", "replace")) for path in files]
 
 
-def guarded(stages: Stages, stage: str, gather: Callable[[], Texts]) -> Found:
+def guarded(stages: Stages, side: str, gather: Callable[[], Texts]) -> Found:
     """Look for what the guardrails of `input` or `output` do not allow; without any, nothing is read or kept."""
-    rules = rules_of(config_of(stages.session).get("guardrails", {}).get(stage, {}))
+    rules = rules_of(config_of(stages.session).get("guardrails", {}).get(side, {}))
     if not rules:
         return Found("", {})
+    texts, found = gather(), []
     try:
-        texts = gather()
-    except UnsafeError as error:
-        return Found(f"{stage} {error}", {})
-    found = violations(stages, rules, texts) if texts else []
-    status = "failed" if found else "passed"
-    report = {"stage": stage, "status": status, "checked_at": utc_now(), "violations": found}
-    told = "; ".join(f"{one['rule']} in {one['where']}" for one in found[:TOLD_VIOLATIONS])
-    more = f" and {len(found) - TOLD_VIOLATIONS} more" if len(found) > TOLD_VIOLATIONS else ""
-    return Found(f"{stage} guardrails: {told}{more}" if found else "", {"guardrails": report})
-
-
-def violations(stages: Stages, rules: Sequence[tuple[str, str]], texts: Texts) -> list[Table]:
-    """Search, no longer than the attempt lasts."""
-    try:
-        said = child_says(stages.processes, FIND, [rules, texts], stages.time_limit(), "-S")
+        if texts:
+            found = json.loads(child_says(stages.processes, FIND, [rules, texts], stages.time_limit(), "-S"))
     except SearchError as error:
-        if stages.seconds_left() <= 0:
-            raise LateError from None
-        return [{"rule": "the search itself", "where": "everything", "text": str(error)}]
-    found: list[Table] = json.loads(said)
-    return found
+        found = [{"rule": "the search itself", "where": "everything", "text": str(error)}]
+    status = "failed" if found else "passed"
+    report = {"stage": side, "status": status, "checked_at": utc_now(), "violations": found}
+    told = some_of([f"{one['rule']} in {one['where']}" for one in found])
+    return Found(told and f"{side} guardrails: {told}", {"guardrails": report})

@@ -1,4 +1,4 @@
-"""Texts that are given to processes, and what these say to them (I11)."""
+"""Texts that commands get, and their answers: both are kept beside the journal (I11)."""
 
 import os
 import re
@@ -7,7 +7,7 @@ from typing import Optional
 
 from runtime_shim.data.whole_files import file_name, inner, put
 from runtime_shim.engine.lifecycle import Extension
-from runtime_shim.engine.program import Table
+from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.texts import clean, one_line
 from runtime_shim.tasks.exchange import Answered, Call, exchange
 from runtime_shim.tasks.reading import decoded
@@ -15,16 +15,32 @@ from runtime_shim.tasks.shell import Calling
 
 PROMPTS, ANSWERS = "prompts", "answers"
 # By which a process tells the runner of GitHub something, or acts as the job.
-OF_RUNNER = re.compile(rb"GITHUB_(TOKEN|OUTPUT|ENV|PATH|STEP_SUMMARY|STATE)|ACTIONS_.*")
+OF_RUNNER = rb"GITHUB_(TOKEN|OUTPUT|ENV|PATH|STEP_SUMMARY|STATE)|ACTIONS_.*"
 Calls = list[tuple[str, Table, str, str]]  # the name of a step or entry, what it is, its command, what it is given
+
+
+def pairs(place: str, words: list[str]) -> dict[str, str]:
+    """Read `NAME=COMMAND` words of an option or a file."""
+    found: dict[str, str] = {}
+    for word in words:
+        name, equals, command = word.partition("=")
+        if not equals or not command.strip() or "\0" in command:
+            raise RefusedError(f"{place}: {one_line(word)}: expected NAME=COMMAND")
+        found[name.strip()] = command
+    return found
 
 
 def for_others(environment: Mapping[bytes, bytes]) -> dict[bytes, bytes]:
     """Return an environment without what is between a job and the runner of GitHub."""
-    return {name: value for name, value in environment.items() if not OF_RUNNER.fullmatch(name)}
+    return {name: value for name, value in environment.items() if not re.fullmatch(OF_RUNNER, name)}
 
 
-class Conversing(Calling):
+def answer_of(answered: Answered) -> Optional[str]:
+    """Return the answer of a command; None if it gave none."""
+    return None if answered.trouble else decoded(answered.answer)
+
+
+class Prompting(Calling):
     """Gives texts to commands, and takes their answers."""
 
     seconds = 0  # the time limit where the program says none (I21)
@@ -34,11 +50,11 @@ class Conversing(Calling):
         return for_others(super().environment(node, **more))
 
     def variables(self, name: str, _what: Table) -> dict[str, str]:
-        """Return the variables that what is called finds besides the usual ones, or in their place."""
+        """Return the variables that a command gets besides the usual ones, or in their place."""
         return {"RDC_STEP": name}
 
     def converse(self, node: Table, calls: Calls) -> list[Answered]:
-        """Call commands at the same time, and keep what they were given and answered."""
+        """Call commands at the same time, and keep their prompts and answers."""
         session, is_one = self.session, len(calls) == 1
         heard: list[list[str]] = [[] for _ in calls]
         made, numbers = [], []
@@ -46,14 +62,14 @@ class Conversing(Calling):
         for (name, what, command, given), lines in zip(calls, heard):  # noqa: B905 - Python 3.9 has no `strict`
             numbers.append(self.keep(PROMPTS, name, given))
             environment = self.environment(node, **self.variables(name, what))
-            shown = self._show if is_one else lines.append
+            shown = self.show if is_one else lines.append
             made.append(Call(command, environment, given.encode("utf-8", "replace"), shown))
 
         def ended(index: int) -> None:
             if not is_one:
                 session.display.line(f"    {one_line(calls[index][0])}:")
             if heard[index]:
-                self._show("\n".join(heard[index]))
+                self.show("\n".join(heard[index]))
             self.settled(calls[index][0], self.processes.said)
 
         try:
@@ -67,7 +83,8 @@ class Conversing(Calling):
     def settled(self, _name: str, _answered: Answered) -> None:
         """Record one of several answers as soon as it is there, so that it is not asked for again."""
 
-    def _show(self, lines: str) -> None:
+    def show(self, lines: str) -> None:
+        """Show an answer, or some lines of it."""
         display = self.session.display
         shown = (f"    {line}".rstrip() for line in clean(lines).split("\n"))
         display.line(display.paint("\n".join(shown), "dim"))
@@ -86,13 +103,8 @@ class Conversing(Calling):
         return number
 
 
-def answer_of(answered: Answered) -> Optional[str]:
-    """Return the answer of what was called; None if it gave none."""
-    return None if answered.trouble else decoded(answered.answer)
-
-
-class Conversations(Extension):
-    """What processes were given and have answered is archived with the run."""
+class KeptPrompts(Extension):
+    """Prompts and answers are archived with the run."""
 
     def beside(self) -> dict[str, str]:
         """Return the folders of both."""

@@ -1,27 +1,30 @@
-"""Contracts: the stages of steps, done one by one (I32), all of an attempt within one time limit (B7)."""
+"""Attempts at a step: its stages are done one by one (I32), all of an attempt within one time limit (B7)."""
 
 import math
 import os
 import time
-from collections.abc import Mapping
-from typing import Any, Callable, NamedTuple, Optional, Union
+from collections.abc import Mapping, Sequence
+from typing import Any, Callable, NamedTuple, Union
 
+from runtime_shim.contract.evidence import in_strings
+from runtime_shim.contract.safe_paths import UnsafeError
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.lifecycle import Done, Extension
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.lifecycle import Done
+from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State
-from runtime_shim.engine.texts import BINARY, duration, one_line
+from runtime_shim.engine.texts import BINARY, duration
 from runtime_shim.engine.walk import Registers, attempt_of, filled
 from runtime_shim.tasks.ask import Prompts
-from runtime_shim.tasks.conversing import PROMPTS, Conversing
-from runtime_shim.tasks.exchange import SH, Answered
+from runtime_shim.tasks.exchange import SH, Answered, file_with
 from runtime_shim.tasks.process import Code
+from runtime_shim.tasks.prompting import PROMPTS, Prompting
 
 STEP_SECONDS = 1800  # the time limit of an attempt where the configuration says none (B7)
 LONGEST_ATTEMPT = 10**8  # seconds: no timer of the system takes much more
 HANDED = {"evidence": "RDC_EVIDENCE_FILE", "drrs": "RDC_DRR_FILE"}  # what an executor may hand over, and where
 KINDS_OF_STAGES = ("inputs", "context", "tool", "execute", "guardrails", "validation", "outputs")  # in order
+TOLD_ERRORS = 3  # errors of a kind that a message has; the journal has all
 
 
 class Found(NamedTuple):
@@ -36,15 +39,16 @@ class LateError(Exception):
     """The time of an attempt is over."""
 
 
+def some_of(errors: Sequence[str]) -> str:
+    """Return the first few of some errors in a line, and how many more there are."""
+    return "; ".join(errors[:TOLD_ERRORS]) + (
+        f" and {len(errors) - TOLD_ERRORS} more" if len(errors) > TOLD_ERRORS else ""
+    )
+
+
 def filled_values(contract: Table, value: Any, registers: Registers) -> Any:  # noqa: ANN401 (any JSON value)
     """Return a JSON value with the placeholders in its strings filled in (B3)."""
-    if isinstance(value, str):
-        return filled(contract, value, registers)
-    if isinstance(value, list):
-        return [filled_values(contract, item, registers) for item in value]
-    if isinstance(value, dict):
-        return {key: filled_values(contract, item, registers) for key, item in value.items()}
-    return value
+    return in_strings(lambda text: filled(contract, text, registers), value)
 
 
 def spec_of(session: Session, step: str) -> Table:
@@ -100,18 +104,10 @@ def masked(session: Session, value: Any) -> Any:  # noqa: ANN401 (any JSON value
 Stage = Callable[["Stages", str, Table], Union[Found, Done]]
 
 
-class StageKind(NamedTuple):
-    """A kind of stage."""
-
-    do: Stage
-    preview: Callable[[Session, Table], str]  # what it would do, in words
-    is_command: Callable[[Session, Table], bool]  # whether it runs a command that may have changed something
-
-
-class Stages(Prompts, Conversing):
+class Stages(Prompts, Prompting):
     """Does the stages of steps."""
 
-    kinds: Mapping[str, StageKind]
+    kinds: Mapping[str, Stage]
     keys = ()
     recovers = True
     _attempt: tuple[str, int] = ("", 0)
@@ -121,14 +117,17 @@ class Stages(Prompts, Conversing):
         """Do a stage, as far as the time limit of its attempt lets it."""
         self._begin(node)
         self.session.heed()
+        late = Found(f"the attempt took longer than {duration(self._limit)}", {})
         try:
-            found = self.kinds[node["stage"]].do(self, name, node) if self.seconds_left() > 0 else Found(self.late, {})
+            found = self.kinds[node["stage"]](self, name, node) if self.seconds_left() > 0 else late
         except LateError:
-            found = Found(self.late, {})
+            found = late
+        except UnsafeError as error:
+            found = Found(f"{'input' if node['stage'] == 'inputs' else 'output'} {error}", {})
         if isinstance(found, Done):
             return found
         if not found.error and node["stage"] != "outputs" and self.seconds_left() <= 0:
-            found = found._replace(error=self.late)
+            found = found._replace(error=late.error)
         note = {"found": masked(self.session, found.kept)} if found.kept else None
         return Done("fail" if found.error else "pass", found.error or found.remark, note)
 
@@ -139,57 +138,44 @@ class Stages(Prompts, Conversing):
         return root
 
     @property
-    def limit(self) -> int:
-        """How many seconds an attempt may take."""
+    def _limit(self) -> int:
         seconds: int = config_of(self.session).get("step_timeout_seconds", STEP_SECONDS)
         return min(seconds, LONGEST_ATTEMPT)
-
-    @property
-    def late(self) -> str:
-        """What is said of an attempt whose time is over."""
-        return f"the attempt took longer than {duration(self.limit)}"
 
     def _begin(self, node: Table) -> None:
         """Begin to count the seconds of an attempt; a call that resumes one begins anew."""
         attempt = (node["step"], attempt_of(node, self.session.state.registers))
         if attempt != self._attempt:
-            self.begin_again(node)
+            self._attempt = attempt
+            self.begin_again()
 
-    def begin_again(self, node: Table) -> None:
+    def begin_again(self) -> None:
         """Count the seconds of an attempt from here on."""
-        attempt = (node["step"], attempt_of(node, self.session.state.registers))
-        self._attempt, self._ends = attempt, time.monotonic() + self.limit
+        self._ends = time.monotonic() + self._limit
 
-    def seconds_left(self, most: float = math.inf) -> int:
-        """Return how many seconds the attempt still has, `most` if it has more; 0 for none."""
-        return max(math.ceil(min(self._ends - time.monotonic(), most)), 0)
+    def seconds_left(self) -> int:
+        """Return how many seconds the attempt still has; 0 for none."""
+        return max(math.ceil(self._ends - time.monotonic()), 0)
 
-    def time_limit(self, most: float = math.inf) -> int:
-        """Return the same for what is to be called now, for which 0 would be no limit; raises LateError."""
-        seconds = self.seconds_left(most)
+    def time_limit(self, most: int = LONGEST_ATTEMPT) -> int:
+        """Return the seconds for what is to be called now; raises LateError, since 0 would be no limit."""
+        seconds = min(self.seconds_left(), most)
         if seconds <= 0:
             raise LateError
         return seconds
 
-    def said(self, name: str, node: Table, command: str, given: str, most: float = math.inf) -> Answered:
+    def said(self, name: str, node: Table, command: str, given: str, most: int = LONGEST_ATTEMPT) -> Answered:
         """Give a text to a command, and return its answer; raises LateError."""
-        seconds = self.time_limit(most)
-        (answered,) = self.converse({**node, "timeout": seconds}, [(name, node, command, given)])
-        if answered.trouble and self.seconds_left() <= 0:
-            raise LateError
+        (answered,) = self.converse({**node, "timeout": self.time_limit(most)}, [(name, node, command, given)])
         return answered
 
     def execute(self, name: str, node: Table, command: str, request: str, folder: str) -> Code:
-        """Run an executor, whose output is shown; it gets a file, since it may read it whenever it likes."""
-        import tempfile  # slow to import, as is what it needs, and most calls of a program execute nothing
-
+        """Run an executor, whose output is shown."""
         self.keep(PROMPTS, name, request)
         handed = {variable: os.path.join(folder, key) for key, variable in HANDED.items()}
         words, limit = [b"sh", b"-c", os.fsencode(command)], self.time_limit()
         try:
-            with tempfile.TemporaryFile(buffering=0) as file:  # it has no name: nothing of it is ever left
-                file.write(request.encode("utf-8", "replace"))
-                file.seek(0)
+            with file_with(request.encode("utf-8", "replace")) as file:
                 given = [(os.POSIX_SPAWN_DUP2, file.fileno(), 0)]
                 group = self.processes.spawn(SH, words, self.environment(node, **handed), given)
         except OSError as error:
@@ -207,42 +193,3 @@ class Stages(Prompts, Conversing):
     def replies(_node: Table) -> list[str]:
         """Return the words of a stage."""
         return list(BINARY)
-
-    def recover(self, name: str) -> Optional[Done]:
-        """Do a stage again that was interrupted; about a command, somebody decides (R2)."""
-        node = self.session.program["nodes"][name]
-        is_decided = self.session.options.assume or self.kinds[node["stage"]].is_command(self.session, node)
-        return super().recover(name) if is_decided else None
-
-    def preview(self, name: str, node: Table) -> Done:
-        """Say what a stage would do; a file of answers may say what comes of it."""
-        done = self.from_file(name) if node["stage"] == "execute" else None
-        return done or Done("pass", f"would {self.kinds[node['stage']].preview(self.session, node)}")
-
-
-class Placeholders(Extension):
-    """Specifications with placeholders."""
-
-    options = (("run", "--var", "NAME=VALUE...", "the same as --input"),)
-
-    @staticmethod
-    def suits(program: Table) -> bool:
-        """Tell whether the program has any."""
-        return "contract" in program and bool(program.get("inputs"))
-
-    def prepare(self) -> None:
-        """Take the values of both options as one list."""
-        options = self.session.options
-        options.input = [*options.input, *options.var]
-
-    def open(self) -> None:
-        """Refuse to begin a run whose placeholders make a path that leads out of the project (B3)."""
-        session = self.session
-        nodes = session.program["nodes"].values() if session.options.command == "run" else ()
-        for node in nodes:
-            for path in paths_of(session, node):
-                if os.path.isabs(path) or os.pardir in path.split(os.sep):
-                    where = f"{one_line(path)} of step {node['step']}"
-                    raise RefusedError(
-                        f"the path {where} is not inside the project: give its placeholders other values"
-                    )

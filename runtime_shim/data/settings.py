@@ -1,22 +1,20 @@
-"""What an operator says once for a whole run: it is kept in the journal, and later calls go by it too.
+"""Settings of a run that its operator gives once: the journal keeps them, and later calls go by them too."""
 
-These are the limits of a run: breakpoints, how long it may wait, how many steps it may do.
-"""
-
+import os
 import re
 import time
-from typing import Optional
+from typing import Any, Callable, Optional
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension, Waiting
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import ENDED, State
 from runtime_shim.engine.texts import duration, one_line
 from runtime_shim.engine.walk import Move
 
 TIME_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 LONGEST_TIME = 10**9  # seconds
+UNANSWERED = ("fail", "failed", "invalid", "ambiguous")  # outcomes of calls without an answer that counts
 
 
 def seconds_of(option: str, given: str) -> int:
@@ -35,8 +33,20 @@ def number_of(option: str, given: str, least: int) -> int:
     return int(given)
 
 
+READ: dict[str, Callable[[str], Any]] = {
+    "agent_calls": lambda given: number_of("--agent-calls", given, 1),
+    "expire": lambda given: seconds_of("--expire", given),
+    "max_steps": lambda given: number_of("--max-steps", given, 0),
+    "out": os.path.abspath,  # wherever the run goes on
+}
+REMINDED = (
+    *("--agent", "--agent-for", "--tool", "--agent-model", "--agent-timeout", "--agent-retries"),
+    *("--mock", "--out"),
+)  # whoever answers by hand is reminded of these options; their values are kept nowhere
+
+
 def agreed(state: State) -> Table:
-    """Return what holds for a run; what was said last counts."""
+    """Return the settings of a run; what was said last counts."""
     notes = (note["agreed"] for note in state.notes if note["kind"] == "agreed")
     last = state.finished[-1] if state.finished else state.begin
     found: Table = {}
@@ -45,12 +55,15 @@ def agreed(state: State) -> Table:
     return found
 
 
-def agreeing(session: Session, before: Table) -> Table:
-    """Return what the options of this call say."""
-    found: Table = {}
-    for agree in session.at("agrees"):
-        found.update(agree(before))
-    return {key: value for key, value in found.items() if value is not None}
+def settings_in(options: Any, before: Table) -> Table:  # noqa: ANN401 (a namespace)
+    """Return the settings that the options of a call have; breakpoints are added to those before."""
+    found = {key: read(given) for key, read in READ.items() if (given := getattr(options, key, None))}
+    if breaks := getattr(options, "break"):
+        found["breaks"] = [*dict.fromkeys([*before.get("breaks", ()), *breaks])]
+    known = {name for _, name, _, _ in options.known}
+    if given := [name for name in REMINDED if name in known and getattr(options, name[2:].replace("-", "_"))]:
+        found["given"] = given
+    return found
 
 
 class OfMore(Extension):
@@ -63,74 +76,38 @@ class OfMore(Extension):
         return "artifact" in program or not tasks.isdisjoint(("agent", "tool", "parallel"))
 
 
-class Agreed(OfMore):
-    """Keeps what was said."""
-
-    def record(self, record: Record) -> Record:
-        """Write what holds into the first record of a run, and into that of each step that is done."""
-        kind, session = record.get("kind"), self.session
-        found = agreeing(session, {}) if kind == "begin" else agreed(session.state) if kind == "done" else {}
-        return {**record, "agreed": found} if found else record
-
-    def resumed(self) -> None:
-        """Record what a resume says besides."""
-        before = agreed(self.session.state)
-        found = agreeing(self.session, before)
-        if any(before.get(key) != value for key, value in found.items()):
-            self.session.record({"kind": "agreed", "agreed": found})
-
-
-class Breaks(OfMore):
-    """Breakpoints: a run waits after a step, with all that is in it, until it is resumed."""
-
-    options = (("run resume", "--break", "STEP...", "wait after this step; `resume` goes on"),)
-
-    def prepare(self) -> None:
-        """Refuse a breakpoint that no run can come to."""
-        program = self.session.program
-        doing = [name for name, node in program["nodes"].items() if node["task"] in self.session.kinds]
-        for place in getattr(self.session.options, "break"):
-            if not any(is_in(program, name, place) for name in doing):
-                raise RefusedError(f"--break {one_line(place)!a}: there is no such step; `steps` lists the steps")
-
-    def agrees(self, before: Table) -> Table:
-        """Return all breakpoints of a run, if this call names any."""
-        given = getattr(self.session.options, "break")
-        return {"breaks": [*dict.fromkeys([*before.get("breaks", ()), *given])] if given else None}
-
-    def record(self, record: Record) -> Record:
-        """Have the run wait where it leaves a place with a breakpoint."""
-        if record.get("kind") != "done" or record["condition"] in ENDED:
-            return record
-        places = agreed(self.session.state).get("breaks", ())
-        whole, left, entered = self.session.program, record["node"], record["next"]
-        is_left = any(is_in(whole, left, place) and not is_in(whole, entered, place) for place in places)
-        return {**record, "condition": "waiting", "paused": True} if is_left else record
-
-    def after_step(self, _move: Move) -> None:
-        """Wait, once that is recorded."""
-        session = self.session
-        if session.options.command in ("run", "resume") and session.state.finished[-1].get("paused"):
-            raise Waiting(f"to continue: {session.call('resume')}")
-
-
-def is_in(program: Table, name: str, place: str) -> bool:
-    """Tell whether a step has a name, or stands in the step that has it: `2/elicit` and `2a` stand in `2`."""
-    told = program.get("steps", {})
-    if name in told:
-        return name == place or place in told[name]
-    return re.fullmatch(rf"{re.escape(place)}([a-z]?(/.*)?|\.[0-9]+.*)", name) is not None
-
-
-class Expiry(OfMore):
-    """Runs that wait no longer than the operator allows: after that they are over."""
+class Settings(OfMore):
+    """Keeps the settings. A run that waits longer than its operator allows is over."""
 
     options = (("run", "--expire", "TIME", "a run that waits longer than this is over, such as 24h"),)
 
-    def agrees(self, _before: Table) -> Table:
-        """Return how long the run may wait, if this call says that."""
-        given = self.session.options.expire
-        return {"expire": seconds_of("--expire", given) if given else None}
+    def record(self, record: Record) -> Record:
+        """Write the settings into the first record of a run, and into that of each step that is done."""
+        kind, session = record.get("kind"), self.session
+        found = settings_in(session.options, {}) if kind == "begin" else agreed(session.state) if kind == "done" else {}
+        return {**record, "agreed": found} if found else record
+
+    def resumed(self) -> None:
+        """Record the settings that a resume changes."""
+        before = agreed(self.session.state)
+        found = settings_in(self.session.options, before)
+        if any(before.get(key) != value for key, value in found.items()):
+            self.session.record({"kind": "agreed", "agreed": found})
+
+    def hint(self) -> str:
+        """Name the options that the run was given last."""
+        given = agreed(self.session.state).get("given", ())
+        return f"   (with {', '.join(given)}, as before)" if given else ""
+
+    def again(self, state: State) -> list[tuple[str, str]]:
+        """Return the command that calls an agent or tool again which ended a run by STOP."""
+        session, nodes = self.session, self.session.program["nodes"]
+        is_at_end = state.condition == "stop" and nodes.get(state.node, {}).get("task") == "end"
+        if not is_at_end or not session.is_same(state):  # `goto` refuses these
+            return []
+        last = [one["node"] for one in state.finished[-1:] if one["outcome"] in UNANSWERED]
+        called = [step for step in last if nodes[step]["task"] in ("agent", "tool", "parallel")]
+        return [("to call it again", f"{session.call('goto', step)} && {session.call('resume')}") for step in called]
 
     def waits(self) -> None:
         """Record since when a run waits."""
@@ -152,7 +129,41 @@ class Expiry(OfMore):
         return {"state": "expired", "expired": True} if is_over else {}
 
 
-MAX_STEPS = "max_steps"
+class Breaks(OfMore):
+    """Breakpoints: a run waits after a step, with all that is in it, until it is resumed."""
+
+    options = (("run resume", "--break", "STEP...", "wait after this step; `resume` goes on"),)
+
+    def prepare(self) -> None:
+        """Refuse a breakpoint that no run can come to."""
+        program = self.session.program
+        doing = [name for name, node in program["nodes"].items() if node["task"] in self.session.kinds]
+        for place in getattr(self.session.options, "break"):
+            if not any(is_in(program, name, place) for name in doing):
+                raise RefusedError(f"--break {one_line(place)!a}: there is no such step; `steps` lists the steps")
+
+    def record(self, record: Record) -> Record:
+        """Have the run wait where it leaves a place with a breakpoint."""
+        if record.get("kind") != "done" or record["condition"] in ENDED:
+            return record
+        places = agreed(self.session.state).get("breaks", ())
+        whole, left, entered = self.session.program, record["node"], record["next"]
+        is_left = any(is_in(whole, left, place) and not is_in(whole, entered, place) for place in places)
+        return {**record, "condition": "waiting", "paused": True} if is_left else record
+
+    def after_step(self, _move: Move) -> None:
+        """Wait, once that is recorded."""
+        session = self.session
+        if session.options.command in ("run", "resume") and session.state.finished[-1].get("paused"):
+            raise Waiting(f"to continue: {session.call('resume')}")
+
+
+def is_in(program: Table, name: str, place: str) -> bool:
+    """Tell whether a step has a name, or is in the step that has it: `2/elicit` and `2a` are in `2`."""
+    told = program.get("steps", {})
+    if name in told:
+        return name == place or place in told[name]
+    return re.fullmatch(rf"{re.escape(place)}([a-z]?(/.*)?|\.[0-9]+.*)", name) is not None
 
 
 class MostSteps(OfMore):
@@ -165,16 +176,10 @@ class MostSteps(OfMore):
         """Tell whether the program has a limit that this one takes the place of."""
         return "limit" in program and OfMore.suits(program)
 
-    def agrees(self, _before: Table) -> Table:
-        """Return how many steps the operator allows."""
-        given = self.session.options.max_steps
-        return {MAX_STEPS: number_of("--max-steps", given, 0) if given else None}
-
     def before_run(self, state: Optional[State]) -> None:
-        """Put the number that was said in the place of the program's limit."""
-        most = self.agrees({})[MAX_STEPS]
-        if most is None and state is not None:
-            most = agreed(state).get(MAX_STEPS)
+        """Put the number of the operator in the place of the program's limit."""
+        before = {} if state is None else agreed(state)
+        most = {**before, **settings_in(self.session.options, before)}.get("max_steps")
         if most is not None:
             self.session.program = {**self.session.program, "limit": most}
 

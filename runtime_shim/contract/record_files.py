@@ -1,0 +1,238 @@
+"""The files of a run (B14): made anew from the journal whenever it has grown, each whole or not at all (B18)."""
+
+import functools
+import json
+import math
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Callable
+
+from runtime_shim.contract.evidence import in_strings
+from runtime_shim.contract.records import RunRecords
+from runtime_shim.contract.safe_paths import UnsafeError, is_missing, read_inside, write_inside
+from runtime_shim.contract.timeline import timeline_lines
+from runtime_shim.data.whole_files import put
+from runtime_shim.engine.journal import Record, read_journal
+from runtime_shim.engine.lifecycle import Extension
+from runtime_shim.engine.private import PRIVATE, Folder, at_once, is_link, naming
+from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
+from runtime_shim.engine.session import Session
+from runtime_shim.engine.state import State, utc_now
+
+Mask = Callable[[str], str]  # takes out what must not be kept
+Written = tuple[str, tuple[int, ...]]  # the text of a file, and the marks of the file with it
+
+
+def records_of(session: Session, state: State) -> RunRecords:
+    """Return the records of a run by its journal; those of a run that begins are not written yet."""
+    begin, *others = read_journal(session.store.path)[0] or [state.begin]
+    if begin["run"] != state.begin["run"]:
+        begin, others = state.begin, []
+    records = RunRecords(session.program, begin)
+    for record in others:
+        records.apply(record)
+    return records
+
+
+def writer_of(mask: Mask) -> Callable[[Any], str]:
+    """Return what writes the value of a file; records grow, and the text of each item is made once."""
+
+    @functools.cache
+    def item(written: str) -> str:
+        return json.dumps(in_strings(mask, json.loads(written)), indent=2, sort_keys=True)
+
+    def text(value: Any, is_whole: bool = True) -> str:  # noqa: ANN401 (any JSON value)
+        if not is_whole:
+            return item(json.dumps(value, sort_keys=True))
+        if isinstance(value, list):
+            ends, parts = "[]", [text(one, False) for one in value]
+        else:
+            pairs = ((key, value[key]) for key in sorted(value))
+            parts = [f"{json.dumps(key)}: {text(one, isinstance(one, list))}" for key, one in pairs]
+            ends = "{}"
+        inner = ",\n".join(parts).replace("\n", "\n  ")
+        return f"{ends[0]}\n  {inner}\n{ends[1]}" if parts else ends
+
+    return text
+
+
+def marks_of(path: str) -> tuple[int, ...]:
+    """Return by what a file is known to be the one that was written; () for none."""
+    with suppress(FileNotFoundError):
+        about = os.lstat(path)
+        return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns
+    return ()
+
+
+def records_told(session: Session) -> Table:
+    """Return the files of the run as its journal has them now."""
+    state = session.read()
+    if state is None:
+        raise RefusedError(f"no run has begun here ({session.store.directory})")
+    session.state = state
+    return records_of(session, state).files()
+
+
+def show_timeline(session: Session) -> int:
+    """Print the timeline."""
+    entries = in_strings(session.mask, records_told(session)["timeline"]["entries"])
+    return session.display.say(timeline_lines(entries, bool(session.options.markdown)))
+
+
+def copy_outputs(session: Session) -> int:
+    """Copy the outputs of completed steps to a folder, or bring back those that are not there."""
+    to, back, troubles = session.options.to, getattr(session.options, "from"), []
+    if bool(to) == bool(back):
+        raise RefusedError("outputs needs --to DIR or --from DIR")
+    found, root, folder = records_told(session), session.state.begin["cwd"], os.path.abspath(to or back)
+    source, target = (root, folder) if to else (folder, root)
+    if to:
+        os.makedirs(folder, exist_ok=True)
+    for artifact in {one["path"]: one for one in found["artifacts"]}.values():  # the last one counts
+        try:
+            if to or is_missing(target, artifact["path"]):
+                copy_output(source, target, artifact)
+        except UnsafeError as error:
+            troubles.append(f"output {error} ({source}, step {artifact['step_id']})")
+    if troubles:
+        raise RefusedError(*troubles, f"{len(troubles)} of the outputs could not be copied")
+    return EXIT_COMPLETE
+
+
+def copy_output(source: str, target: str, artifact: Table) -> None:
+    """Copy an output that is as it was indexed, whole or not at all."""
+    import hashlib
+
+    content = read_inside(source, artifact["path"], math.inf)
+    if hashlib.sha256(content).hexdigest() != artifact["sha256"]:
+        raise UnsafeError(f"{artifact['path']} was changed since it was indexed")
+    write_inside(target, artifact["path"], content)
+
+
+class RecordFiles(Extension):
+    """Keeps the files of the run that a call is about; those whose content is as it was are left alone."""
+
+    commands = {
+        "timeline": ("tell what happened, and when", show_timeline),
+        "outputs": ("copy the outputs of completed steps", copy_outputs),
+    }
+    options = (
+        ("run resume answer approve timeline outputs status", "--run-dir", "DIR", "the records of the run"),
+        ("timeline", "--markdown", "", "as a table in Markdown"),
+        ("outputs", "--to", "DIR", "the folder to copy to"),
+        ("outputs", "--from", "DIR", "the folder to bring back from what is not there"),
+    )
+    _own = ""  # the folder beside the journal, by the state that was read last
+    _folder: str
+    _records: RunRecords
+    _text: Callable[[Any], str]
+    _written: dict[str, Written]
+
+    def read(self, state: State) -> None:
+        """Have the files of a run archived with it, where they lie beside its journal."""
+        self._own = "" if "run_dir" in state.begin else state.begin["run"]
+
+    def beside(self) -> dict[str, str]:
+        """Return their folder."""
+        return {self._own: "files"} if self._own else {}
+
+    def record(self, record: Record) -> Record:
+        """Return a record with its time, which is never before that of the last one; B14 says what a run is called."""
+        if "kind" not in record:
+            return record
+        given = self.session.options.run_dir
+        if record["kind"] == "begin":
+            now = record["time"]
+            run = f"run-{now[:19].translate(str.maketrans('', '', '-T:'))}-{record['run'].rpartition('-')[2]}"
+            return {**record, "run": run, **({"run_dir": given} if given else {})}
+        state = self.session.state
+        last = max(utc_now(), state.begin["time"], *(one.get("time", "") for one in state.finished[-1:]))
+        return {**record, "time": max(last, record.get("time", ""))}
+
+    def open(self) -> None:
+        """Take up the files of a run; what a kill has left behind is written anew."""
+        session, options, begin = self.session, self.session.options, self.session.state.begin
+        self._records, self._text, self._written = records_of(session, session.state), writer_of(session.mask), {}
+        given = options.run_dir or begin.get("run_dir")
+        self._folder = os.path.join(begin["cwd"], given) if given else os.path.join(session.store.folder, begin["run"])
+        if options.dry_run:
+            return
+        if options.command != "run":
+            if options.run_dir not in (None, begin.get("run_dir")):
+                self._set_aside()
+            if session.is_same(session.state):  # another version may yet be refused
+                self._write()
+        elif given:  # what cannot be written to is refused before anything is recorded
+            with self._opened():
+                self._place_of_other()
+
+    def event(self, event: str, fields: Record) -> None:
+        """Write the files of a run that begins."""
+        if event == "run_started" and not fields["resumed"]:
+            self._set_aside()
+            self._write()
+
+    def written(self, record: Record) -> None:
+        """Bring the files up to what the journal says now."""
+        if self._records.apply(record):
+            self._write()
+
+    def _write(self) -> None:
+        """Write what has changed, in the records or by somebody on disk: events first, the manifest last (B14)."""
+        with self._opened() as folder:
+            for name, value in self._records.files().items():
+                path, text = self._path(name), self._text(value) + "\n"
+                if self._written.get(name) == (text, marks_of(path)):
+                    continue
+                try:
+                    put(folder, f"{name}.json", text.encode("utf-8", "replace"))
+                except OSError as error:
+                    reason = f"{error.strerror}; when it can be written: {self.session.call('resume')}"
+                    raise OSError(error.errno, reason, path) from None
+                self._written[name] = (text, marks_of(path))
+
+    def _path(self, name: str) -> str:
+        return os.path.join(self._folder, f"{name}.json")
+
+    @contextmanager
+    def _opened(self) -> Iterator[Folder]:
+        """Open the folder and make it; what a command may have put in the place of that in the state is replaced."""
+        within, run = self.session.store.within, self.session.state.begin["run"]
+        is_own = self._folder == os.path.join(self.session.store.folder, run)
+        with naming(self._folder):
+            if is_own and is_link(run, within.at):
+                os.unlink(run, dir_fd=within.at)
+            if not is_own:
+                os.makedirs(self._folder, exist_ok=True)
+            folder = within.enter(run) if is_own else Folder(os.open(self._folder, os.O_RDONLY), self._folder)
+        folder.mode = PRIVATE
+        try:
+            yield folder
+        finally:
+            os.close(folder.at)
+
+    def _place_of_other(self) -> str:
+        """Return where the files of another run that lie here belong; "" for none. Refuses what is in the way."""
+        manifest = self._path("manifest")
+        try:
+            with open(manifest, opener=at_once) as file:
+                other = json.load(file)["run_id"]
+        except FileNotFoundError:
+            return ""
+        except (OSError, ValueError, KeyError, TypeError):
+            raise RefusedError(f"{manifest} is no manifest of a run: name another folder with --run-dir") from None
+        place = os.path.join(self._folder, "history", os.path.basename(str(other)) or "run")
+        if other == self.session.state.begin["run"]:
+            return ""
+        if os.path.exists(place):
+            raise RefusedError(f"{place} is there already: name another folder with --run-dir")
+        return place
+
+    def _set_aside(self) -> None:
+        """Move the files of another run that lie here to `history`: nothing is ever written over."""
+        if place := self._place_of_other():
+            os.makedirs(place)
+            for name in self._records.files():
+                with suppress(FileNotFoundError):
+                    os.rename(self._path(name), os.path.join(place, f"{name}.json"))
