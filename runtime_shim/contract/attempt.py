@@ -126,7 +126,7 @@ class Stages(Prompts, Prompting):
             found = Found(f"{'input' if node['stage'] == 'inputs' else 'output'} {error}", {})
         if isinstance(found, Done):
             return found
-        if not found.error and node["stage"] != "outputs" and self.seconds_left() <= 0:
+        if node["stage"] != "outputs" and self.seconds_left() <= 0:
             found = found._replace(error=late.error)
         note = {"found": masked(self.session, found.kept)} if found.kept else None
         return Done("fail" if found.error else "pass", found.error or found.remark, note)
