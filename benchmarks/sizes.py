@@ -18,7 +18,7 @@ LINES_AND_KILOBYTES = {
     "script": (320, 16),
     "commands": (1401, 76),
     "values": (2080, 112),
-    "agents": (3400, 178),
+    "agents": (3400, 179),
     "contract": (4000, 206),
 }
 """The most lines and kilobytes of an edition."""
