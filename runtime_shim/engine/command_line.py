@@ -93,7 +93,7 @@ OPTIONS: Options = (
 )
 
 
-Given = list[tuple[str, Any]]  # options, and the value of each
+OptionValues = list[tuple[str, Any]]  # options, and the value of each
 LIKE = {"open": "run", "step": "resume"}  # the subcommand whose options another one has
 
 
@@ -116,7 +116,7 @@ class Words(NamedTuple):
             lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in self.of(command)]
         return [f"usage: {self.prog} {command} [OPTION]...", "", title, "", *lines]
 
-    def read(self, command: str, words: list[str], given: Given) -> types.SimpleNamespace:
+    def read(self, command: str, words: list[str], given: OptionValues) -> types.SimpleNamespace:
         """Read the options and words that follow a subcommand, in any order, after those that a caller has given."""
         known = {name: takes for _, name, takes, _ in self.of(command)}
         found: dict[str, Any] = {name: None if takes else False for _, name, takes, _ in self.options}

@@ -27,7 +27,9 @@ from runtime_shim.tasks.answers import read_text
 RENAMED = {"RERUN": "--rerun-interrupted", "KEEP": "--prune", "TOOLS": "--tool", "AGENTS": "--agent-for"}
 OF_FILES = ("--tool", "--agent-for")  # make names a file with a line for each
 OTHERWISE = ("--state-dir", "--input", "--var", "--dry-run", "PLACE")  # make has other words for these
-MEANT = "AGENT ALL AS BREAK BY EXECUTOR EXPIRE GATE HUMAN MOCK NOTE NOTIFY PROMPTED TOOLS VALUE"  # for some documents
+FOR_OTHERS = (
+    "AGENT ALL AS BREAK BY EXECUTOR EXPIRE GATE HUMAN MOCK NOTE NOTIFY PROMPTED TOOLS VALUE"  # for some documents
+)
 TRUE, FALSE = ("1", "yes", "true", "on"), ("", "0", "no", "false", "off")
 ALIKE = 0.79  # how much a name has in common with one that was meant
 OPTION = re.compile(r"(?<![\w-])(--[a-z]+(?:-[a-z]+)*)(?: (\w+=[A-Z]*|[A-Z]+\b(?!=)))?")
@@ -129,7 +131,7 @@ class OfMake(Extension):
     @staticmethod
     def from_caller(program: Table, words: Words, command: str) -> Iterator[tuple[str, Any]]:
         """Return what make was given as options; a name that means nothing here is a variable of the environment."""
-        here, everywhere = taken(words.of(command)), {*taken(words.options), *MEANT.split()}
+        here, everywhere = taken(words.of(command)), {*taken(words.options), *FOR_OTHERS.split()}
         inputs, given = [item["name"] for item in program.get("inputs", ())], given_to_make()
         yield from (("PLACE", unquote(place)) for place in os.environ.get("RDC_PLACE", "").split())
         for name, value in given.items():
