@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import ClassVar
 
 from backends.base import Backend, Emission
+from backends.delegating import reason
 from backends.make.makefile import makefile
 from backends.make.options import MakeOptions
 from backends.make.refusals import refusals
@@ -44,4 +45,7 @@ class MakeBackend(Backend[MakeOptions]):
             return Emission(None, refused)
         if program.contract is not None:
             return specification(program, options)
-        return Emission(makefile(optimise(program, jumps=options.operator == "full"), options))
+        why = reason(program, operator=options.operator)
+        if why is not None:
+            raise NotImplementedError(why.clause)
+        return makefile(optimise(program, jumps=False), options)
