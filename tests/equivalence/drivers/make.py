@@ -2,53 +2,103 @@
 
 from __future__ import annotations
 
-from backends.delegating import reason
 from backends.registry import load
 from tests.equivalence.difference import same
 from tests.equivalence.drivers.process import Done, check_waiting, last_line, run
 from tests.equivalence.execution import Trial
 from tests.equivalence.visits import Jump
 
+NEWLINE = "\n"
+
 
 def compare(trial: Trial) -> bool:
     """Run a case to its end."""
-    if not _write(trial):
-        return False
-    done = run(trial, ["make", f"ANSWERS={trial.answers.name}"])
+    _write(trial)
+    done = run(trial, ["make", *_inputs(trial), f"ANSWERS={trial.answers.name}"])
     check_waiting(trial, done)
     return _check(trial, done)
 
 
 def compare_in_pieces(trial: Trial) -> bool:
-    """Run a case without answers; each is recorded before another make goes on, or brought by that one."""
-    if not _write(trial):
-        return False
-    done = run(trial, ["make"])
-    for number, stop in enumerate(trial.stops()):
-        assert not isinstance(stop, Jump)
-        same("what a run waits for", last_line(done.output), f"rdc: WAITING {stop.label}", done.said)
-        same("whether make fails where a run waits", bool(done.code), True, done.said)
-        step, answer = trial.asked[number]
-        brought = [f"ANSWERS={trial.answer_file(number).name}"] if number % 2 else []
-        if not brought:
-            answered = run(trial, ["make", "answer", f"STEP={step}", f"REPLY={answer}"])
-            same("the exit code of an answer", answered.code, 0, answered.said)
+    """Run a case without answers; each is recorded before another make goes on, or brought by that one.
+
+    The operator jumps where the run waits, or has ended by STOP.
+    """
+    _write(trial)
+    done = run(trial, ["make", *_inputs(trial)])
+    number = -1
+    for stop in trial.stops():
+        _check_stop(done, stop.waiting if isinstance(stop, Jump) else stop.label)
+        brought: list[str] = []
+        if isinstance(stop, Jump):
+            moved = run(trial, ["make", "goto", f"STEP={stop.step}", "BY=me"])
+            same("the exit code of a jump", moved.code, 0, moved.said)
+        else:
+            number += 1
+            step, answer = trial.asked[number]
+            brought = [f"ANSWERS={trial.answer_file(number).name}"] if number % 2 else []
+            if not brought:
+                answered = run(trial, ["make", "answer", f"STEP={step}", f"REPLY={answer}"])
+                same("the exit code of an answer", answered.code, 0, answered.said)
         done = run(trial, ["make", "resume", *brought])
     return _check(trial, done)
 
 
-def _write(trial: Trial) -> bool:
-    if reason(trial.program):
-        return False
+def compare_prompted(trial: Trial) -> bool:
+    """Run a case in which nothing is executed: a person says what came of each command, and what it would write."""
+    _write(trial)
+    done = run(trial, ["make", "PROMPTED=1", *_inputs(trial)])
+    outcomes = dict(trial.scenario.trace.visits)
+    for stop in trial.stops(is_prompted=True):
+        _check_stop(done, stop.waiting if isinstance(stop, Jump) else stop.label)
+        if isinstance(stop, Jump):
+            done = run(trial, ["make", "goto", f"STEP={stop.step}"])
+        else:
+            answer = "pass" if outcomes[stop] else "fail"
+            values = [f"VALUE={stop.beyond.writes.removesuffix(NEWLINE)}"] if stop.beyond.values else []
+            done = run(trial, ["make", "answer", f"STEP={stop.label}", f"REPLY={answer}", *values])
+        same("the exit code of an answer or a jump", done.code, 0, done.said)
+        done = run(trial, ["make", "resume"])
+    return _check(trial, done, is_prompted=True)
+
+
+def _check_stop(done: Done, waiting: str) -> None:
+    """Compare where a run stops: with a step that waits, or after a STOP."""
+    said = last_line(done.output)
+    same(
+        "what a run waits for",
+        said if waiting else said[:9],
+        f"rdc: WAITING {waiting}" if waiting else "rdc: STOP",
+        done.said,
+    )
+    same("whether make fails where a run waits", bool(done.code), True, done.said)
+
+
+def _inputs(trial: Trial) -> list[str]:
+    """The inputs: on make's command line, or in a file."""
+    words, lines = [], ""
+    for name, value in trial.inputs.items():
+        if len(value) % 3:
+            words.append(f"{name}={value}")
+        else:
+            lines += f"{name}<<END_OF_INPUT\n{value}\nEND_OF_INPUT\n"
+    (trial.folder / "inputs").write_bytes(lines.encode())
+    return [*words, "INPUTS=inputs"] if lines else words
+
+
+def _write(trial: Trial) -> None:
     text = load("make").emit(trial.program, {}).text
     assert text, "a task that the make target cannot express"
     (trial.folder / "Makefile").write_bytes(text.encode())
-    return True
 
 
-def _check(trial: Trial, done: Done) -> bool:
+def _check(trial: Trial, done: Done, *, is_prompted: bool = False) -> bool:
     """Compare the log of the commands, the end and its message, and that make fails where it must."""
-    trial.check_log(done.said)
+    if is_prompted:
+        same("what a prompted run executes", (trial.folder / "log").read_text(encoding="utf-8"), "", done.said)
+    else:
+        trial.check_log(done.said)
     same("the last line", last_line(done.output), f"rdc: {trial.end}", done.said)
     same("whether make fails", bool(done.code), bool(trial.exit_code), done.said)
+    trial.check_secrets(done.said)
     return True
