@@ -45,4 +45,4 @@ class MakeBackend(Backend[MakeOptions]):
             return Emission(None, refused)
         if why := reason(program, operator=options.operator):
             return calling(program, options, why)
-        return Emission(makefile(optimise(program), options))
+        return makefile(optimise(program, jumps=False), options)

@@ -33,6 +33,15 @@ class MakeOptions(BaseModel):
         pattern=r"^[A-Za-z0-9_./][A-Za-z0-9_./-]*$",
         description="The folder in which the state of runs is kept.",
     )
+    form: Literal["resumable", "plain"] = Field(
+        default="resumable",
+        description="`plain` writes one rule for each step, with a stamp file, as you would by hand: for runbooks whose "
+        "flow is a line.",
+    )
+    driver: Literal["bundled", "shared"] = Field(
+        default="bundled",
+        description="Whether the driver is part of the Makefile, or a file beside it that several Makefiles include.",
+    )
     operator: Literal["full", "basic"] = Field(
         default="basic",
         description="Whether the Makefile takes what operators ask for besides: `PROMPTED`, `AGENT`, `AS`, `NOTIFY`, "
