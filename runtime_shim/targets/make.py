@@ -131,7 +131,7 @@ class OfMake(Extension):
     @staticmethod
     def from_caller(program: Table, words: Words, command: str) -> Iterator[tuple[str, Any]]:
         """Return what make was given as options; a name that means nothing here is a variable of the environment."""
-        here, everywhere = taken(words.of(command)), {*taken(words.options), *FOR_OTHERS.split()}
+        here, everywhere = taken(words.of(command)), {*taken(words.options), *FOR_OTHERS}
         inputs, given = [item["name"] for item in program.get("inputs", ())], given_to_make()
         yield from (("PLACE", unquote(place)) for place in os.environ.get("RDC_PLACE", "").split())
         for name, value in given.items():
