@@ -22,6 +22,9 @@ from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, St
 from compiler.ir.texts import Text, joined
 
 WIDTH = 120
+LONGEST_TITLE = 1000
+"""Commands have the title in their environment, which is not for long texts."""
+
 
 
 def is_node(node: Node) -> bool:
@@ -99,7 +102,7 @@ class Nodes:
         """Return the text of RDC_COUNTERS."""
         hidden = set(self.own.values())
         counters = [one for one in self.program.registers if one.name not in hidden]
-        rows = [f"counter {self.names.counters[one.name]} {one.initial}" for one in counters]
+        rows = [f"set_to {self.names.counters[one.name]} {one.initial}" for one in counters]
         for scope, members in self.transitions.scopes.items():
             if members:
                 listed = " ".join(f"{self.names.counters[one.name]}:{one.initial}" for one in members)
@@ -109,8 +112,9 @@ class Nodes:
     def _rows(self, node: Node) -> Iterator[str]:
         name, numbers = self.names.nodes[node.id], self._numbers(node)
         text = node.task.message if isinstance(node.task, End) and node.edges else node.title
+        title = self.words.quoted(visible(numbers.text(text))[:LONGEST_TITLE])
         known_as = "" if name == node.id else f" {self.words.quoted(visible(node.id))}"
-        yield f"node {name} {_kind(node)} {self.words.quoted(visible(numbers.text(text)))}{known_as}"
+        yield f"node {name} {_kind(node)} {title}{known_as}"
         if node.retries and node.id not in self.own:
             yield f"  attempts {self.names.counters[node.retries]}"
         for variable in node.variables if is_node(node) else ():

@@ -35,8 +35,8 @@ class MakeOptions(BaseModel):
     )
     form: Literal["resumable", "plain"] = Field(
         default="resumable",
-        description="`plain` writes one rule for each step, with a stamp file, as you would by hand: for runbooks whose "
-        "flow is a line.",
+        description="`plain` writes a rule for each step, with a stamp file, as you would by hand. It is for runbooks "
+        "whose flow is a line.",
     )
     driver: Literal["bundled", "shared"] = Field(
         default="bundled",

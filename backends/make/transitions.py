@@ -124,10 +124,9 @@ class Transitions:
     def _go(self, name: str, label: str) -> str:
         if label == "CONTINUE":
             return f"CONTINUE {name}"
-        for word, says in (("go", ""), ("GOTO", f"GOTO {name}"), ("to", f"to {name}")):
-            if label == says:
-                return f"{word} {name}"
-        return f"go {name} {self._said(label)}"
+        if label == f"GOTO {name}":
+            return f"GOTO {name}"
+        return f"go {name} {self._said(label)}" if label else f"go {name}"
 
     def _end(self, task: End, numbers: Numbers, label: str) -> str:
         message = visible(numbers.text(task.message))

@@ -1,74 +1,55 @@
 # --- Commands: each is a process group of its own; at a terminal in ours, whose keys reach it ---
 run_command() {
-  text_of "do"
-  rdc_command=$rdc_value rdc_outcome=fail
+  text_of "do"; rdc_command=$rdc_value rdc_outcome=fail
   command -v "$rdc_kind" > /dev/null || say "rdc: there is no $rdc_kind on PATH to run this with"
-  call "$rdc_kind" -c "$rdc_command"
+  { { become "$rdc_kind" -c "$rdc_command" <&3 3<&-; } & } 3<&0
+  rdc_child=$!; wait "$rdc_child"; rdc_code=$? rdc_child=''
   # This code may be the command's own: see whether the system can start a shell with it.
   if [ "$rdc_code" -eq 126 ] && ! "$rdc_kind" -c : "$rdc_command" 2> /dev/null; then
     say "rdc: is the environment too large, or are there too many processes? Then: ${rdc_again}resume RERUN=1"
     fail "step $rdc_id has no outcome: $rdc_kind cannot be started"
   fi
   [ "$rdc_code" -ne 0 ] || rdc_outcome=pass
-  rdc_assume=" ASSUME=$rdc_outcome"
-  ended "$rdc_code"
-}
-call() {
-  if [ "$rdc_how" = wait ]; then (become "$@"); rdc_code=$?; return; fi
-  { { become "$@" <&3 3<&-; } & } 3<&0
-  rdc_child=$!
-  wait "$rdc_child"; rdc_code=$? rdc_child=''
+  rdc_assume=" ASSUME=$rdc_outcome"; ended "$rdc_code"
 }
 become() { # the process of these words, once its number is on record
   began self || rdc_pid=$(exec sh -c 'echo "$PPID"')
-  rdc_process=$rdc_state/process
-  [ ! -h "$rdc_process" ] || rm -f "$rdc_process" # a command may have made it
-  [ "$rdc_verb" = step ] ||
-    printf '%s\n' "$rdc_count $rdc_pid $rdc_began $rdc_place" 2> /dev/null > "$rdc_process"
-  for rdc_word in $rdc_variables; do
-    value "${rdc_word#*=}"; set -- "${rdc_word%%=*}=$rdc_value" "$@"
-  done
-  set -- RDC_STEP="$rdc_id" RDC_TITLE="$rdc_label" RDC_RUN_ID="$rdc_run" RDC_ATTEMPT="$rdc_attempt" "$@"
-  # shellcheck disable=SC2086 # these are several words
-  exec $rdc_wrapper "$@"
+  [ ! -h "$rdc_state/process" ] || rm -f "$rdc_state/process" # a command may have made it
+  rdc_value="$rdc_count $rdc_pid $rdc_began $rdc_place"
+  [ "$rdc_verb" = step ] || printf '%s\n' "$rdc_value" 2> /dev/null > "$rdc_state/process"
+  for rdc_word in $rdc_variables; do value "${rdc_word#*=}"; set -- "${rdc_word%%=*}=$rdc_value" "$@"; done
+  exec $rdc_wrapper RDC_STEP="$rdc_id" RDC_TITLE="$rdc_label" RDC_RUN_ID="$rdc_run" RDC_ATTEMPT="$rdc_attempt" "$@"
 }
-began() { # sets rdc_began to the start of the process $1, in ticks; 0 where the system does not tell
+began() { # sets rdc_began to when the process $1 started, in ticks; 0 where the system does not say
   rdc_began=0
   { read -r rdc_value < "/proc/$1/stat"; } 2> /dev/null || return
-  # shellcheck disable=SC2086 # these are several words
   set -- "${rdc_value%% *}" ${rdc_value##*) }
   [ $# -gt 20 ] || return # a process may have a line end in its name
   rdc_pid=$1 rdc_condition=$2; shift 20; rdc_began=$1
 }
-alive() { # whether the process $1, which began at $2, is there
+alive() { # whether the process $1, which started at $2, is there
   if ! began "$1"; then kill -0 "$1" 2> /dev/null || ps -p "$1" > /dev/null 2>&1; return; fi
   case $rdc_condition:$2 in [ZX]:*) return 1 ;; *:0 | *:"$rdc_began") ;; *) return 1 ;; esac
 }
+pause() { sleep 0.05 2> /dev/null || sleep 1; }
 signal() { kill -s "$1" -- "-$2" 2> /dev/null || kill -s "$1" "$2" 2> /dev/null; }
-# Ends the process $1, which began at $2, with its group: by the signal $3, after $4 / 20 s by force.
-end_process() {
+end_process() { # the process $1, which started at $2, with its group: by the signal $3, after $4 / 20 s by force
   [ -z "$3" ] || signal "$3" "$1"
-  signal CONT "$1"
-  rdc_tries=0
-  while alive "$1" "$2" && [ "$rdc_tries" -lt "$4" ]; do
-    rdc_tries=$((rdc_tries + 1)); sleep 0.05 2> /dev/null || sleep 1
-  done
+  signal CONT "$1"; rdc_tries=0
+  while alive "$1" "$2" && [ "$rdc_tries" -lt "$4" ]; do rdc_tries=$((rdc_tries + 1)); pause; done
   signal KILL "$1"
 }
 interrupt() {
   trap '' INT TERM HUP
-  [ "$rdc_how$1" != besideINT ] || set -- '' # the key has reached the command by itself
   [ -z "$rdc_child" ] || end_process "$rdc_child" 0 "$1" 200
   [ -z "$rdc_id" ] || [ "$rdc_verb" = step ] || say "rdc: to go on: ${rdc_again}resume"
   end 130 "INTERRUPTED${rdc_id:+ $rdc_id}"
 }
 heed() { # signals; and finds out how commands are called
-  trap release EXIT
-  trap 'interrupt INT' INT; trap 'interrupt TERM' TERM; trap 'interrupt HUP' HUP
-  rdc_how='wait' rdc_wrapper='env --default-signal=INT --default-signal=QUIT'
-  $rdc_wrapper true 2> /dev/null || rdc_wrapper=env
-  if { true < /dev/tty; } 2> /dev/null; then [ "$rdc_wrapper" = env ] || rdc_how=beside
-  elif command -v setsid > /dev/null; then rdc_how=group rdc_wrapper="setsid $rdc_wrapper"
-  elif set -m 2> /dev/null; [ "${-#*m}" != "$-" ]; then rdc_how=group
-  fi
+  rdc_key=INT rdc_wrapper='env --default-signal=INT --default-signal=QUIT'
+  $rdc_wrapper true 2> /dev/null || rdc_key=TERM rdc_wrapper=env # a shell lets what runs beside it ignore INT
+  if { true < /dev/tty; } 2> /dev/null; then [ "$rdc_key" = TERM ] || rdc_key='' # the key reaches the command
+  elif command -v setsid > /dev/null; then rdc_wrapper="setsid $rdc_wrapper"
+  else set -m 2> /dev/null; fi
+  trap release EXIT; trap 'interrupt "$rdc_key"' INT; trap 'interrupt TERM' TERM; trap 'interrupt HUP' HUP
 }

@@ -1,87 +1,65 @@
-# --- The journal: a line for each record, at once; it has a number, and says everything twice ---
-# `run PROGRAM ID 1`, `begin STEP ATTEMPT`, `over CODE RESULT`, and `end STEP OUTCOME CODE TIME`
-# with `assumed`, or where an answer was: the sum of a file, and the line.
+# --- The journal: a line for each record, written at once; it has a number, and says everything twice ---
+# `run PROGRAM ID 1`, `begin STEP ATTEMPT`, `over CODE RESULT`, and `end STEP OUTCOME CODE TIME`, with `assumed`,
+# or the sum of a file of answers and the line in it.
 record() {
   rdc_count=$((rdc_count + 1)) rdc_value=''
   { read -r rdc_value < "$rdc_journal"; } 2> /dev/null || :
-  if [ "$rdc_count" -gt 1 ] && [ "$rdc_value" != "$rdc_first" ]; then
-    trap - EXIT # the lock, if one is there, is that of another run
-    say "rdc: put the folder back, then: ${rdc_again}resume; if it is lost, start again: $rdc_begin"
+  if [ "$rdc_count" -eq 1 ]; then rdc_first="1 $* | 1 $*"
+  elif [ "$rdc_value" != "$rdc_first" ]; then
+    trap - EXIT # a lock that is there is that of another run
+    say "rdc: put the folder back, then: ${rdc_again}resume; if it is lost, start again: $rdc_start"
     fail "${rdc_ended:+$rdc_ended, and this is lost: }$rdc_state was removed or replaced during the run"
   fi
-  [ "$rdc_count" -gt 1 ] || rdc_first="1 $* | 1 $*"
   printf '%s | %s\n' "$rdc_count $*" "$rdc_count $*" 2> /dev/null >> "$rdc_journal" && return
-  rdc_says='the state cannot be written'
-  [ -z "$rdc_ended" ] || rdc_says="$rdc_ended, but this cannot be recorded"
-  fail "$rdc_says: $rdc_journal; make room for it, then: ${rdc_again}resume$rdc_assume"
+  rdc_says="${rdc_ended:+$rdc_ended, but this cannot be recorded}"
+  fail "${rdc_says:-the state cannot be written}: $rdc_journal; make room for it, then: ${rdc_again}resume$rdc_assume"
 }
-
 # Reads the journal without changing it. A write that was cut off leaves a part of a line at its end.
 read_journal() {
   rdc_count=0 rdc_tail=whole rdc_records=''
   [ -e "$rdc_journal" ] || return 0
-  rdc_records=$({ LC_ALL=C tr -c '\n -~' '?' < "$rdc_journal" && echo .; } 2> /dev/null | LC_ALL=C awk '
+  rdc_text=$({ LC_ALL=C tr -c '\n -~' '?' < "$rdc_journal" && echo .; } 2> /dev/null | LC_ALL=C awk '
     function judged(line, number, record) {
       number = count + 1 " "; record = line; sub(/ [|] .*/, "", record)
       if (line ~ /[?]/ || index(line, number) != 1 && index(number, line) != 1) return "damaged"
       if (line != record " | " record) return index(record " | " record, line) == 1 ? "torn" : "damaged"
-      print substr(record, length(number) + 1)
-      count++
-      return "whole"
+      count++; print substr(record, length(number) + 1); return "whole"
     }
     NR > 1 && judged(held) != "whole" { tail = "damaged"; exit }
     { held = $0 }
     END {
-      sub(/[.]$/, "", held) # what comes after the last end of a line
-      if (tail == "") tail = held == "" ? "whole" : judged(held) == "damaged" ? "damaged" : "torn"
-      print tail, count + 0
-    }') || rdc_records=''
-  rdc_count=${rdc_records##* } rdc_tail=${rdc_records##*"$rdc_line"} rdc_tail=${rdc_tail% *}
-  rdc_records=${rdc_records%"$rdc_line"*} rdc_first="1 ${rdc_records%%"$rdc_line"*}" rdc_first="$rdc_first | $rdc_first"
-  case $rdc_tail in
-    damaged) damaged $((rdc_count + 1)) ;;
-    '') fail "the state cannot be read: $rdc_journal; ${rdc_again}clean archives it" ;;
-  esac
+      sub(/[.]$/, "", held) # what is behind the last end of a line
+      if (tail == "" && held != "") tail = judged(held) == "damaged" ? "damaged" : "torn"
+      print tail == "" ? "whole" : tail, count + 0
+    }') && [ -n "$rdc_text" ] || fail "the state cannot be read: $rdc_journal; ${rdc_again}clean archives it"
+  rdc_records=${rdc_text%"$rdc_eol"*} rdc_tail=${rdc_text##*"$rdc_eol"}
+  rdc_count=${rdc_tail#* } rdc_tail=${rdc_tail% *} rdc_value="1 ${rdc_records%%"$rdc_eol"*}"
+  rdc_first="$rdc_value | $rdc_value"
+  [ "$rdc_tail" != damaged ] || damaged $((rdc_count + 1))
 }
 damaged() { fail "$rdc_journal:$1: the journal is damaged, or of another rdc; ${rdc_again}clean archives it"; }
-has_ended() { case ${rdc_records##*"$rdc_line"} in over\ *) ;; *) return 1 ;; esac; }
-
-# Takes the run to where its records say that it is. Nothing is believed: each record has to fit the program.
+has_ended() { case $rdc_records in *"$rdc_eol"over\ [01]\ [CS]*) ;; *) return 1 ;; esac; }
+is_own() { case $rdc_records in "run $rdc_program "*) ;; *) return 1 ;; esac; }
+# Takes the run to where its records say that it is. Nothing in them is believed: each has to fit the program.
 replay() {
-  case $rdc_records in "run $rdc_program "*) ;; *)
-    fail "this run was started with a different version of the Makefile; ${rdc_again}clean archives it" ;;
-  esac
-  rdc_number=0 rdc_begun='' rdc_closed=''
-  set -f
+  is_own || fail "this run was started with a different version of the Makefile; ${rdc_again}clean archives it"
+  rdc_line=0; set -f # a record is words
   while read -r rdc_record; do
-    rdc_number=$((rdc_number + 1))
-    # shellcheck disable=SC2086 # these are several words
-    again $rdc_record || damaged "$rdc_number"
+    rdc_line=$((rdc_line + 1)); repeat $rdc_record || damaged "$rdc_line"
   done << records
 $rdc_records
 records
-  set +f
 }
-again() {
+repeat() {
   case ${1-}$# in
-    run4)
-      [ "$rdc_number$4" = 11 ] || return
-      rdc_run=$3; go "$rdc_entry"; arrive
-      ;;
-    begin3)
-      [ -z "$rdc_over" ] && [ "$2 $3" = "$rdc_name $rdc_attempt" ] || return
-      rdc_begun=yes
-      ;;
+    run4) [ "$rdc_line$4" = 11 ] || return; rdc_run=$3; go "$rdc_entry"; arrive ;;
+    begin3) [ -z "$rdc_over" ] && [ "$2 $3" = "$rdc_name $rdc_attempt" ] && rdc_begun=yes ;;
     end[567])
-      [ -n "$rdc_begun" ] && [ "$2" = "$rdc_name" ] && is_number "$4" && is_number "$5" || return
+      [ "$rdc_begun$2" = "yes$rdc_name" ] && is_number "$4" && is_number "$5" || return
       case $3 in pass | fail) rdc_outcome=$3 rdc_begun='' ;; *) return 1 ;; esac
-      [ $# -lt 7 ] || [ "$6" != "$rdc_sum" ] || rdc_used="$rdc_used$7 "
-      if [ "$rdc_verb" = status ]; then show "$@"; else follow; fi
-      ;;
-    over3)
-      [ -n "$rdc_over" ] && [ -z "$rdc_closed" ] && [ "$2 $3" = "$rdc_code $rdc_over" ] || return
-      rdc_closed=yes
-      ;;
+      [ "${6-}" != "$rdc_sum" ] || rdc_used="$rdc_used${7-} "
+      if [ "$rdc_verb" = status ]; then show "$@"; else follow; fi ;;
+    over3) [ "$rdc_closed$2 $3" = "${rdc_code-} $rdc_over" ] && rdc_closed=yes ;;
     *) return 1 ;;
   esac
 }
