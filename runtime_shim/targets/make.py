@@ -135,7 +135,7 @@ class OfMake(Extension):
     def from_caller(program: Table, words: Words, command: str, display: Display) -> Iterator[tuple[str, Any]]:
         """Return what make was given as options; a name that means nothing here is a variable of the environment."""
         display.rules = sys.stdout  # make itself has more to say on standard error
-        here, everywhere = taken(words.of(command)), {*taken(words.options), *FOR_OTHERS}
+        here, everywhere = taken(words.of(command)), taken(words.options)
         inputs, given = [item["name"] for item in program.get("inputs", ())], given_to_make(command)
         yield from (("PLACE", unquote(place)) for place in os.environ.get("RDC_PLACE", "").split())
         for name, value in given.items():
@@ -146,6 +146,9 @@ class OfMake(Extension):
                 yield from ((option, each) for each in values_of(name, value, option, takes))
             elif name in inputs or name in everywhere:
                 raise RefusedError(f"{name} is not for {command}: leave it out")
+            elif name in FOR_OTHERS:
+                hint = "leave it out, or set it in the environment of make"
+                raise RefusedError(f"this Makefile does not take {name}: {hint}")
             else:
                 os.environ[name] = value
                 warn_of(name, [other for other in inputs if other not in given], display)

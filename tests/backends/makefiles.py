@@ -58,18 +58,18 @@ BOTH = pytest.mark.parametrize("document", [SLOW, SLOW_FLOW], ids=["plain", "flo
 class Place:
     """A folder with a Makefile in which make is run."""
 
-    def __init__(self, folder: Path, document: str, others: dict[str, str] | None = None) -> None:
+    def __init__(self, folder: Path, document: str, others: dict[str, str] | None = None, **options: str) -> None:
         self.folder = folder
-        self.write(document, others or {})
+        self.write(document, others or {}, **options)
 
-    def write(self, document: str, others: dict[str, str]) -> None:
+    def write(self, document: str, others: dict[str, str], **options: str) -> None:
         """The documents, and the Makefile of the first one."""
         (self.folder / "rdc.toml").touch()
         for name, text in {"main.runbook.md": document, **others}.items():
             (self.folder / name).write_bytes(text.encode())
         compilation = compile_file(str(self.folder / "main.runbook.md"))
         assert compilation.program, compilation.diagnostics
-        lay(self.folder, compilation.program)
+        lay(self.folder, compilation.program, **options)
 
     def make(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run make to its end."""

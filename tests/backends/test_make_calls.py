@@ -197,15 +197,22 @@ def test_a_false_value_is_false(made: Made, value: str) -> None:
 @pytest.mark.parametrize(
     ("verb", "given"),
     [
-        ("run", "PROMPTED=1"), ("run", "AS=x"), ("run", "AGENT=x"), ("run", "NOTIFY=x"), ("run", "MOCK=x"),
-        ("run", "EXECUTOR=x"), ("run", "BREAK=1"), ("run", "BY=ann"), ("status", "ANSWERS=x"), ("status", "topic=x"),
-        ("resume", "topic=x"), ("resume", "INPUTS=x"), ("reset", "HUMAN=1"), ("step-1", "STEP=1"),
+        ("run", "BY=ann"), ("status", "ANSWERS=x"), ("status", "topic=x"), ("resume", "topic=x"), ("resume", "INPUTS=x"),
+        ("reset", "HUMAN=1"), ("step-1", "STEP=1"), ("help", "RERUN=1"),
     ],
 )  # fmt: skip
 def test_what_a_call_does_not_take_is_refused_by_its_name(made: Made, verb: str, given: str) -> None:
     words_of = [verb, given] if verb != "run" else ["run", "topic=x", given]
     name, command = given.partition("=")[0], "step" if verb == "step-1" else verb
     assert made.end(*words_of) == f"rdc: error: {name} is not for {command}: leave it out"
+    assert not (made.folder / ".rdc").exists()
+
+
+@pytest.mark.parametrize("name", ["PROMPTED", "AS", "AGENT", "NOTIFY", "MOCK", "EXECUTOR", "BREAK", "JOBS", "FILE"])
+def test_what_only_other_makefiles_take_is_refused_by_its_name(made: Made, name: str) -> None:
+    for words_of in (["run", "topic=x"], ["resume"], ["step-1"], ["status"]):
+        told = f"rdc: error: this Makefile does not take {name}: leave it out, or set it in the environment of make"
+        assert made.end(*words_of, f"{name}=1") == told
     assert not (made.folder / ".rdc").exists()
 
 
