@@ -197,8 +197,8 @@ def test_a_false_value_is_false(made: Made, value: str) -> None:
 @pytest.mark.parametrize(
     ("verb", "given"),
     [
-        ("run", "BY=ann"), ("status", "ANSWERS=x"), ("status", "topic=x"), ("resume", "topic=x"), ("resume", "INPUTS=x"),
-        ("reset", "HUMAN=1"), ("step-1", "STEP=1"), ("help", "RERUN=1"),
+        ("run", "BY=ann"), ("status", "ANSWERS=x"), ("status", "topic=x"), ("resume", "topic=x"),
+        ("resume", "INPUTS=x"), ("reset", "HUMAN=1"), ("step-1", "STEP=1"), ("help", "RERUN=1"),
     ],
 )  # fmt: skip
 def test_what_a_call_does_not_take_is_refused_by_its_name(made: Made, verb: str, given: str) -> None:
