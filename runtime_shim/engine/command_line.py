@@ -162,7 +162,7 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
         wrong = f"no command {command!a}" if argv else "no subcommand was given"
         raise RefusedError(f"{wrong}: there are {', '.join(words.commands)} (see: {prog} --help)")
     callers = [kind.from_caller for kind in kinds if hasattr(kind, "from_caller")]
-    given = [pair for caller in callers for pair in caller(program, words, command)]
+    given = [pair for caller in callers for pair in caller(program, words, command, display)]
     options = words.read(command, argv[1:], given)
     outcomes = {word for node in program["nodes"].values() for word in node.get("words", BINARY)}
     if options.assume and (options.rerun_interrupted or options.assume not in outcomes):

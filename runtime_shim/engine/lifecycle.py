@@ -119,7 +119,7 @@ class Extension:
     if TYPE_CHECKING:  # the moments at which a part may take part; one that does nothing then has no such method
 
         @staticmethod
-        def from_caller(_program: Table, _words: Any, _command: str) -> Iterable[tuple[str, Any]]:  # noqa: ANN401 (Words)
+        def from_caller(_program: Table, _words: Any, _command: str, _display: Any) -> Iterable[tuple[str, Any]]:  # noqa: ANN401 (Words and Display)
             """Return options and values that are given in another way than as words, before there is a session."""
             return ()
 

@@ -16,6 +16,7 @@ from urllib.parse import unquote
 
 from runtime_shim.data.values import UnfitError, pair_in
 from runtime_shim.engine.command_line import COMMANDS, Words
+from runtime_shim.engine.display import Display
 from runtime_shim.engine.journal import at_once
 from runtime_shim.engine.lifecycle import Extension, Options
 from runtime_shim.engine.program import RefusedError, Table
@@ -27,19 +28,21 @@ from runtime_shim.tasks.answers import read_text
 RENAMED = {"RERUN": "--rerun-interrupted", "KEEP": "--prune", "TOOLS": "--tool", "AGENTS": "--agent-for"}
 OF_FILES = ("--tool", "--agent-for")  # make names a file with a line for each
 OTHERWISE = ("--state-dir", "--input", "--var", "--dry-run", "PLACE")  # make has other words for these
-FOR_OTHERS = (
-    "AGENT ALL AS BREAK BY EXECUTOR EXPIRE GATE HUMAN MOCK NOTE NOTIFY PROMPTED TOOLS VALUE"  # for some documents
-)
+FOR_OTHERS = (  # names that only Makefiles of other documents take
+    "AGENT AGENTS AGENT_CALLS AGENT_MODEL AGENT_RETRIES AGENT_TIMEOUT ALL AS BREAK BY EXECUTOR EXPIRE FILE GATE HUMAN "
+    "INPUTS JOBS KEEP MAX_STEPS MOCK NOTE NOTIFY OUT PROMPTED TASK TASK_FILE TOOLS VALUE"
+).split()
 TRUE, FALSE = ("1", "yes", "true", "on"), ("", "0", "no", "false", "off")
 ALIKE = 0.79  # how much a name has in common with one that was meant
 OPTION = re.compile(r"(?<![\w-])(--[a-z]+(?:-[a-z]+)*)(?: (\w+=[A-Z]*|[A-Z]+\b(?!=)))?")
 Takes = dict[str, tuple[str, str]]  # options, and what they take, by the names that make has for them
 
 
-def given_to_make() -> dict[str, str]:
-    """Return what make was given; one call of make opens one gate."""
+def given_to_make(command: str) -> dict[str, str]:
+    """Return what make was given; one call of make opens one gate, and others are not told."""
     pairs = (word.partition("=") for word in shlex.split(os.environ.get("RDC_GIVEN", "")))
-    return {name: value for name, _, value in pairs if name != "HUMAN" or "RDC_OPENS" in os.environ}
+    is_used_up = command in ("run", "resume", "step") and "RDC_OPENS" not in os.environ
+    return {name: value for name, _, value in pairs if name != "HUMAN" or not is_used_up}
 
 
 def make_call() -> str:
@@ -82,11 +85,11 @@ def outputs_in(name: str, text: str) -> list[str]:
         raise RefusedError(f"{name}: {error}") from None
 
 
-def warn_of(name: str, inputs: list[str]) -> None:
+def warn_of(name: str, inputs: list[str], display: Display) -> None:
     """Warn of a name that is nearly that of an input which was not given."""
     lower = {one.lower(): one for one in inputs}
     for near in difflib.get_close_matches(name.lower(), lower, 1, ALIKE):
-        print(f"rdc: warning: {one_line(name)} is not an input; did you mean {lower[near]}?", file=sys.stderr)
+        display.line(f"rdc: warning: {one_line(name)} is not an input; did you mean {lower[near]}?")
 
 
 def is_unfinished(path: str) -> bool:
@@ -124,15 +127,16 @@ class OfMake(Extension):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self._make, self._given = make_call(), given_to_make()
+        self._make, self._given = make_call(), given_to_make("")
         for name in ("RDC_MAKE", "RDC_GIVEN", "RDC_PLACE", "RDC_OPENS"):
             os.environ.pop(name, None)  # none of this is for what the program calls
 
     @staticmethod
-    def from_caller(program: Table, words: Words, command: str) -> Iterator[tuple[str, Any]]:
+    def from_caller(program: Table, words: Words, command: str, display: Display) -> Iterator[tuple[str, Any]]:
         """Return what make was given as options; a name that means nothing here is a variable of the environment."""
-        here, everywhere = taken(words.of(command)), {*taken(words.options), *FOR_OTHERS.split()}
-        inputs, given = [item["name"] for item in program.get("inputs", ())], given_to_make()
+        display.rules = sys.stdout  # make itself has more to say on standard error
+        here, everywhere = taken(words.of(command)), taken(words.options)
+        inputs, given = [item["name"] for item in program.get("inputs", ())], given_to_make(command)
         yield from (("PLACE", unquote(place)) for place in os.environ.get("RDC_PLACE", "").split())
         for name, value in given.items():
             if name in inputs and command in ("run", "open"):
@@ -142,9 +146,12 @@ class OfMake(Extension):
                 yield from ((option, each) for each in values_of(name, value, option, takes))
             elif name in inputs or name in everywhere:
                 raise RefusedError(f"{name} is not for {command}: leave it out")
+            elif name in FOR_OTHERS:
+                hint = "leave it out, or set it in the environment of make"
+                raise RefusedError(f"this Makefile does not take {name}: {hint}")
             else:
                 os.environ[name] = value
-                warn_of(name, [other for other in inputs if other not in given])
+                warn_of(name, [other for other in inputs if other not in given], display)
         for name in ("STEP", "REPLY", "GATE"):
             if name in here and not given.get(name):
                 raise RefusedError(f"{name} is missing: {make_call()}help says what it is for")
