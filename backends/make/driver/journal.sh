@@ -28,10 +28,10 @@ read_journal() {
     NR > 1 && judged(held) != "whole" { tail = "damaged"; exit }
     { held = $0 }
     END {
-      sub(/[.]$/, "", held) # what is behind the last end of a line
+      if (tail == "" && !sub(/[.]$/, "", held)) exit 1 # held is what is behind the last end of a line
       if (tail == "" && held != "") tail = judged(held) == "damaged" ? "damaged" : "torn"
       print tail == "" ? "whole" : tail, count + 0
-    }') && [ -n "$rdc_text" ] || fail "the state cannot be read: $rdc_journal; ${rdc_again}clean archives it"
+    }') || fail "the state cannot be read: $rdc_journal; ${rdc_again}clean archives it"
   rdc_records=${rdc_text%"$rdc_eol"*} rdc_tail=${rdc_text##*"$rdc_eol"}
   rdc_count=${rdc_tail#* } rdc_tail=${rdc_tail% *} rdc_value="1 ${rdc_records%%"$rdc_eol"*}"
   rdc_first="$rdc_value | $rdc_value"

@@ -22,7 +22,7 @@ shown() { printf %s "$1" | LC_ALL=C tr -c ' -~' '?'; } # without what a terminal
 
 # Variables begin with `rdc_`, so that commands see none in place of their own.
 rdc_verb=$1 rdc_state=$2 rdc_program=$3 rdc_prefix=${4-} rdc_file=$RDC_FILE rdc_journal=$2/journal
-rdc_over='' rdc_begun='' rdc_closed='' rdc_id='' rdc_outcome='' rdc_child='' rdc_ended='' rdc_assume=''
+rdc_count=0 rdc_over='' rdc_begun='' rdc_closed='' rdc_id='' rdc_outcome='' rdc_child='' rdc_ended='' rdc_assume=''
 rdc_eol=$(printf '\n.') rdc_eol=${rdc_eol%.}
 rdc_again=make rdc_ANSWERS='' rdc_ASSUME='' rdc_REPLY='' rdc_RERUN='' rdc_STEP=''
 [ -z "$RDC_FOLDER" ] || { quoted "$RDC_FOLDER"; rdc_again="$rdc_again -C $rdc_value"; }
