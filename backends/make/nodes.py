@@ -26,7 +26,6 @@ LONGEST_TITLE = 1000
 """Commands have the title in their environment, which is not for long texts."""
 
 
-
 def is_node(node: Node) -> bool:
     """Return whether a node does something."""
     return not isinstance(node.task, Branch | End)
