@@ -293,7 +293,7 @@ def calling(folder: Path, *options: str) -> Path:
     return compiled(folder, "make", *options, text=SLOW)
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: " ".join(options))
+@pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
 def test_a_makefile_its_program_and_the_runtime_are_proven_together(options: list[str], tmp_path: Path) -> None:
     path = calling(tmp_path, *options)
     folder = "lib" if "program=lib/p.py" in options else "rdc"
