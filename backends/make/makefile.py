@@ -36,9 +36,7 @@ def makefile(program: Program, options: MakeOptions) -> Emission:
     """Return the Makefile of an optimised program."""
     prefix, nodes, is_shared = options.prefix, Nodes(program, options.prefix), options.driver == "shared"
     steps = [[*nodes.heading(node), *nodes.blocks(node)] for node in nodes.shown]
-    table = [*define(prefix, "RDC_NODES", nodes.table())]
-    if counters := nodes.counters():
-        table += [*define(prefix, "RDC_COUNTERS", counters)]
+    counters = nodes.counters()
     text = render(
         "makefile.mk.jinja",
         p=prefix,
@@ -53,7 +51,8 @@ def makefile(program: Program, options: MakeOptions) -> Emission:
         asks=any(isinstance(node.task, Ask) for node in nodes.shown),
         explained=list(_explained(program, steps)),
         steps=steps,
-        table=[*nodes.words.blocks(), *table],
+        texts=[*nodes.words.blocks()],
+        counters=[*define(prefix, "RDC_COUNTERS", counters)] if counters else [],
         identity=_identity(program),
         state=f"{options.state_dir.rstrip('/') or '/'}/{file_name(program)}.make",
         alone=" ".join(nodes.names.nodes[node.id] for node in program.nodes if is_node(node)),

@@ -1,7 +1,4 @@
-"""The steps of a program in a Makefile: a block for the command or question of each, one for what follows.
-
-What else the driver has to know of them is in RDC_NODES, a line for each step and what belongs to it.
-"""
+"""The steps of a program in a Makefile: a block for the command or question of each, and one for what follows."""
 
 from __future__ import annotations
 
@@ -60,8 +57,10 @@ class Nodes:
 
     @cached_property
     def shown(self) -> list[Node]:
-        """The nodes that have blocks; a result is part of the steps that lead to it, unless a run begins there."""
-        return [node for node in self.program.nodes if is_node(node) or node.edges or node.id == self.program.entry]
+        """The nodes that have blocks, the first one first; a result is part of the steps that lead to it."""
+        entry = self.program.entry
+        found = [node for node in self.program.nodes if is_node(node) or node.edges or node.id == entry]
+        return sorted(found, key=lambda node: node.id != entry)
 
     # --- The blocks of a step -----------------------------------------------------------------------------------------
 
@@ -75,27 +74,21 @@ class Nodes:
         yield from (f"# {comment(visible(line))}".rstrip() for line in remarks(node))
 
     def blocks(self, node: Node) -> Iterator[str]:
-        """Yield the lines below that."""
+        """Yield the lines below that: the command or question, then what the step is, and where the run goes."""
         name, numbers = self.names.nodes[node.id], self._numbers(node)
         if isinstance(node.task, Shell):
             yield from define(self.prefix, f"do_{name}", numbers.text(node.task.command))
         elif isinstance(node.task, Ask):
             shown = node.task.prompt if node.task.block is None else _beneath(node.task.prompt, node.task.block)
             yield from define(self.prefix, f"ask_{name}", visible_lines(numbers.text(shown)))
-        yield from define(self.prefix, f"after_{name}", self.transitions.text(node, numbers))
+        about = [*self._about(node, name, numbers), self.transitions.text(node, numbers)]
+        yield from define(self.prefix, f"step_{name}", "\n".join(about))
 
     def _numbers(self, node: Node) -> Numbers:
         """The marks in the texts of a node, and in the messages of the results that follow."""
         targets = (self.transitions.nodes[edge.target] for edge in node.edges)
         ends = (each.task.message for each in targets if isinstance(each.task, End) and not each.edges)
         return Numbers([*texts_of(node), *ends])
-
-    # --- RDC_NODES and RDC_COUNTERS -----------------------------------------------------------------------------------
-
-    def table(self) -> str:
-        """Return the text of RDC_NODES: the step with which a run begins is the first."""
-        listed = sorted(self.shown, key=lambda node: node.id != self.program.entry)
-        return "\n".join(line for node in listed for line in self._rows(node))
 
     def counters(self) -> str:
         """Return the text of RDC_COUNTERS."""
@@ -108,12 +101,12 @@ class Nodes:
                 rows.append(f"scope {self.names.scopes[scope]} {listed}")
         return "\n".join(rows)
 
-    def _rows(self, node: Node) -> Iterator[str]:
-        name, numbers = self.names.nodes[node.id], self._numbers(node)
+    def _about(self, node: Node, name: str, numbers: Numbers) -> Iterator[str]:
+        """Its shell or kind, its title, and its id if that is not the name; then the counters that it uses."""
         text = node.task.message if isinstance(node.task, End) and node.edges else node.title
         title = self.words.quoted(visible(numbers.text(text))[:LONGEST_TITLE])
         known_as = "" if name == node.id else f" {self.words.quoted(visible(node.id))}"
-        yield f"node {name} {_kind(node)} {title}{known_as}"
+        yield f"{_kind(node)} {title}{known_as}"
         if node.retries and node.id not in self.own:
             yield f"  attempts {self.names.counters[node.retries]}"
         for variable in node.variables if is_node(node) else ():

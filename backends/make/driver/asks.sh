@@ -1,6 +1,6 @@
 # --- Questions: answered at the terminal, from a file, or by `make answer` ---
 ask() {
-  text_of ask; [ -z "$rdc_value" ] || say "$rdc_value"
+  shown_text; [ -z "$rdc_value" ] || say "$rdc_value"
   replies; if from_file || from_terminal; then return; fi
   [ "$rdc_verb" = step ] || {
     quoted "$rdc_id"; rdc_word="rdc: to answer: ${rdc_again}answer STEP=$rdc_value REPLY="
@@ -11,10 +11,8 @@ ask() {
 }
 replies() { case $rdc_kind in yes_no) rdc_good=yes rdc_bad=no ;; *) rdc_good=pass rdc_bad=fail ;; esac; }
 read_reply() { # sets rdc_outcome to what $1 means
-  case $1 in
-    [Pp][Aa][Ss][Ss] | [Yy][Ee][Ss]) rdc_outcome=pass ;; [Ff][Aa][Ii][Ll] | [Nn][Oo]) rdc_outcome=fail ;;
-    *) return 1 ;;
-  esac
+  rdc_outcome=pass
+  case $1 in [Pp][Aa][Ss][Ss] | [Yy][Ee][Ss]) ;; [Ff][Aa][Ii][Ll] | [Nn][Oo]) rdc_outcome=fail ;; *) return 1 ;; esac
 }
 from_terminal() {
   [ -t 0 ] && [ -t 2 ] || return
@@ -31,7 +29,9 @@ read_answers() { # lines `STEP REPLY` and `REPLY`, or `STEP<<WORD`, the reply an
   [ -f "$rdc_ANSWERS" ] && [ -r "$rdc_ANSWERS" ] || fail "the answers cannot be read: $rdc_ANSWERS"
   rdc_sum=$(cksum < "$rdc_ANSWERS" | tr ' ' -)
   [ -n "$rdc_sum" ] || fail "the answers cannot be read: $rdc_ANSWERS; is cksum on PATH?"
-  rdc_answers=$({ questions; echo; cat < "$rdc_ANSWERS"; } | LC_ALL=C awk '
+  rdc_answers=$({
+    for rdc_word in $rdc_order; do take "$rdc_word"; case $rdc_kind in *_*) printf '%s\n' "$rdc_id" ;; esac; done
+    echo; cat < "$rdc_ANSWERS"; } | awk '
     function wrong(what) { print what; is_wrong = 1; exit 1 }
     function give(at, word, step) {
       if (tolower(word) !~ /^(pass|fail|yes|no)$/ || step != "" && !(step in asks)) wrong(at ": " word)
@@ -49,9 +49,6 @@ read_answers() { # lines `STEP REPLY` and `REPLY`, or `STEP<<WORD`, the reply an
     { sub(/[ \t]*[^ \t]+$/, "", step); give(at, $NF, step) }
     END { if (last != "" && !is_wrong) wrong(first ": the last line of this answer is missing") }
   ') || fail "this is no answer of a step that asks: line ${rdc_answers##*"$rdc_eol"}"
-}
-questions() { # a line each
-  for rdc_word in $rdc_order; do take "$rdc_word"; case $rdc_kind in *_*) printf '%s\n' "$rdc_id" ;; esac; done
 }
 from_file() { # takes the next answer, each once, and one for the step itself before one for any
   rdc_found=''

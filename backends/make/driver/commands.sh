@@ -1,6 +1,6 @@
 # --- Commands: each is a process group of its own; at a terminal in ours, whose keys reach it ---
 run_command() {
-  text_of "do"; rdc_command=$rdc_value rdc_outcome=fail
+  shown_text; rdc_command=$rdc_value rdc_outcome=fail
   command -v "$rdc_kind" > /dev/null || say "rdc: there is no $rdc_kind on PATH to run this with"
   { { become "$rdc_kind" -c "$rdc_command" <&3 3<&-; } & } 3<&0
   rdc_child=$!; wait "$rdc_child"; rdc_code=$? rdc_child=''
@@ -13,19 +13,22 @@ run_command() {
   rdc_assume=" ASSUME=$rdc_outcome"; ended "$rdc_code"
 }
 become() { # the process of these words, once its number is on record
-  began self || rdc_pid=$(exec sh -c 'echo "$PPID"')
+  { read -r rdc_value < /proc/self/stat; } 2> /dev/null || rdc_value=$(exec sh -c 'echo "$PPID"')
   [ ! -h "$rdc_state/process" ] || rm -f "$rdc_state/process" # a command may have made it
-  rdc_value="$rdc_count $rdc_pid $rdc_began $rdc_place"
+  rdc_value="$rdc_count $rdc_place $rdc_value"
   [ "$rdc_verb" = step ] || printf '%s\n' "$rdc_value" 2> /dev/null > "$rdc_state/process"
   for rdc_word in $rdc_variables; do value "${rdc_word#*=}"; set -- "${rdc_word%%=*}=$rdc_value" "$@"; done
+  [ -n "$rdc_unset" ] || set -- LC_ALL="$rdc_locale" "$@"
   exec $rdc_wrapper RDC_STEP="$rdc_id" RDC_TITLE="$rdc_label" RDC_RUN_ID="$rdc_run" RDC_ATTEMPT="$rdc_attempt" "$@"
 }
 began() { # sets rdc_began to when the process $1 started, in ticks; 0 where the system does not say
   rdc_began=0
-  { read -r rdc_value < "/proc/$1/stat"; } 2> /dev/null || return
-  set -- "${rdc_value%% *}" ${rdc_value##*) }
-  [ $# -gt 20 ] || return # a process may have a line end in its name
-  rdc_pid=$1 rdc_condition=$2; shift 20; rdc_began=$1
+  { read -r rdc_value < "/proc/$1/stat"; } 2> /dev/null && parse "$rdc_value"
+}
+parse() { # a line of /proc/PID/stat
+  rdc_began=0 rdc_pid=${1%% *}; set -- ${1##*) }
+  [ $# -gt 19 ] || return # a process may have a line end in its name
+  rdc_condition=$1; shift 19; rdc_began=$1
 }
 alive() { # whether the process $1, which started at $2, is there
   if ! began "$1"; then kill -0 "$1" 2> /dev/null || ps -p "$1" > /dev/null 2>&1; return; fi
@@ -46,8 +49,8 @@ interrupt() {
   end 130 "INTERRUPTED${rdc_id:+ $rdc_id}"
 }
 heed() { # signals; and finds out how commands are called
-  rdc_key=INT rdc_wrapper='env --default-signal=INT --default-signal=QUIT'
-  $rdc_wrapper true 2> /dev/null || rdc_key=TERM rdc_wrapper=env # a shell lets what runs beside it ignore INT
+  rdc_key=INT rdc_wrapper="env --default-signal=INT --default-signal=QUIT $rdc_unset"
+  $rdc_wrapper true 2> /dev/null || rdc_key=TERM rdc_wrapper="env $rdc_unset" # then commands ignore INT
   if { true < /dev/tty; } 2> /dev/null; then [ "$rdc_key" = TERM ] || rdc_key='' # the key reaches the command
   elif command -v setsid > /dev/null; then rdc_wrapper="setsid $rdc_wrapper"
   else set -m 2> /dev/null; fi

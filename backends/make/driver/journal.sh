@@ -2,23 +2,23 @@
 # `run PROGRAM ID 1`, `begin STEP ATTEMPT`, `over CODE RESULT`, and `end STEP OUTCOME CODE TIME`, with `assumed`,
 # or the sum of a file of answers and the line in it.
 record() {
-  rdc_count=$((rdc_count + 1)) rdc_value=''
-  { read -r rdc_value < "$rdc_journal"; } 2> /dev/null || :
-  if [ "$rdc_count" -eq 1 ]; then rdc_first="1 $* | 1 $*"
-  elif [ "$rdc_value" != "$rdc_first" ]; then
-    trap - EXIT # a lock that is there is that of another run
-    say "rdc: put the folder back, then: ${rdc_again}resume; if it is lost, start again: $rdc_start"
-    fail "${rdc_ended:+$rdc_ended, and this is lost: }$rdc_state was removed or replaced during the run"
-  fi
+  rdc_count=$((rdc_count + 1))
+  case $1 in run*) rdc_first="1 $* | 1 $*" ;; end* | over*) is_there ;; esac
   printf '%s | %s\n' "$rdc_count $*" "$rdc_count $*" 2> /dev/null >> "$rdc_journal" && return
   rdc_says="${rdc_ended:+$rdc_ended, but this cannot be recorded}"
   fail "${rdc_says:-the state cannot be written}: $rdc_journal; make room for it, then: ${rdc_again}resume$rdc_assume"
+}
+is_there() { # after a command or a question, in which much can happen
+  { read -r rdc_value < "$rdc_journal"; } 2> /dev/null && [ "$rdc_value" = "$rdc_first" ] && return
+  trap - EXIT # a lock that is there is that of another run
+  say "rdc: put the folder back, then: ${rdc_again}resume; if it is lost, start again: $rdc_start"
+  fail "${rdc_ended:+$rdc_ended, and this is lost: }$rdc_state was removed or replaced during the run"
 }
 # Reads the journal without changing it. A write that was cut off leaves a part of a line at its end.
 read_journal() {
   rdc_count=0 rdc_tail=whole rdc_records=''
   [ -e "$rdc_journal" ] || return 0
-  rdc_text=$({ LC_ALL=C tr -c '\n -~' '?' < "$rdc_journal" && echo .; } 2> /dev/null | LC_ALL=C awk '
+  rdc_text=$({ tr -c '\n -~' '?' < "$rdc_journal" && echo .; } 2> /dev/null | awk '
     function judged(line, number, record) {
       number = count + 1 " "; record = line; sub(/ [|] .*/, "", record)
       if (line ~ /[?]/ || index(line, number) != 1 && index(number, line) != 1) return "damaged"
@@ -63,4 +63,4 @@ repeat() {
     *) return 1 ;;
   esac
 }
-is_number() { case $1 in '' | *[!0123456789]* | 0?* | ???????????????*) return 1 ;; esac; }
+is_number() { case $1 in '' | *[!0-9]* | 0?* | ???????????????*) return 1 ;; esac; }

@@ -27,7 +27,7 @@ take_up() { # takes the lock, goes to where the run is, and removes a line that 
   [ "$rdc_count" -gt 0 ] || fail "there is no run to go on with"
   replay
   [ "$rdc_tail" = whole ] || {
-    printf '%s\n' "$rdc_records" | LC_ALL=C awk '{ print NR " " $0 " | " NR " " $0 }' > "$rdc_journal.whole" &&
+    printf '%s\n' "$rdc_records" | awk '{ print NR " " $0 " | " NR " " $0 }' > "$rdc_journal.whole" &&
       [ "$(wc -l < "$rdc_journal.whole")" -eq "$rdc_count" ] && # some awks do not say that the disk is full
       mv "$rdc_journal.whole" "$rdc_journal"
   } 2> /dev/null || fail "the state cannot be written: $rdc_journal"
@@ -56,8 +56,9 @@ decide() { # about a command that was running when the run was interrupted
 }
 waits() { say "rdc: $1"; end 75 "WAITING $rdc_id"; }
 is_left() { # whether the command outlived its driver; its number was on record before it ran
-  { read -r rdc_value rdc_left rdc_when rdc_where < "$rdc_state/process"; } 2> /dev/null || return
-  [ "$rdc_value:$rdc_where" = "$rdc_count:$rdc_place" ] && is_number "$rdc_left" && [ "$rdc_left" -gt 1 ] &&
+  { read -r rdc_value rdc_where rdc_text < "$rdc_state/process"; } 2> /dev/null || return
+  parse "$rdc_text"; rdc_left=$rdc_pid rdc_when=$rdc_began
+  [ "$rdc_value $rdc_where" = "$rdc_count $rdc_place" ] && is_number "$rdc_left" && [ "$rdc_left" -gt 1 ] &&
     alive "$rdc_left" "$rdc_when"
 }
 answer() { # records an answer; the run goes on with `make resume`
