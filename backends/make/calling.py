@@ -57,7 +57,10 @@ class Source(Protocol):
 def calling(program: Program, options: MakeOptions, reason: Reason) -> Emission:
     """Return the Makefile, and the program that it calls for a reason."""
     name = file_name(program)
-    python = called(program, options.program or f"rdc/{name.lstrip('.-') or 'program'}.py", options.operator)
+    path = options.program or f"rdc/{name.lstrip('.-') or 'program'}.py"
+    python = called(program, path, options.operator)
+    if python.edition == "commands":  # what needs more is out of reach, and this edition does not know make
+        python = called(program, path, "full")
     text = page(
         prefix=options.prefix,
         title=comment(visible(program.title or program.name)),

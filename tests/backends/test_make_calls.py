@@ -160,6 +160,13 @@ def test_the_tools_that_check_the_program_are_named_where_they_are_missing(made:
     assert made.end("topic=x", PATH=str(tools)) == "rdc: WAITING 2"
 
 
+def test_a_step_that_no_run_comes_to_may_be_all_that_needs_the_program(tmp_path: Path) -> None:
+    slow = node("2", shell("true"), settings=Settings(timeout=9))
+    made = Made(tmp_path, program(node("1", ask("yes_no")), slow))
+    assert made.end("OTHER=1") == "rdc: WAITING 1"
+    assert "make answer" in made.make("help").stdout.decode()
+
+
 # --- What make is given -----------------------------------------------------------------------------------------------
 
 
