@@ -80,6 +80,11 @@ class Called:
     runtime: str
 
     @property
+    def edition(self) -> str:
+        """The edition of the runtime."""
+        return PurePosixPath(self.runtime_path).name.split("_")[2]
+
+    @property
     def sha256(self) -> str:
         """The hash of the program, which the main file pins; the program pins the runtime."""
         return hashlib.sha256(self.text.encode()).hexdigest()

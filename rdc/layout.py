@@ -94,11 +94,11 @@ def lay_out(mains: Sequence[Output], products: Sequence[Product | None], *, exec
             continue
         beside: list[Laid] = []
         for companion in product.companions:
-            laid = _laid(main, companion)
-            if problem := _trespass(main, laid.output):
+            own = laid(main, companion)
+            if problem := _trespass(main, own.output):
                 findings.append(problem)
             else:
-                beside.append(laid)
+                beside.append(own)
         groups.append(Group(Laid(main, product.data, executable), tuple(beside)))
         if product.reason and beside:
             findings.append(_calls(product.reason, main, beside))
@@ -114,7 +114,8 @@ def beside(main: str, path: str) -> str:
     return str(folder)
 
 
-def _laid(main: Output, companion: Companion) -> Laid:
+def laid(main: Output, companion: Companion) -> Laid:
+    """Return a companion of a main file with its place."""
     is_away = companion.home and not main.place.parent.as_posix().endswith(f"/{companion.home}")
     path = PurePosixPath(companion.path).name if is_away else companion.path
     output = Output(main.source, beside(main.path, path), companion.option)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 from urllib.parse import quote
 
 from backends.base import MARK, Emission, Reason
@@ -37,40 +38,75 @@ class Step:
     is_gated: bool
 
 
+VERBS = ("open", "answer", "approve", "timeline", "goto", "status", "steps", "history", "reset", "help")
+"""The targets that a Makefile can have besides those that do steps, and `clean`."""
+
+
+class Source(Protocol):
+    """A document and its hash."""
+
+    @property
+    def path(self) -> str:
+        """The path from the root of the project."""
+
+    @property
+    def sha256(self) -> str:
+        """The hash."""
+
+
 def calling(program: Program, options: MakeOptions, reason: Reason) -> Emission:
     """Return the Makefile, and the program that it calls for a reason."""
-    name, prefix = file_name(program), options.prefix
-    python = called(program, options.program or f"rdc/{name.lstrip('.-') or 'program'}.py", options.operator)
-    folder = options.state_dir.rstrip("/") or "/"
-    text = render(
-        "calling.mk.jinja",
-        p=prefix,
-        scope=f"$({prefix}RDC_TARGETS): export " if prefix else "override ",
+    name = file_name(program)
+    path = options.program or f"rdc/{name.lstrip('.-') or 'program'}.py"
+    python = called(program, path, options.operator)
+    if python.edition == "commands":  # what needs more is out of reach, and this edition does not know make
+        python = called(program, path, "full")
+    text = page(
+        prefix=options.prefix,
         title=comment(visible(program.title or program.name)),
-        mark=MARK,
-        command=canonical_command("make", program, options),
         version=__version__,
-        source=program.sources[0],
-        included=program.sources[1:],
+        command=canonical_command("make", program, options),
+        sources=program.sources,
         program=python.path,
         sha256=python.sha256,
-        clause=reason.clause,
-        state=f"{folder}/{name}",
-        state_dir="" if folder == ".rdc" else f" --state-dir={folder}/{name}",
-        verbs=" ".join(prefix + verb for verb in _verbs(program)),
+        clause=comment(visible(reason.clause)),
+        folder=options.state_dir.rstrip("/") or "/",
+        name=name,
+        verbs=list(_verbs(program)),
         steps=_steps(program),
     )
     return Emission(text, companions=python.companions(), reason=reason)
 
 
+def page(
+    *,
+    prefix: str,
+    sources: Sequence[Source],
+    folder: str,
+    name: str,
+    verbs: Sequence[str],
+    **facts: object,
+) -> str:
+    """Return the text of a Makefile with some facts."""
+    return render(
+        "calling.mk.jinja",
+        p=prefix,
+        scope=f"$({prefix}RDC_TARGETS): export " if prefix else "override ",
+        mark=MARK,
+        source=sources[0],
+        included=sources[1:],
+        state=f"{folder}/{name}",
+        state_dir="" if folder == ".rdc" else f" --state-dir={folder}/{name}",
+        verbs=" ".join(prefix + verb for verb in verbs),
+        **facts,
+    )
+
+
 def _verbs(program: Program) -> Iterator[str]:
-    """The targets besides those that do steps, and `clean`."""
-    is_contract = program.contract is not None
-    yield from ("open", "answer")
-    if any(isinstance(node.task, Gate) for node in program.nodes):
-        yield "approve"
-    yield from ("timeline",) if is_contract else ("goto",)
-    yield from ("status", "steps", "history", "reset", "help")
+    unknown = {"goto"} if program.contract is not None else {"timeline"}
+    if not any(isinstance(node.task, Gate) for node in program.nodes):
+        unknown.add("approve")
+    return (verb for verb in VERBS if verb not in unknown)
 
 
 def _steps(program: Program) -> list[Step]:

@@ -24,7 +24,7 @@ OF_CALLS = (
 )
 """What a Makefile of a document takes that calls agents or tools, or leaves an artifact."""
 
-OF_CONTRACT = ("EXECUTOR", "FROM", "MARKDOWN", "MOCK", "RUN_DIR", "TO", "TOOLS")
+OF_CONTRACT = ("EXECUTOR", "FROM", "GATE", "HUMAN", "MARKDOWN", "MOCK", "RUN_DIR", "TO", "TOOLS")
 """What a Makefile of a specification takes."""
 
 _FIT = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")

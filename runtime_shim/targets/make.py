@@ -29,9 +29,10 @@ RENAMED = {"RERUN": "--rerun-interrupted", "KEEP": "--prune", "TOOLS": "--tool",
 OF_FILES = ("--tool", "--agent-for")  # make names a file with a line for each
 OTHERWISE = ("--state-dir", "--input", "--var", "--dry-run", "PLACE")  # make has other words for these
 FOR_OTHERS = (  # names that only Makefiles of other documents take
-    "AGENT AGENTS AGENT_CALLS AGENT_MODEL AGENT_RETRIES AGENT_TIMEOUT ALL AS BREAK BY EXECUTOR EXPIRE FILE GATE HUMAN "
-    "INPUTS JOBS KEEP MAX_STEPS MOCK NOTE NOTIFY OUT PROMPTED TASK TASK_FILE TOOLS VALUE"
-).split()
+    *("AGENT", "AGENTS", "AGENT_CALLS", "AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "ALL", "AS", "BREAK", "BY"),
+    *("EXECUTOR", "EXPIRE", "FILE", "GATE", "HUMAN", "INPUTS", "JOBS", "KEEP", "MAX_STEPS", "MOCK", "NOTE", "NOTIFY"),
+    *("OUT", "PROMPTED", "TASK", "TASK_FILE", "TOOLS", "VALUE"),
+)
 TRUE, FALSE = ("1", "yes", "true", "on"), ("", "0", "no", "false", "off")
 ALIKE = 0.79  # how much a name has in common with one that was meant
 OPTION = re.compile(r"(?<![\w-])(--[a-z]+(?:-[a-z]+)*)(?: (\w+=[A-Z]*|[A-Z]+\b(?!=)))?")

@@ -56,6 +56,7 @@ def test_operators_need_the_program(program: Program) -> None:
 
 def test_program_and_runtime_are_in_one_folder(program: Program) -> None:
     found = called(program, "rdc/deploy.py", "full")
+    assert found.edition == "agents"
     main, runtime = found.companions()
     assert main.path == "rdc/deploy.py"
     assert main.executable

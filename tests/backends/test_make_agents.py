@@ -477,6 +477,25 @@ def test_the_limit_is_what_make_says_for_the_whole_run(usual: Made) -> None:
     assert usual.read("calls").split().count(b"implement") == 2
 
 
+def test_entries_that_had_answered_are_not_called_again(usual: Made) -> None:
+    (usual.folder / "slow").touch()
+    given = ["make", "-s", "AGENT=./agent", "HUMAN=1"]
+    process = subprocess.Popen(
+        given, cwd=usual.folder, env=environment({}), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    journal, deadline = usual.folder / ".rdc" / "implementation" / "journal", time.monotonic() + PATIENCE
+    while not usual.read("pid").strip() or '"kind":"entry"' not in journal.read_text(encoding="utf-8"):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    kill_all(process.pid)
+    process.wait()
+    (usual.folder / "slow").unlink()
+    assert usual.end("resume", "AGENT=./agent", "RERUN=1", "HUMAN=1") == "rdc: COMPLETE"
+    calls = usual.read("calls").split()
+    assert [calls.count(b"review_0"), calls.count(b"review_1")] == [2, 3]
+    assert reports(usual)["review_0.md"] == b"# REJECTED\n\n# APPROVED\n"
+
+
 def test_as_many_entries_are_at_work_as_may_be(usual: Made) -> None:
     counting = "mkdir -p at; : > at/$RDC_STEP; sleep 0.3; ls at | wc -l >> most; sleep 0.3; rm at/$RDC_STEP; "
     usual.script("agent", f"{counting} case $RDC_STEP in plan) echo PLAN_READY ;; *) echo APPROVED ;; esac")

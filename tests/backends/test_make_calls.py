@@ -160,6 +160,13 @@ def test_the_tools_that_check_the_program_are_named_where_they_are_missing(made:
     assert made.end("topic=x", PATH=str(tools)) == "rdc: WAITING 2"
 
 
+def test_a_step_that_no_run_comes_to_may_be_all_that_needs_the_program(tmp_path: Path) -> None:
+    slow = node("2", shell("true"), settings=Settings(timeout=9))
+    made = Made(tmp_path, program(node("1", ask("yes_no")), slow))
+    assert made.end("OTHER=1") == "rdc: WAITING 1"
+    assert "make answer" in made.make("help").stdout.decode()
+
+
 # --- What make is given -----------------------------------------------------------------------------------------------
 
 
@@ -197,8 +204,8 @@ def test_a_false_value_is_false(made: Made, value: str) -> None:
 @pytest.mark.parametrize(
     ("verb", "given"),
     [
-        ("run", "BY=ann"), ("status", "ANSWERS=x"), ("status", "topic=x"), ("resume", "topic=x"), ("resume", "INPUTS=x"),
-        ("reset", "HUMAN=1"), ("step-1", "STEP=1"), ("help", "RERUN=1"),
+        ("run", "BY=ann"), ("status", "ANSWERS=x"), ("status", "topic=x"), ("resume", "topic=x"),
+        ("resume", "INPUTS=x"), ("reset", "HUMAN=1"), ("step-1", "STEP=1"), ("help", "RERUN=1"),
     ],
 )  # fmt: skip
 def test_what_a_call_does_not_take_is_refused_by_its_name(made: Made, verb: str, given: str) -> None:

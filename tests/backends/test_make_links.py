@@ -37,7 +37,7 @@ UNCHANGED = "mine\n"
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("name", [".rdc", STATE])
 def test_a_folder_that_is_a_link_is_refused_by_all_that_write(name: str, verb: str, tmp_path: Path) -> None:
-    place = Generated(tmp_path, "runbook", RUNBOOK, "make")
+    place = Generated(tmp_path, "runbook", RUNBOOK, "make", operator="basic")
     place.call("run")
     link, elsewhere = tmp_path / name, tmp_path / "elsewhere"
     link.rename(elsewhere)
@@ -55,21 +55,44 @@ def test_a_folder_that_is_a_link_is_refused_by_all_that_write(name: str, verb: s
 def test_a_link_that_a_command_plants_is_not_followed(name: str, tmp_path: Path) -> None:
     (tmp_path / "victim").write_text(UNCHANGED)
     plants = RUNBOOK.replace("echo worked", f"ln -sf ../../victim .rdc/main.make/{name}; echo worked")
-    place = Generated(tmp_path, "runbook", plants, "make")
-    said = place.call("run", "NOTIFY=true")
+    place = Generated(tmp_path, "runbook", plants, "make", operator="basic")
+    said = place.call("run")
     assert (tmp_path / "victim").read_text() == UNCHANGED
     assert ("WAITING" in said.out) == (name != "journal"), said
 
 
-@pytest.mark.parametrize("name", ["prompts/.0", "prompts/1.1", "answers/1.1", "said/1.1", "values/any", "calls/tally"])
-def test_a_link_within_a_folder_of_a_run_is_refused(name: str, tmp_path: Path) -> None:
+CALLED = ".rdc/main"
+
+
+@pytest.mark.parametrize("verb", ["run", "resume", "step-1", "reset", "answer"])
+@pytest.mark.parametrize("name", [".rdc", CALLED])
+def test_a_folder_that_is_a_link_is_refused_by_the_program_too(name: str, verb: str, tmp_path: Path) -> None:
+    place = Generated(tmp_path, "runbook", RUNBOOK, "make")
+    place.call("run")
+    link, elsewhere = tmp_path / name, tmp_path / "elsewhere"
+    link.rename(elsewhere)
+    link.symlink_to(elsewhere)
+    before = {path: path.lstat().st_mtime_ns for path in elsewhere.rglob("*")}
+    refused = place.call(verb, *(["STEP=3", "REPLY=yes"] if verb == "answer" else []))
+    assert refused.code == 2, refused
+    assert f"{name} is a link: remove it, or name the directory that it leads to with the option `state-dir`" in (
+        refused.out
+    )
+    assert {path: path.lstat().st_mtime_ns for path in elsewhere.rglob("*")} == before
+    link.unlink()  # the remedy
+    assert "WAITING" in place.call("run").out
+
+
+@pytest.mark.parametrize("name", ["prompts/1.1", "answers/1.1", "journal", "lock"])
+def test_a_link_within_the_folder_of_a_run_is_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / "victim").write_text(UNCHANGED)
     place = Generated(tmp_path, "playbook", PLAYBOOK, "make")
     link = place.state / name
     link.parent.mkdir(parents=True)
     link.symlink_to(tmp_path / "victim")
     refused = place.call("run", "AGENT=echo OWNED")
-    assert (refused.code, (tmp_path / "victim").read_text()) == (2, UNCHANGED)
-    assert f"{STATE}/{name} is a link" in refused.out + refused.err
-    link.unlink()  # the remedy
-    assert place.call("run", "AGENT=echo fine").code == 0
+    assert (tmp_path / "victim").read_text() == UNCHANGED
+    if refused.code:
+        assert (refused.code, f"{CALLED}/{name} is a link" in refused.out) == (2, True), refused
+        link.unlink()  # the remedy
+        assert place.call("run", "AGENT=echo fine").code == 0

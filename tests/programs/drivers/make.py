@@ -22,14 +22,14 @@ LONGEST_WORD = 50_000
 
 def compare(trial: Trial) -> bool:
     """Run a case to its end."""
-    make = _Make(trial)
+    make = Make(trial)
     trial.write_answers()
     return make.check(make.run("run", *_inputs(trial), "ANSWERS=answers"))
 
 
 def compare_in_pieces(trial: Trial) -> bool:
     """Run a case without answers; each is recorded before another make goes on, or brought by that one."""
-    make = _Make(trial)
+    make = Make(trial)
     done = make.run("run", *_inputs(trial))
     for number, (step, reply) in enumerate(trial.asked):
         same("what a run waits for", _last(done).startswith(f"rdc: WAITING {step}"), True, done.said)
@@ -48,7 +48,7 @@ def compare_in_pieces(trial: Trial) -> bool:
 def compare_killed(trial: Trial) -> bool:
     """Run a case and kill all of it at random moments, a call among them; no step that has finished is done again."""
     moments = random.Random(trial.case.text)
-    make = _Make(trial)
+    make = Make(trial)
     trial.write_answers()
     words = make.words("run", *_inputs(trial), "ANSWERS=answers")
     done: Done | None = None
@@ -65,7 +65,7 @@ def compare_killed(trial: Trial) -> bool:
     return make.check(done, is_whole=False)
 
 
-class _Make:
+class Make:
     """The Makefile of a trial, and how make is called."""
 
     def __init__(self, trial: Trial) -> None:
