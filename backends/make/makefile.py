@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from textwrap import wrap
 
 from backends.base import MARK, Emission
 from backends.command import canonical_command
@@ -11,7 +12,7 @@ from backends.companions import Companion
 from backends.make.blocks import define
 from backends.make.driver import driver_name, driver_sha256, driver_text
 from backends.make.identifiers import file_name
-from backends.make.nodes import Nodes, is_node
+from backends.make.nodes import Nodes, heading, is_node
 from backends.make.options import MakeOptions
 from backends.make.templating import render
 from backends.make.texts import comment, visible
@@ -25,17 +26,17 @@ TAKES = ("ANSWERS", "ASSUME", "REPLY", "RERUN", "STEP")
 """The variables that the driver takes from make's command line."""
 
 REFUSED = (
-    *("ADOPT", "AGENT", "AGENTS", "AGENT_CALLS", "AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "ALL", "AS"),
-    *("BREAK", "BY", "EXECUTOR", "EXPIRE", "FILE", "GATE", "HUMAN", "INPUTS", "JOBS", "KEEP", "MAX_STEPS", "MOCK"),
-    *("NOTE", "NOTIFY", "OUT", "PROMPTED", "TASK", "TASK_FILE", "TOOLS", "VALUE"),
+    *("ADOPT", "AGENT", "AGENTS", "AGENT_%", "ALL", "AS", "BREAK", "BY", "EXECUTOR", "EXPIRE", "FILE", "GATE", "HUMAN"),
+    *("INPUTS", "JOBS", "KEEP", "MAX_STEPS", "MOCK", "NOTE", "NOTIFY", "OUT", "PROMPTED", "TASK", "TASK_FILE"),
+    *("TOOLS", "VALUE"),
 )
-"""Those that only Makefiles take that call the program; ignored, they would mislead."""
+"""Those that only Makefiles take that call the program, as patterns of make; ignored, they would mislead."""
 
 
 def makefile(program: Program, options: MakeOptions) -> Emission:
     """Return the Makefile of an optimised program."""
     prefix, nodes, is_shared = options.prefix, Nodes(program, options.prefix), options.driver == "shared"
-    steps = [[*nodes.heading(node), *nodes.blocks(node)] for node in nodes.shown]
+    steps = [[*heading(node), *nodes.blocks(node)] for node in nodes.shown]
     counters = nodes.counters()
     text = render(
         "makefile.mk.jinja",
@@ -57,8 +58,7 @@ def makefile(program: Program, options: MakeOptions) -> Emission:
         state=f"{options.state_dir.rstrip('/') or '/'}/{file_name(program)}.make",
         alone=" ".join(nodes.names.nodes[node.id] for node in program.nodes if is_node(node)),
         verbs=" ".join(prefix + verb for verb in VERBS),
-        takes=" ".join(TAKES),
-        refused=" ".join(REFUSED),
+        names=wrap(" ".join((*TAKES, *REFUSED)), 105),
         driver="" if is_shared else driver_text(),
         shared=driver_name() if is_shared else "",
         sha256=driver_sha256(),

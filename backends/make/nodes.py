@@ -28,6 +28,16 @@ def is_node(node: Node) -> bool:
     return not isinstance(node.task, Branch | End)
 
 
+def heading(node: Node) -> Iterator[str]:
+    """Yield the comment above a step: its name, where it was written, and the text above its command."""
+    place = comment(f"{node.origin.path}:{node.origin.span.line}")
+    name, called = named(node.id, str(node.title))
+    title = comment(visible(f"{_numbered(name)} {called}"))
+    title = title if is_node(node) else f"{title or node.id}: what follows from it"
+    yield f"# {title:{max(WIDTH - len(place) - 3, 1)}} {place}"
+    yield from (f"# {comment(visible(line))}".rstrip() for line in remarks(node))
+
+
 @dataclass(frozen=True)
 class Nodes:
     """Writes the steps. The message of a result is in the steps that lead to it."""
@@ -63,15 +73,6 @@ class Nodes:
         return sorted(found, key=lambda node: node.id != entry)
 
     # --- The blocks of a step -----------------------------------------------------------------------------------------
-
-    def heading(self, node: Node) -> Iterator[str]:
-        """Yield the comment above a step: its name, where it was written, and the text above its command."""
-        place = comment(f"{node.origin.path}:{node.origin.span.line}")
-        name, called = named(node.id, str(node.title))
-        title = comment(visible(f"{_numbered(name)} {called}"))
-        title = title if is_node(node) else f"{title or node.id}: what follows from it"
-        yield f"# {title:{max(WIDTH - len(place) - 3, 1)}} {place}"
-        yield from (f"# {comment(visible(line))}".rstrip() for line in remarks(node))
 
     def blocks(self, node: Node) -> Iterator[str]:
         """Yield the lines below that: the command or question, then what the step is, and where the run goes."""

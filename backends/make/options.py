@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from backends.companions import check_path
 
@@ -52,3 +52,11 @@ class MakeOptions(BaseModel):
         description="The compiled Python file that the Makefile calls, from the folder of the Makefile. Without it, "
         "`rdc/NAME.py` with the name of the document.",
     )
+
+    @model_validator(mode="after")
+    def _plain_stands_alone(self) -> Self:
+        if self.form == "plain" and (self.operator == "full" or self.driver == "shared"):
+            raise ValueError(
+                "a plain Makefile has no driver and no operator: leave out `form: plain`, or the other option"
+            )
+        return self

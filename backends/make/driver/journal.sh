@@ -1,6 +1,5 @@
 # --- The journal: a line for each record, written at once; it has a number, and says everything twice ---
-# `run PROGRAM ID 1`, `begin STEP ATTEMPT`, `over CODE RESULT`, and `end STEP OUTCOME CODE TIME`, with `assumed`,
-# or the sum of a file of answers and the line in it.
+# `run PROGRAM ID 1`, `begin STEP ATTEMPT`, `end STEP OUTCOME CODE TIME` (`assumed`, or `SUM LINE`), `over CODE RESULT`
 record() {
   rdc_count=$((rdc_count + 1))
   case $1 in run*) rdc_first="1 $* | 1 $*" ;; end* | over*) is_there ;; esac

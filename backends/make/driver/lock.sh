@@ -1,5 +1,4 @@
-# --- The lock: a symbolic link, which one process alone makes, at once and with what it says ---
-# That is the number and start of a process, the machine, and its namespace of processes.
+# --- The lock: a symbolic link to the number and start of a process, its machine, and its namespace of processes ---
 rdc_place=$(printf %s "$(uname -n) $(readlink /proc/self/ns/pid 2> /dev/null)" | tr -c 'A-Za-z0-9.-' _)
 holder() { # who made the lock, or took it over from a process that is gone, and so on; rdc_free is the next
   rdc_holder='' rdc_links='' rdc_free=lock

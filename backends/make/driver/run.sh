@@ -26,7 +26,6 @@ details() { # sets rdc_says to an exit code, a time in hundredths of a second, $
   rdc_says="$(($2 / 100)).$(($2 % 100 / 10)) s${3-}${rdc_way:+, $rdc_way}"
   [ "$1" -eq 0 ] || rdc_says="exit code $1, $rdc_says"
 }
-now() { # sets rdc_now to a time in hundredths of a second
-  { read -r rdc_now _ < /proc/uptime; } 2> /dev/null || rdc_now=$(date +%s).00
-  rdc_now=${rdc_now%.*}${rdc_now#*.}
+now() { # in hundredths of a second
+  { read -r rdc_now _ < /proc/uptime; } 2> /dev/null || rdc_now=$(date +%s).00; rdc_now=${rdc_now%.*}${rdc_now#*.}
 }

@@ -6,7 +6,6 @@ command : 2> /dev/null 3>&1 || exec > /dev/null
 command : 2> /dev/null 3<&0 || exec < /dev/null
 # A write that fails has to be noticed by its status, which a signal would prevent.
 command trap : PIPE XFSZ 2> /dev/null
-
 say() { printf '%s\n' "$*" >&2 2> /dev/null || :; }
 end() { printf 'rdc: %s\n' "$2" 2> /dev/null || say "rdc: $2"; exit "$1"; }
 fail() { say "rdc: $1"; end 2 "error: $1"; }
