@@ -79,6 +79,12 @@ def proof(text: str) -> str | Problem:
     return Problem(line + closest - 1, f"this is not edition {found[1]}")
 
 
+def uses_shared(text: str) -> bool:
+    """Return whether a program that was proven has its runtime beside it."""
+    parts = split(text)
+    return parts is not None and "\nRUNTIME = " in parts[1][:2000]
+
+
 def is_shared_runtime(text: str) -> str | None:
     """Return the edition of a text that is the file which programs share, or None."""
     return next((name for name in EDITIONS if runtime(name) == text), None)

@@ -72,7 +72,7 @@ def test_what_is_printed_for_a_step_that_waits_can_be_pasted(tmp_path: Path) -> 
     given = {"in": "< x'$(touch pwned)`touch pwned`"}
     said = made.make("-f", name)
     for _ in range(6):
-        lines = re.findall("^rdc: to (?:answer|go on): *(.*)$", said.stderr.decode(), re.MULTILINE)
+        lines = re.findall("^rdc: to (?:answer|continue): *(.*)$", said.stderr.decode(), re.MULTILINE)
         answer, *_, resume = lines
         assert len(lines) == (2 if "TEXT" in answer else 3)
         step = said.stdout.decode().split()[-1]
