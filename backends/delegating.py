@@ -15,6 +15,7 @@ from compiler.ir.features import Feature, Use, uses
 from compiler.ir.program import Program
 
 Operator = Literal["full", "basic"]
+Caller = Literal["person", "make"]
 
 BASIC: frozenset[Feature] = frozenset({Feature.COMMANDS, Feature.QUESTIONS})
 """What a target needs no program for, if it can walk a document at all."""
@@ -72,17 +73,15 @@ def _reason(program: Program, use: Use) -> Reason:
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """The program that a main file calls, and the runtime beside it, each by its path from the main file."""
+    """The program that a main file calls, and the files beside it, each by its path from the main file.
+
+    The runtime is the first of them.
+    """
 
     path: str
     text: str
-    runtime_path: str
-    runtime: str
-
-    @property
-    def edition(self) -> str:
-        """The edition of the runtime."""
-        return PurePosixPath(self.runtime_path).name.split("_")[2]
+    edition: str
+    files: dict[str, str]
 
     @property
     def sha256(self) -> str:
@@ -92,17 +91,17 @@ class Called:
     @property
     def runtime_sha256(self) -> str:
         """The hash of the runtime."""
-        return hashlib.sha256(self.runtime.encode()).hexdigest()
+        return hashlib.sha256(next(iter(self.files.values())).encode()).hexdigest()
 
     def companions(self, option: str = "program", home: str = "") -> tuple[Companion, ...]:
-        """The files beside the main one. The program names its runtime, so both are in the folder of `option`."""
+        """The files beside the main one. The program names the others, so all are in the folder of `option`."""
         program = Companion(self.path, self.text, option, executable=True, home=home)
-        return program, Companion(self.runtime_path, self.runtime, option, home=home)
+        return program, *(Companion(each, text, option, home=home) for each, text in self.files.items())
 
 
-def called(program: Program, path: str, operator: Operator = "basic") -> Called:
-    """Return the program at a path, with the runtime that programs share in its folder (rule 4)."""
-    emission = PythonBackend().emit(program, {"runtime": "shared", "operator": operator})
-    (runtime,) = emission.companions
-    beside = str(PurePosixPath(path).parent / runtime.path)
-    return Called(path, emission.text or "", beside, runtime.text)
+def called(program: Program, path: str, operator: Operator = "basic", caller: Caller = "person") -> Called:
+    """Return the program at a path, with what programs share in its folder (rule 4)."""
+    emission = PythonBackend().emit(program, {"runtime": "shared", "operator": operator, "caller": caller})
+    folder = PurePosixPath(path).parent
+    files = {str(folder / each.path): each.text for each in emission.companions}
+    return Called(path, emission.text or "", emission.companions[0].path.split("_")[2], files)

@@ -40,7 +40,7 @@ class Group:
     @property
     def company(self) -> str:
         """The companions, as the end of a sentence about the main file."""
-        names = " and ".join(laid.output.path for laid in self.companions)
+        names = listed([laid.output.path for laid in self.companions])
         return f", with {names} beside it" if names else ""
 
 

@@ -14,8 +14,7 @@ from backends.command import Command, read_command
 from backends.companions import Companion
 from backends.make.proof import pinned
 from backends.options.problems import OptionsError
-from backends.python import shared_name
-from backends.python.proof import Problem, first_difference, is_shared_runtime, proof, uses_shared
+from backends.python.proof import Problem, first_difference, needed, proof, shared_runtime
 from backends.registry import load, names
 from backends.remarks import listed
 from compiler.driver import Compilation, Settings, compile_file
@@ -81,10 +80,10 @@ def verify(path: str) -> Finding:
 
 
 def _of_runtime(text: str) -> Finding:
-    edition = is_shared_runtime(text)
-    if edition is None:
+    found = shared_runtime(text)
+    if found is None:
         return Finding(Verdict.CHANGED, "this is no runtime of this rdc version", 1)
-    return Finding(Verdict.PROVEN, f"edition {edition}, unchanged")
+    return Finding(Verdict.PROVEN, f"{found}, unchanged")
 
 
 def _of_output(path: str, text: str, header: _Header, command: Command) -> Finding:
@@ -179,12 +178,12 @@ def _of_program(path: str, text: str, missing: str) -> Finding:
     found = proof(text)
     if isinstance(found, Problem):
         return Finding(Verdict.CHANGED, found.message, found.line)
-    if uses_shared(text):
-        name = beside(path, shared_name(found))
+    for base, wanted in needed(text, found).items():
+        name = beside(path, base)
         runtime = read_source(Path(name), name, name)
         if isinstance(runtime, Refusal):
             return Finding(Verdict.CHANGED, f"needs {name} beside it: {runtime.problem}")
-        if is_shared_runtime(runtime.text) != found or runtime.has_mark:
+        if runtime.text != wanted or runtime.has_mark:
             return Finding(Verdict.CHANGED, f"needs {name} beside it, which is another file")
     return Finding(Verdict.SOURCE_MISSING, f"edition {found} unchanged, source not compared: {missing}")
 

@@ -33,7 +33,7 @@ _GIVEN = (
     *("data.shared", "data.fitting", "tasks.terminal", "data.inputs", "tasks.reading", "data.values"),
     *("data.secrets", "data.limits", "tasks.replies", "tasks.gate", "operator.signing"),
 )
-_VALUES = (*_GIVEN, "operator.moving", "targets.make")
+_VALUES = (*_GIVEN, "operator.moving")
 _CALLS = ("data.whole_files", "tasks.exchange", "tasks.prompting")
 _OPERATOR = ("operator.notices", "operator.several_runs", "operator.mocks")
 _AGENTS = (
@@ -45,7 +45,7 @@ _CONTRACT = (
     *(*_CALLS, "contract.step_builder", "contract.evidence", "contract.safe_paths", "contract.attempt"),
     *("contract.guardrails", "contract.validation", "contract.tool_schemas", "contract.tools", "contract.stages"),
     *("contract.timeline", "contract.records", "contract.record_files", "contract.specification"),
-    *(*_OPERATOR, "operator.mock_stages", "targets.make"),
+    *(*_OPERATOR, "operator.mock_stages"),
 )
 
 _FIRST = ("operator.signing.Signing",)  # a record is signed before anything else is made of it
@@ -54,8 +54,7 @@ _MORE = (
     *("data.shared.Shared", "data.inputs.Inputs", "data.secrets.Secrets", "data.values.Values"),
     *("data.limits.Limits", "tasks.replies.Replies", "tasks.gate.OfGates"),
 )
-_MAKE = "targets.make.OfMake"
-_MOVED = ("operator.moving.Moving", _MAKE)  # no run of a specification is moved
+_MOVED = ("operator.moving.Moving",)  # no run of a specification is moved
 _SAID = ("operator.notices.Notices", "operator.several_runs.Several")
 _SCRIPT = ("engine.program", "engine.walk", "engine.texts", "engine.builder", "tasks.answers", "engine.script")
 EDITIONS = {
@@ -77,10 +76,12 @@ EDITIONS = {
         (
             *(*_FIRST, *_BASE, *_MORE, "tasks.prompting.KeptPrompts", "contract.specification.Placeholders"),
             *("contract.specification.Specification", "contract.record_files.RecordFiles"),
-            *("contract.specification.Called", _MAKE, "operator.mock_stages.MocksOfStages", *_SAID),
+            *("contract.specification.Called", "operator.mock_stages.MocksOfStages", *_SAID),
         ),
     ),
 }
+# What a program has besides, where the file of another target calls it: each is a text of its own with its own hash.
+CALLERS = {"make": Edition(("targets.make",), ("targets.make.OfMake",))}
 
 
 def main(program: dict[str, Any], argv: Optional[list[str]] = None, host: "Optional[Host]" = None) -> int:

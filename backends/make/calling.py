@@ -58,9 +58,9 @@ def calling(program: Program, options: MakeOptions, reason: Reason) -> Emission:
     """Return the Makefile, and the program that it calls for a reason."""
     name = file_name(program)
     path = options.program or f"rdc/{name.lstrip('.-') or 'program'}.py"
-    python = called(program, path, options.operator)
-    if python.edition == "commands":  # what needs more is out of reach, and this edition does not know make
-        python = called(program, path, "full")
+    python = called(program, path, options.operator, "make")
+    if python.edition == "commands":  # what reads the variables of make needs more than this
+        python = called(program, path, "full", "make")
     text = page(
         prefix=options.prefix,
         title=comment(visible(program.title or program.name)),

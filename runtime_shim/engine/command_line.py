@@ -59,8 +59,8 @@ def read_words(words: list[str], own: Options, options: Options, given: OptionVa
     """Read a subcommand's options and words, in any order, after those that a caller has given; others are unset."""
     found: Any = {name: [] if "..." in takes else None if takes else False for _, name, takes, _ in options}
     known = {name: takes for _, name, takes, _ in own}
-    for name, value in given:
-        found[name] = [*found[name], value] if "..." in known[name] else value
+    for name, each in given:
+        found[name] = [*found[name], each] if "..." in known[name] else each
     due, rest = [name for name in known if name[0] != "-" and not found[name]], iter(words)
     for word in rest:
         value: Any

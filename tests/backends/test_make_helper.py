@@ -28,6 +28,7 @@ type: markdown
 """
 PLANTED = "import sys\nopen('executed', 'a').write(' '.join(sys.argv[1:2]) + chr(10))\n"
 PROGRAM, RUNTIME = "rdc/main.py", "$(ls rdc/rdc_runtime_*.py)"
+PART = "$(ls rdc/rdc_make_*.py)"
 PLANTS = {
     "written into the program": f"cat planted > {PROGRAM}",
     "put in the place of the program": f"rm -f {PROGRAM}; cp planted {PROGRAM}",
@@ -35,6 +36,9 @@ PLANTS = {
     "written into the runtime": f'at={RUNTIME}; cat planted > "$at"',
     "put in the place of the runtime": f'at={RUNTIME}; rm -f "$at"; cp planted "$at"',
     "linked in the place of the runtime": f'at={RUNTIME}; ln -sf "$PWD/planted" "$at"',
+    "written into the part for make": f'at={PART}; cat planted > "$at"',
+    "put in the place of the part for make": f'at={PART}; rm -f "$at"; cp planted "$at"',
+    "linked in the place of the part for make": f'at={PART}; ln -sf "$PWD/planted" "$at"',
     "written into the state": "for name in helper json main sitecustomize; do cp planted .rdc/main/$name.py; done",
     "beside it": "for to in . rdc .rdc; do for name in json os hashlib sitecustomize usercustomize; do "
     'cp planted "$to/$name.py"; done; done',

@@ -56,7 +56,7 @@ def test_flat_yaml_is_read(written: str, tmp_path: Path) -> None:
 def test_what_is_no_flat_yaml_is_refused_with_its_line(written: str, tmp_path: Path) -> None:
     made = Made(tmp_path, two())
     (tmp_path / "given").write_bytes(written.encode())
-    told = f"rdc: error: given:{WRONG[written]}: expected NAME: value, on one line; use JSON for all else"
+    told = f"rdc: error: given:{WRONG[written]}: expected NAME: value, or the file as a JSON object"
     assert made.end("INPUTS=given") == told
     assert not (made.state / "journal").exists()
 
@@ -64,7 +64,7 @@ def test_what_is_no_flat_yaml_is_refused_with_its_line(written: str, tmp_path: P
 @pytest.mark.parametrize(
     ("written", "told"),
     [
-        ("a: 1\na: 2\n", "given:2: a stands here a second time"),
+        ("a: 1\na: 2\n", "given:2: a is given twice"),
         ("a: 1\nb: 1\nc: 2\n", "c: there is no such input; known: a, b"),
         ("a: 1\n", "input b: a value is needed; give it by b=VALUE"),
     ],

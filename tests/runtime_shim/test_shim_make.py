@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from backends.python.edition import runtime
+from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.targets.make import OfMake, is_unfinished, name_of, values_of
 from tests.runtime_shim.shim_programs import Compiled, Input, node, program, sh
@@ -13,8 +15,10 @@ from tests.runtime_shim.shim_programs import Compiled, Input, node, program, sh
 
 @pytest.fixture
 def place(tmp_path: Path) -> Compiled:
-    """A program with an input."""
-    return Compiled(tmp_path, program(node("1", sh("true")), slots=("topic",), inputs=(Input("topic"),)))
+    """A program with an input, as a Makefile calls it."""
+    place = Compiled(tmp_path, program(node("1", sh("true")), slots=("topic",), inputs=(Input("topic"),)))
+    place.bundle(runtime="shared", caller="make")
+    return place
 
 
 @pytest.mark.parametrize(
@@ -80,3 +84,9 @@ def test_rules_go_to_standard_output_where_make_calls(place: Compiled) -> None:
 def test_without_make_none_of_it_is_there(place: Compiled) -> None:
     assert place.run("help", RDC_GIVEN="topic=x").code == 2
     assert "a value is needed" in place.run("run", RDC_GIVEN="topic=x").last
+
+
+def test_a_program_that_people_call_has_none_of_it(place: Compiled) -> None:
+    place.bundle(runtime="shared")
+    assert "OfMake" not in "".join(map(runtime, EDITIONS))
+    assert place.run("help", RDC_MAKE="-f my.mk ''", RDC_GIVEN="topic=x").code == 2
