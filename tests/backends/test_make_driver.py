@@ -99,10 +99,9 @@ def test_one_question_more_changes_few_lines(tmp_path: Path) -> None:
     before = (ROOT / "examples" / "nightly-cleanup.runbook.md").read_text(encoding="utf-8")
     after = before.replace("## 2. Write the diary", QUESTION)
     assert after != before
-    texts = [makefile(tmp_path, document).splitlines() for document in (before, after)]
-    changed = [
-        line for line in difflib.unified_diff(*texts, n=0, lineterm="") if not line.startswith(("---", "+++", "@@"))
-    ]
+    old, new = (makefile(tmp_path, document).splitlines() for document in (before, after))
+    compared = difflib.unified_diff(old, new, n=0, lineterm="")
+    changed = [line for line in compared if not line.startswith(("---", "+++", "@@"))]
     assert len(changed) <= 30
 
 
