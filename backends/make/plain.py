@@ -6,7 +6,7 @@ from textwrap import wrap
 
 from backends.base import MARK, Emission
 from backends.command import canonical_command
-from backends.make.blocks import define, is_carried
+from backends.make.blocks import prints, recipe
 from backends.make.identifiers import file_name
 from backends.make.line import Line, Step, line_of, refusal
 from backends.make.makefile import REFUSED, TAKES
@@ -52,7 +52,7 @@ def plain(program: Program, options: MakeOptions) -> Emission:
         others=" ".join(step.node.id for step in line.steps if step.interpreter != shell),
         other="sh" if shell == "bash" else "bash",
         last=line.steps[-1].node.id,
-        message=escaped(quoted(visible(line.message))) if line.message else "",
+        message=recipe(quoted(visible(line.message))) if line.message else "",
         has_blocks=not all(map(is_direct, line.steps)),
         has_retries=any(step.retries for step in line.steps),
         names=wrap(" ".join((*TAKES, *REFUSED)), 105),
@@ -67,8 +67,8 @@ def _unfit(step: Step) -> str:
         return f"whose command uses {name}: only a run has one"
     if is_direct(step):
         return ""
-    if not is_carried(step.command):
-        return "whose command has a line or a character that make cannot take as it is"
+    if not prints(step.command):
+        return "whose command has a character that does not print"
     return "whose command is too long" if len(step.command.encode()) > LONGEST else ""
 
 
@@ -79,24 +79,16 @@ def is_direct(step: Step) -> bool:
     return is_line and not command.startswith(("@", "-", "+")) and bool(command) and not (step.retries or step.stop)
 
 
-def escaped(text: str) -> str:
-    """Return a text as it is in a recipe. Make would run a line with $(MAKE) in it even if it is only to show it."""
-    text = text.replace("$", "$$")
-    for name in ("(MAKE)", "{MAKE}"):
-        text = text.replace(f"$${name}", f"$$$(RDC_NOTHING){name}")
-    return text
-
-
 def _rule(step: Step, before: Step | None, prefix: str) -> list[str]:
     """The lines of a step: a heading, a block for a command that is no line of a recipe, and the rule."""
     name, ignore = step.node.id, "-" if step.stop is None else ""
     lines = list(heading(step.node))
     if is_direct(step):
-        done = escaped(step.command)
+        done = recipe(step.command)
     else:
-        lines += define(prefix, f"do_{name}", step.command)
+        lines += [f"define {prefix}do_{name}", *map(recipe, step.command.split("\n")), "endef"]
         tries = " ".join(map(str, range(1, step.retries + 2)))
         done = f"$(call {prefix}RDC_TRY,{tries})" if step.retries else f"$({prefix}RDC_DO)"
-        done += f" || {{ printf '%s\\n' {escaped(quoted(visible(step.stop)))}; exit 1; }}" if step.stop else ""
+        done += f" || {{ printf '%s\\n' {recipe(quoted(visible(step.stop)))}; exit 1; }}" if step.stop else ""
     needs = f"$({prefix}RDC_DONE)/{before.node.id}" if before else f"$({prefix}RDC_DONE)"
     return [*lines, f"$({prefix}RDC_DONE)/{name}: | {needs}", f"\t{ignore}{done}", "\t@touch $@"]

@@ -100,9 +100,8 @@ def test_one_question_more_changes_few_lines(tmp_path: Path) -> None:
     after = before.replace("## 2. Write the diary", QUESTION)
     assert after != before
     old, new = (makefile(tmp_path, document).splitlines() for document in (before, after))
-    changed = [
-        line for line in difflib.unified_diff(old, new, n=0, lineterm="") if not line.startswith(("---", "+++", "@@"))
-    ]
+    compared = difflib.unified_diff(old, new, n=0, lineterm="")
+    changed = [line for line in compared if not line.startswith(("---", "+++", "@@"))]
     assert len(changed) <= 30
 
 

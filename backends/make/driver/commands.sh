@@ -4,8 +4,7 @@ run_command() {
   command -v "$rdc_kind" > /dev/null || say "rdc: there is no $rdc_kind on PATH to run this with"
   { { become "$rdc_kind" -c "$rdc_command" <&3 3<&-; } & } 3<&0
   rdc_child=$!; wait "$rdc_child"; rdc_code=$? rdc_child=''
-  # This code may be the command's own: see whether the system can start a shell with it.
-  if [ "$rdc_code" -eq 126 ] && ! "$rdc_kind" -c : "$rdc_command" 2> /dev/null; then
+  if [ "$rdc_code" -eq 126 ] && ! "$rdc_kind" -c : "$rdc_command" 2> /dev/null; then # it is not the command's own
     say "rdc: is the environment too large, or are there too many processes? Then: ${rdc_again}resume RERUN=1"
     fail "step $rdc_id has no outcome: $rdc_kind cannot be started"
   fi
@@ -21,10 +20,8 @@ become() { # the process of these words, once its number is on record
   [ -n "$rdc_unset" ] || set -- LC_ALL="$rdc_locale" "$@"
   exec $rdc_wrapper RDC_STEP="$rdc_id" RDC_TITLE="$rdc_label" RDC_RUN_ID="$rdc_run" RDC_ATTEMPT="$rdc_attempt" "$@"
 }
-began() { # sets rdc_began to when the process $1 started, in ticks; 0 where the system does not say
-  rdc_began=0
-  { read -r rdc_value < "/proc/$1/stat"; } 2> /dev/null && parse "$rdc_value"
-}
+# When the process $1 started, in ticks; 0 where the system does not say
+began() { rdc_began=0; { read -r rdc_value < "/proc/$1/stat"; } 2> /dev/null && parse "$rdc_value"; }
 parse() { # a line of /proc/PID/stat
   rdc_began=0 rdc_pid=${1%% *}; set -- ${1##*) }
   [ $# -gt 19 ] || return # a process may have a line end in its name
@@ -34,12 +31,13 @@ alive() { # whether the process $1, which started at $2, is there
   if ! began "$1"; then kill -0 "$1" 2> /dev/null || ps -p "$1" > /dev/null 2>&1; return; fi
   case $rdc_condition:$2 in [ZX]:*) return 1 ;; *:0 | *:"$rdc_began") ;; *) return 1 ;; esac
 }
-pause() { sleep 0.05 2> /dev/null || sleep 1; }
 signal() { kill -s "$1" -- "-$2" 2> /dev/null || kill -s "$1" "$2" 2> /dev/null; }
 end_process() { # the process $1, which started at $2, with its group: by the signal $3, after $4 / 20 s by force
   [ -z "$3" ] || signal "$3" "$1"
   signal CONT "$1"; rdc_tries=0
-  while alive "$1" "$2" && [ "$rdc_tries" -lt "$4" ]; do rdc_tries=$((rdc_tries + 1)); pause; done
+  while alive "$1" "$2" && [ "$rdc_tries" -lt "$4" ]; do
+    rdc_tries=$((rdc_tries + 1)); sleep 0.05 2> /dev/null || sleep 1
+  done
   signal KILL "$1"
 }
 interrupt() {

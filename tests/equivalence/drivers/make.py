@@ -68,6 +68,28 @@ def compare_prompted(trial: Trial) -> bool:
     return _check(trial, done, is_prompted=True)
 
 
+def compare_plain(trial: Trial) -> bool:
+    """Run a case whose flow is a line by rules with stamp files; of a finished run, a second call runs nothing."""
+    emission = load("make").emit(trial.program, {"form": "plain"})
+    if emission.text is None:
+        same("why there are no rules", {found.code for found in emission.diagnostics}, {"RD502"})
+        return False
+    (trial.folder / "Makefile").write_bytes(emission.text.encode())
+    shown = run(trial, ["make", "-n"])
+    same("what `make -n` runs", (shown.code, trial.log_lines), (0, []), shown.said)
+    done = run(trial, ["make", "-s"])
+    trial.check_rules(done.said)
+    result, _, message = trial.end.partition(" ")
+    same("whether make fails", bool(done.code), result == "STOP", done.said)
+    if message:
+        same("the message", last_line(done.output), message, done.said)
+    if result == "COMPLETE":
+        again = run(trial, ["make", "-s"])
+        same("what a finished run says again", (again.code, again.output), (0, f"{message}\n" if message else ""))
+        trial.check_rules(again.said)
+    return True
+
+
 def _check_stop(done: Done, waiting: str) -> None:
     """Compare where a run stops: with a step that waits, or after a STOP."""
     said = last_line(done.output)
