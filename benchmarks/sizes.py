@@ -16,10 +16,10 @@ from runtime_shim.editions import EDITIONS
 
 LINES_AND_KILOBYTES = {
     "script": (320, 16),
-    "commands": (1685, 84),
-    "values": (2870, 141),
-    "agents": (4300, 208),
-    "contract": (5350, 254),
+    "commands": (1420, 77),
+    "values": (2100, 113),
+    "agents": (3420, 180),
+    "contract": (3920, 206),
 }
 """The most lines and kilobytes of an edition."""
 

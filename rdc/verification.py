@@ -12,7 +12,10 @@ from typing import NamedTuple
 from backends.base import MARK, MARK_LINES
 from backends.command import Command, read_command
 from backends.companions import Companion
+from backends.make.driver import driver_name, driver_text
 from backends.make.proof import pinned
+from backends.make.walked import changed, walks
+from backends.make.walked import uses_shared as shares_driver
 from backends.options.problems import OptionsError
 from backends.python.proof import Problem, first_difference, needed, proof, shared_runtime
 from backends.registry import load, names
@@ -80,6 +83,8 @@ def verify(path: str) -> Finding:
 
 
 def _of_runtime(text: str) -> Finding:
+    if text == driver_text():
+        return Finding(Verdict.PROVEN, "the driver of Makefiles, unchanged")
     found = shared_runtime(text)
     if found is None:
         return Finding(Verdict.CHANGED, "this is no runtime of this rdc version", 1)
@@ -160,7 +165,7 @@ def _unsourced(path: str, text: str, missing: str, *, is_python: bool) -> Findin
         return _of_program(path, text, missing)
     call = pinned(text)
     if call is None:
-        return Finding(Verdict.SOURCE_MISSING, f"{missing}; only the source proves this file")
+        return _of_walked(path, text, missing)
     if isinstance(call, Problem):
         return Finding(Verdict.CHANGED, call.message, call.line)
     called = beside(path, call.path)
@@ -171,6 +176,23 @@ def _unsourced(path: str, text: str, missing: str, *, is_python: bool) -> Findin
         return Finding(Verdict.CHANGED, f"it calls {called}, which is another program")
     found = _of_program(called, program.text, missing)
     return found._replace(message=f"{called}: {found.message}", line=0)
+
+
+def _of_walked(path: str, text: str, missing: str) -> Finding:
+    """What a Makefile is that calls no program, with the driver beside it if it has one there."""
+    if not walks(text):
+        return Finding(Verdict.SOURCE_MISSING, f"{missing}; only the source proves this file")
+    problem = changed(text)
+    if problem is not None:
+        return Finding(Verdict.CHANGED, problem.message, problem.line)
+    if shares_driver(text):
+        name = beside(path, driver_name())
+        driver = read_source(Path(name), name, name)
+        if isinstance(driver, Refusal):
+            return Finding(Verdict.CHANGED, f"needs {name} beside it: {driver.problem}")
+        if driver.text != driver_text() or driver.has_mark:
+            return Finding(Verdict.CHANGED, f"needs {name} beside it, which is another file")
+    return Finding(Verdict.SOURCE_MISSING, f"driver unchanged, source not compared: {missing}")
 
 
 def _of_program(path: str, text: str, missing: str) -> Finding:

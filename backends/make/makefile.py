@@ -1,19 +1,19 @@
-"""A program as a Makefile: the steps, the targets, and the driver."""
+"""A program as a Makefile that walks it: the steps, the targets, and the driver."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from textwrap import wrap
 
 from backends.base import MARK, Emission
 from backends.command import canonical_command
 from backends.companions import Companion
 from backends.make.blocks import define
-from backends.make.driver import driver_name, driver_sha256, driver_text
+from backends.make.driver import driver_name, driver_text
 from backends.make.identifiers import file_name
 from backends.make.nodes import Nodes, heading, is_node
 from backends.make.options import MakeOptions
+from backends.make.targets import Targets
 from backends.make.templating import render
 from backends.make.texts import comment, visible
 from backends.remarks import listed, of_placeholders, shells
@@ -21,27 +21,16 @@ from compiler.ir.program import Program
 from compiler.ir.tasks import Ask
 from compiler.version import __version__
 
-VERBS = ("run", "resume", "status", "answer", "clean", "unlock", "help")
-TAKES = ("ANSWERS", "ASSUME", "REPLY", "RERUN", "STEP")
-"""The variables that the driver takes from make's command line."""
-
-REFUSED = (
-    *("ADOPT", "AGENT", "AGENTS", "AGENT_%", "ALL", "AS", "BREAK", "BY", "EXECUTOR", "EXPIRE", "FILE", "GATE", "HUMAN"),
-    *("INPUTS", "JOBS", "KEEP", "MAX_STEPS", "MOCK", "NOTE", "NOTIFY", "OUT", "PROMPTED", "TASK", "TASK_FILE"),
-    *("TOOLS", "VALUE"),
-)
-"""Those that only Makefiles take that call the program, as patterns of make; ignored, they would mislead."""
-
 
 def makefile(program: Program, options: MakeOptions) -> Emission:
     """Return the Makefile of an optimised program."""
     prefix, nodes, is_shared = options.prefix, Nodes(program, options.prefix), options.driver == "shared"
     steps = [[*heading(node), *nodes.blocks(node)] for node in nodes.shown]
     counters = nodes.counters()
+    alone = tuple(nodes.names.nodes[node.id] for node in program.nodes if is_node(node))
     text = render(
         "makefile.mk.jinja",
         p=prefix,
-        scope=f"$({prefix}RDC_TARGETS): " if prefix else "",
         title=comment(visible(program.title or program.name)),
         mark=MARK,
         command=canonical_command("make", program, options),
@@ -49,21 +38,20 @@ def makefile(program: Program, options: MakeOptions) -> Emission:
         source=program.sources[0],
         included=program.sources[1:],
         needs=listed(["GNU make 3.81 or newer", "a POSIX shell with its usual tools", *_bash(program)]),
+        state=state_of(program, options),
         asks=any(isinstance(node.task, Ask) for node in nodes.shown),
         explained=list(_explained(program, steps)),
         steps=steps,
         texts=[*nodes.words.blocks()],
         counters=[*define(prefix, "RDC_COUNTERS", counters)] if counters else [],
-        identity=_identity(program),
-        state=f"{options.state_dir.rstrip('/') or '/'}/{file_name(program)}.make",
-        alone=" ".join(nodes.names.nodes[node.id] for node in program.nodes if is_node(node)),
-        verbs=" ".join(prefix + verb for verb in VERBS),
-        names=wrap(" ".join((*TAKES, *REFUSED)), 105),
-        driver="" if is_shared else driver_text(),
-        shared=driver_name() if is_shared else "",
-        sha256=driver_sha256(),
+        targets=Targets(prefix, _identity(program), state_of(program, options), alone, is_shared).text,
     )
     return Emission(text, companions=(Companion(driver_name(), driver_text(), "driver"),) if is_shared else ())
+
+
+def state_of(program: Program, options: MakeOptions) -> str:
+    """Return the state directory of a Makefile that calls no program."""
+    return f"{options.state_dir.rstrip('/') or '/'}/{file_name(program)}.make"
 
 
 def _bash(program: Program) -> list[str]:

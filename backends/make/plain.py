@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
-
 from backends.base import MARK, Emission
 from backends.command import canonical_command
 from backends.make.blocks import prints, recipe
-from backends.make.identifiers import file_name
 from backends.make.line import Line, Step, line_of, refusal
-from backends.make.makefile import REFUSED, TAKES
+from backends.make.makefile import state_of
 from backends.make.nodes import heading
 from backends.make.options import MakeOptions
+from backends.make.targets import names
 from backends.make.templating import render
 from backends.make.texts import comment, visible
 from backends.remarks import listed, shells
@@ -46,7 +44,7 @@ def plain(program: Program, options: MakeOptions) -> Emission:
         version=__version__,
         source=program.sources[0],
         needs=listed(["GNU make 3.81 or newer", *shells(program)]),
-        state=f"{options.state_dir.rstrip('/') or '/'}/{file_name(program)}.make",
+        state=state_of(program, options),
         steps=" ".join(step.node.id for step in line.steps),
         shell=shell,
         others=" ".join(step.node.id for step in line.steps if step.interpreter != shell),
@@ -55,7 +53,7 @@ def plain(program: Program, options: MakeOptions) -> Emission:
         message=recipe(quoted(visible(line.message))) if line.message else "",
         has_blocks=not all(map(is_direct, line.steps)),
         has_retries=any(step.retries for step in line.steps),
-        names=wrap(" ".join((*TAKES, *REFUSED)), 105),
+        names=names(),
         rules=rules,
     )
     return Emission(text)

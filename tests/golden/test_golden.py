@@ -82,6 +82,7 @@ VARIANTS: Mapping[str, Mapping[str, tuple[str, Mapping[str, object]]]] = {
         "agent": ("github", {"prompts": "agent", "agent": "claude --print", "secrets": ["ANTHROPIC_API_KEY"]}),
         "environment": ("github", {"prompts": "environment"}),
     },
+    "nightly-cleanup": {"plain": ("make", {"form": "plain"})},
     "release-notes": {"matrix": ("github", {**CALLS, "parallel": "matrix"})},
 }
 

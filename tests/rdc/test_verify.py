@@ -88,7 +88,7 @@ def test_source_with_other_bytes_is_not_compared(tmp_path: Path) -> None:
     assert (result.code, "the source here has other bytes" in result.out) == (3, True)
 
 
-@pytest.mark.parametrize("target", sorted(SUFFIXES.keys() - {"python"}))
+@pytest.mark.parametrize("target", sorted(SUFFIXES.keys() - {"make", "python"}))
 def test_only_the_source_proves_other_targets(target: str, tmp_path: Path) -> None:
     path = alone(tmp_path, target)
     result = call("verify", path.name, cwd=tmp_path)
@@ -372,3 +372,69 @@ def test_the_note_says_why_and_which_files_belong_together(tmp_path: Path) -> No
     assert "note[RD539]: step 1 has a time limit: deploy.mk calls rdc/deploy.py\n" in said.err
     strict = call("compile", "deploy.runbook.md", "--to", "make", "-o", "deploy.mk", "--strict", cwd=tmp_path)
     assert strict.code == 0
+
+
+# --- Makefiles that walk a runbook ------------------------------------------------------------------------------------
+
+WALKED = (
+    '# Walk\n\n## 1. Try\n\n```sh\necho try\n```\n\n- PASS: GOTO 2\n- FAIL: RETRY 2 STOP "It\'s over"\n'
+    "\n## 2. Ask\n\nIs it?\n"
+)
+WALKS = [[], ["-O", "prefix=ops-"], ["-O", "state-dir=/var/state"], ["-O", "driver=shared"]]
+
+
+def walking(folder: Path, *options: str) -> Path:
+    """A Makefile that walks a runbook, without its source."""
+    path = compiled(folder, "make", *options, text=WALKED)
+    (folder / "deploy.runbook.md").unlink()
+    return path
+
+
+@pytest.mark.parametrize("options", WALKS, ids=" ".join)
+def test_a_makefile_that_walks_has_a_known_driver_and_known_words(options: list[str], tmp_path: Path) -> None:
+    path = walking(tmp_path, *options)
+    found = call("verify", path.name, cwd=tmp_path)
+    assert (found.code, "driver unchanged, source not compared" in found.out) == (3, True), found.out
+
+
+BENT = {
+    "the driver": ("\nfail() {", "\nfail() { touch x; "),
+    "behind the driver": ('*) "$rdc_verb" ;; esac\nendef\n', '*) "$rdc_verb" ;; esac\nendef\nrun: x\n'),
+    "a recipe": ("): ; $(RDC_CALL)", "): ; touch x; $(RDC_CALL)"),
+    "a list": ("RDC_STEPS := 1 2", "RDC_STEPS := 1 2 $(shell x)"),
+    "the state": ("RDC_STATE := .rdc", "RDC_STATE := $(shell x)/.rdc"),
+    "a line of make": ("# 1. Try", "x := $(shell x)\n# 1. Try"),
+    "a rule": ("# 1. Try", "run: ; touch x\n# 1. Try"),
+    "a comment that continues": ("\n# 1. Try", "\n# 1. Try \\\n"),
+    "a word": ("pass) GOTO 2", "pass) touch 2"),
+    "a word behind a word": ("pass) GOTO 2", "pass) GOTO 2; touch x"),
+    "a word in a test": ("retry 2 ||", "retry 2 || touch x ||"),
+    "an expansion": ("pass) GOTO 2", "pass) GOTO $(touch x)"),
+    "a substitution": ("pass) GOTO 2", "pass) GOTO `x`"),
+    "quotes": ("sh 'Try'", "sh 'Try'$(touch x)''"),
+    "an end": ("pass) GOTO 2", "pass) GOTO 2 ;; esac; touch x; case x in x)"),
+    "a block in a block": ("echo try", "define x"),
+    "an end of a block": ("echo try", "endef # x"),
+    "a block that has no end": ("echo try", "echo try \\"),
+    "another block": ("define do_1", "define RDC_CALL"),
+}
+
+
+@pytest.mark.parametrize("change", BENT.values(), ids=BENT)
+def test_nothing_but_texts_gets_by_without_the_source(change: tuple[str, str], tmp_path: Path) -> None:
+    path = walking(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    assert change[0] in text
+    path.write_text(text.replace(*change, 1), encoding="utf-8")
+    assert call("verify", path.name, cwd=tmp_path).code == 1
+
+
+def test_a_shared_driver_is_proven_alone_and_with_its_makefile(tmp_path: Path) -> None:
+    path = walking(tmp_path, "-O", "driver=shared")
+    (driver,) = tmp_path.glob("rdc_make_driver_*.mk")
+    assert call("verify", driver.name, cwd=tmp_path).code == 0
+    driver.write_text(driver.read_text(encoding="utf-8") + "x := $(shell x)\n", encoding="utf-8")
+    for name in (driver.name, path.name):
+        assert call("verify", name, cwd=tmp_path).code == 1
+    driver.unlink()
+    assert call("verify", path.name, cwd=tmp_path).code == 1
