@@ -85,11 +85,13 @@ def test_a_run_of_make_is_one_of_the_program_too(made: Made) -> None:
 
 
 def test_the_program_is_the_one_of_the_python_target(made: Made, tmp_path: Path) -> None:
-    emission = PythonBackend().emit(shown(), {"runtime": "shared"})
+    emission = PythonBackend().emit(shown(), {"runtime": "shared", "caller": "make"})
     assert made.read("rdc/main.py").decode() == emission.text
-    (runtime,) = emission.companions
-    assert made.read(f"rdc/{runtime.path}").decode() == runtime.text
-    assert {path.name for path in (tmp_path / "rdc").iterdir()} == {"main.py", runtime.path}
+    assert len(emission.companions) == 2
+    for each in emission.companions:
+        assert made.read(f"rdc/{each.path}").decode() == each.text
+    names = {each.path for each in emission.companions}
+    assert {path.name for path in (tmp_path / "rdc").iterdir()} == {"main.py", *names}
 
 
 @pytest.mark.parametrize("verb", ["run", "resume", "status", "answer", "help", "step-1", "reset"])
@@ -105,8 +107,9 @@ def test_another_program_is_not_called(made: Made, verb: str) -> None:
     assert not (made.folder / ".rdc").exists()
 
 
-def test_another_runtime_is_not_executed(made: Made) -> None:
-    (path,) = (made.folder / "rdc").glob("rdc_runtime_*.py")
+@pytest.mark.parametrize("name", ["rdc_runtime_*.py", "rdc_make_*.py"])
+def test_another_runtime_is_not_executed(made: Made, name: str) -> None:
+    (path,) = (made.folder / "rdc").glob(name)
     whole = path.read_bytes()
     path.write_bytes(b"open('executed', 'w')\n" + whole)
     done = made.make("topic=x")

@@ -70,6 +70,7 @@ def test_names_are_unique() -> None:
         counts = Counter(name for module in set(modules) for name in own_names(TREES[module]))
         assert [name for name, count in counts.items() if count > 1] == []
         assert imported & set(counts) == set()
+        assert not {"RUNTIME", "NAME", "SHA256", "PATH", "CODE", "file"} & set(counts), "a program has these itself"
 
 
 @pytest.mark.parametrize("name", NAMES)
