@@ -49,7 +49,7 @@ class _BendError(Exception):
 def line_of(program: Program) -> Line | Diagnostic:
     """Return the line of an optimized program, or a finding about the first step that is not on one."""
     try:
-        return _Walk(program).line()
+        return _Path(program).line()
     except _BendError as bend:
         return refusal(bend.node, bend.clause)
 
@@ -61,8 +61,8 @@ def refusal(node: Node, clause: str) -> Diagnostic:
 
 
 @dataclass(frozen=True)
-class _Walk:
-    """The walk from the first step of a program to its last one."""
+class _Path:
+    """The path from the first step of a program to its last one."""
 
     program: Program
 

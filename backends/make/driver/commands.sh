@@ -38,7 +38,7 @@ end_process() { # the process $1, which started at $2, with its group: by the si
   while alive "$1" "$2" && [ "$rdc_tries" -lt "$4" ]; do
     rdc_tries=$((rdc_tries + 1)); sleep 0.05 2> /dev/null || sleep 1
   done
-  signal KILL "$1"
+  kill -s KILL -- "-$1" 2> /dev/null || ! alive "$1" "$2" || kill -s KILL "$1"
 }
 interrupt() {
   trap '' INT TERM HUP

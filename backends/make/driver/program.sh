@@ -2,9 +2,9 @@
 # Takes the program out of the Makefile once: later changes of the file do no harm.
 load() {
   rdc_text=$({ awk -v prefix="$rdc_prefix" '
+    function quoted(text) { gsub(/\047/, "\047\"\047\"\047", text); return "\047" text "\047" }
     function put(name) { # sets a variable to the text of a block
-      gsub(/\047/, "\047\"\047\"\047", text); text = "\047" text "\047"
-      return name "=" (is_escaped ? "$(printf %b. " text ") " name "=${" name "%.}" : text)
+      return name "=" (is_escaped ? "$(printf %b. " quoted(text) ") " name "=${" name "%.}" : quoted(text))
     }
     kind == "" && ($1 != "define" || index($2, prefix) != 1) { next }
     kind == "" {
@@ -16,13 +16,13 @@ load() {
       next
     }
     $0 == "endef" {
-      if (kind == "after") print "turn) case $rdc_outcome in\n" text "\nesac ;;\nesac; }"
+      if (kind == "after") print "rdc_step_" key "() { eval " quoted(step text "\nesac; esac") "; }"
       if (kind == "text" || kind == "RDC") print kind == "RDC" ? text : put("rdc_text_" key)
       shown = kind == "do" || kind == "ask" ? put("rdc_value") : ""
       kind = ""; next
     }
     kind == "step" && /^(pass|fail|[*])( [|] fail)?[)] / {
-      print "rdc_step_" key "() { case $1 in\ntake) " text " ;;\nshow) " shown " ;;"
+      step = "case $1 in\ntake) " text " ;;\nshow) " shown " ;;\nturn) case $rdc_outcome in\n"
       kind = "after"; text = ""; lines = 0
     }
     { text = text (lines++ ? "\n" : "") $0 }
