@@ -68,6 +68,11 @@ class Secrets(Extension):
     def _names(self) -> list[str]:
         return [*self.session.program.get("secrets", ()), *os.environ.get("RDC_SECRETS", "").split()]
 
+    def needed(self) -> list[str]:
+        """Return those that must be set."""
+        names: list[str] = self.session.program.get("secrets", [])
+        return names
+
     def registers(self) -> Registers:
         """Refuse to begin where secrets are missing."""
         self.open()
@@ -83,7 +88,7 @@ class Secrets(Extension):
         if options.command not in DOING or options.dry_run:
             return
         again = f"then {options.command} again"
-        if missing := [name for name in self.session.program.get("secrets", ()) if not secret_value(name)]:
+        if missing := [name for name in self.needed() if not secret_value(name)]:
             raise RefusedError(f"secrets are missing: {', '.join(missing)}; set these environment variables, {again}")
         if short := unhidden(self._names()):
             told = f"secrets cannot be hidden: {', '.join(short)}"

@@ -45,7 +45,7 @@ def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> N
         registers[register] = verbs[verb](registers[register], value)
 
 
-def _choose(program: Table, node: str, registers: Registers, outcome: Optional[str]) -> Any:  # noqa: ANN401
+def choose(program: Table, node: str, registers: Registers, outcome: Optional[str]) -> Any:  # noqa: ANN401
     """Return the first edge whose outcome and tests hold."""
     for edge in program["nodes"][node].get("edges", ()):
         tests = edge.get("if", ())
@@ -56,7 +56,7 @@ def _choose(program: Table, node: str, registers: Registers, outcome: Optional[s
 
 def advance(program: Table, node: str, registers: Registers, outcome: str, verbs: Verbs = VERBS) -> Move:
     """Leave a step with its outcome (M13)."""
-    return follow(program, _choose(program, node, registers, outcome), registers, verbs)
+    return follow(program, choose(program, node, registers, outcome), registers, verbs)
 
 
 def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS) -> Move:
@@ -67,7 +67,7 @@ def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS)
     _apply(program, edge, registers, verbs)
     while is_passed(program["nodes"][edge["go"]]):
         passed.append(edge["go"])
-        edge = _choose(program, edge["go"], registers, None)
+        edge = choose(program, edge["go"], registers, None)
         _apply(program, edge, registers, verbs)
         says.append(edge.get("says", ""))
     return Move(edge["go"], registers, changed, ", ".join(filter(None, says)), tuple(passed))

@@ -39,14 +39,18 @@ class Parallels(Commanded):
         due = [index for index in range(len(names)) if index not in said]
         if any(commands[index] is None for index in due):
             return self._by_hand(name, node, due)
-        calls = [(names[at], node["entries"][at], commands[at] or "", self._prompt(node, at)) for at in due]
-        answers = self.converse(node, calls)
         troubles = []
-        for index, answered in zip(due, answers):  # noqa: B905 - Python 3.9 has no `strict`
+        for index, answered in zip(due, self.say(name, node, due)):  # noqa: B905 - Python 3.9 has no `strict`
             said[index] = answer_of(answered)
             if answered.trouble:
                 troubles.append(f"{names[index]}: {answered.trouble}")
         return self._joined(name, said, ", ".join(troubles))
+
+    def say(self, name: str, node: Table, due: list[int]) -> list[Answered]:
+        """Call the agents of some entries."""
+        names, entries = entry_names(name, node), node["entries"]
+        calls = [(names[at], entries[at], self.command_of(entries[at]["agent"]) or "", self._prompt(node, at)) for at in due]
+        return self.converse(node, calls)
 
     def call(self, node: Table, calls: Calls) -> list[Answered]:
         """Call agents at the same time, or as many as may be at work."""

@@ -1,0 +1,116 @@
+"""What a step of a workflow shows in its `run:`: the emitter writes it, and each call compares it (rule 2)."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from runtime_shim.engine.program import Table
+from runtime_shim.engine.texts import clean
+
+OPEN = "${{"  # begins an expression, which a script never holds
+MOST_LINES = 200  # of a text that is shown as comments; the program has all of it
+TEXTS = ("reason", "prompt", "block", "command", "arguments")
+PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./:~-]{0,99}")
+ABOUT_STAGES = {
+    "inputs": "needs",
+    "context": "asks for the context",
+    "execute": "calls the executor",
+    "guardrails": "checks what the outputs say",
+    "outputs": "makes",
+}
+
+
+def word_of_place(program: Table, name: str) -> str:
+    """Return what conditions call the place where a run is: GitHub compares it without regard to case."""
+    nodes = program["nodes"]
+    node = nodes.get(name, {"task": ""})
+    if node["task"] == "end":
+        return str(node["result"]).upper()
+    alike = [other for other in nodes if other.lower() == name.lower()]
+    is_plain = PLAIN.fullmatch(name) and len(alike) == 1 and name.upper() not in ("COMPLETE", "STOP")
+    return name if is_plain else f"n{list(nodes).index(name)}"
+
+
+def shown(program: Table, places: Sequence[str]) -> str:
+    """Return the script of a step of the workflow that does these places."""
+    names = [name for name, node in program["nodes"].items() if name in places or node.get("step") in places]
+    nodes = {name: program["nodes"][name] for name in names}
+    if len(nodes) == 1 and (command := plain_command(nodes[names[0]])):
+        return command
+    several = len({nodes[name].get("step", name) for name in names}) > 1
+    lines: list[str] = []
+    for name, node in nodes.items():
+        if "step" in node:
+            lines += _of_stage(name, node)
+        else:
+            lines += _of_node(name, node, several)
+    return as_comments(lines)
+
+
+def plain_command(node: Table) -> str:
+    """Return the command of a step as a file holds it; "" where a file would change it, or something is filled in."""
+    if node["task"] != "shell":
+        return ""
+    command = str(node["command"])
+    is_filled = any(mark in command for mark in node.get("placeholders", ()))
+    is_odd = "\r" in command or command.endswith("\\") or not _is_visible(command)
+    if is_filled or is_odd or not command.strip():
+        return ""
+    return command.replace(OPEN, "$ {{").rstrip("\n") + "\n"
+
+
+def is_shown(program: Table, places: Sequence[str], script: str) -> bool:
+    """Tell whether a script is the one that the step of these places shows."""
+    return _ends_alike(script) == _ends_alike(shown(program, places))
+
+
+def _ends_alike(script: str) -> str:
+    return script.replace("\r\n", "\n").rstrip("\n")
+
+
+def _is_visible(text: str) -> bool:
+    return all(character.isprintable() or character in "\n\t" for character in text)
+
+
+def _of_node(name: str, node: Table, several: bool) -> Iterator[str]:
+    """Return the lines of a step of a runbook, a playbook or an agent workflow."""
+    if node["task"] in ("branch", "end"):
+        return
+    indent = "  " if several else ""
+    if several:
+        yield f"{name} {node['title']}".rstrip()
+    for entry in node.get("entries", ()):
+        yield f"{indent}{entry['agent'] or 'agent'}:"
+        yield from (f"{indent}  {line}" for line in _lines(entry["prompt"]))
+    keys = TEXTS if node["task"] != "shell" else ("command",)
+    for key in keys:
+        yield from (f"{indent}{line}" for line in _lines(str(node.get(key) or "")))
+    yield from (f"{indent}- {line}" for option in node.get("options", ()) for line in _lines(option))
+
+
+def _of_stage(name: str, node: Table) -> Iterator[str]:
+    """Return the line of a stage, or of a gate, of a specification."""
+    stage = node.get("stage", "")
+    if node["task"] == "gate":
+        yield f"waits at the gate {name}: {node.get('reason', '')}"
+    elif stage == "tool":
+        yield f"calls the tool {node.get('subject', '')}"
+    elif stage == "validation":
+        yield f"checks ({', '.join(node.get('checks', ()))}) {', '.join(node.get('paths', ()))}"
+    else:
+        yield f"{ABOUT_STAGES.get(stage, stage)} {', '.join(node.get('paths', ()))}".rstrip()
+
+
+def _lines(text: str) -> list[str]:
+    lines = text.strip("\n").split("\n") if text.strip("\n") else []
+    more = len(lines) - MOST_LINES
+    return [*lines[:MOST_LINES], f"... {more} lines more in the program"] if more > 0 else lines
+
+
+def as_comments(lines: Iterable[str]) -> str:
+    """Return lines as comments of a script, without what opens an expression."""
+    texts = (clean(line.replace("\r", "\n").replace("\n", " ")).replace(OPEN, "$ {{") for line in lines)
+    return "".join(f"# {_visible_line(text)}".rstrip() + "\n" for text in texts) or "#\n"
+
+
+def _visible_line(text: str) -> str:
+    return "".join(character if character.isprintable() or character == "\t" else "?" for character in text)
