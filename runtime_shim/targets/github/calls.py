@@ -1,5 +1,6 @@
 """What the steps of a workflow call: `RDC_CALL` says what, and the other variables of the step say the rest."""
 
+import functools
 import hashlib
 import os
 import sys
@@ -145,7 +146,7 @@ class Job:
     def mask(self) -> Callable[[str], str]:
         """Return what takes the values of secrets out of a text."""
         pattern = hidden_parts(os.environ.get("RDC_SECRETS", "").split())
-        return (lambda text: pattern.sub("***", text)) if pattern else str
+        return functools.partial(pattern.sub, "***") if pattern else str
 
     def printed(self, *words: str) -> str:
         """Return what the program prints on standard output."""

@@ -107,7 +107,7 @@ def walked(folder: str, inside: str = "") -> Iterator[tuple[str, os.stat_result]
 
 
 def pack(folder: str, archive: str) -> None:
-    """Write a folder as an archive: files, folders and links. No program is called, as a step may have put one there."""
+    """Write files, folders and links as an archive. No program is called, as a step may have put one there."""
     with gzip.open(archive, "wb", compresslevel=6) as packed, tarfile.open(fileobj=packed, mode="w|") as tar:
         for name, about in walked(folder):
             info = tar.gettarinfo(os.path.join(folder, name), name)

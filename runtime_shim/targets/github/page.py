@@ -127,7 +127,7 @@ def _of_nodes(program: Table) -> Iterator[str]:
             yield f"{names[name]} -->{told} {names[edge['go']]}"
 
 
-def how_to_continue(program: Table, state: State, branch: str, reply: Optional[str]) -> str:
+def how_to_continue(state: State, branch: str, reply: Optional[str]) -> str:
     """Return how another run goes on with this one; `reply` is one that the step takes which waits."""
     answer = f" -f answers={shlex.quote(f'{state.node} {reply}')}" if reply else ""
     about = "with the answer and the number of this run" if reply else "with its number"

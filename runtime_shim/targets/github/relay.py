@@ -15,7 +15,7 @@ GRACE = 1.0  # seconds that what a step has left behind may still write
 class Relay:
     """Standard output and error of a step: one pipe, which a thread copies to the log between two marks.
 
-    A process that the step leaves behind holds the pipe, and not the log. So it cannot write there once the step is over.
+    A process that the step leaves behind holds the pipe, and not the log: it cannot write there once the step is over.
     """
 
     def __init__(self) -> None:

@@ -350,7 +350,7 @@ def onward(job: Job, _places: list[str]) -> int:
         says = "This run was started from a fork, so it cannot be continued. Run the workflow on a branch here"
         job.runner.page(f"\n{says} instead.\n")
         return EXIT_COMPLETE
-    job.runner.page(how_to_continue(job.program, state, job.said("BRANCH"), first_reply(job.program, state)))
+    job.runner.page(how_to_continue(state, job.said("BRANCH"), first_reply(job.program, state)))
     if job.said("CALLED"):
         says = "Run that workflow again, and let it pass all answers as the input answers."
         job.runner.page(f"\nIf another workflow has called this one, the run cannot be continued. {says}\n")
