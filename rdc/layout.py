@@ -8,7 +8,9 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path, PurePath, PurePosixPath
 
+from backends.base import Reason
 from backends.companions import Companion
+from backends.remarks import listed
 from compiler.diagnostic import Diagnostic
 from compiler.project import project_around
 from rdc.generation import Product
@@ -98,6 +100,8 @@ def lay_out(mains: Sequence[Output], products: Sequence[Product | None], *, exec
             else:
                 beside.append(laid)
         groups.append(Group(Laid(main, product.data, executable), tuple(beside)))
+        if product.reason and beside:
+            findings.append(_calls(product.reason, main, beside))
     findings += _clashes(mains, [companion for group in groups for companion in group.companions])
     return Layout(tuple(mains), tuple(groups), tuple(findings))
 
@@ -115,6 +119,13 @@ def _laid(main: Output, companion: Companion) -> Laid:
     path = PurePosixPath(companion.path).name if is_away else companion.path
     output = Output(main.source, beside(main.path, path), companion.option)
     return Laid(output, companion.text.encode(), companion.executable)
+
+
+def _calls(reason: Reason, main: Output, beside: Sequence[Laid]) -> Diagnostic:
+    """Why a main file calls the program beside it (rule 9)."""
+    files = [laid.output.path for laid in beside]
+    message = f"{reason.clause}: {main.path} calls {files[0]}"
+    return Diagnostic("RD539", reason.path, reason.span, message, f"keep {listed([main.path, *files])} together")
 
 
 def _root_around(folder: Path) -> Path:

@@ -31,7 +31,7 @@ _COMMANDS = (*_ENGINE, "tasks.process", "tasks.shell", "tasks.answers", "tasks.a
 _VALUES = (
     *("data.shared", "data.fitting", "data.inputs", "tasks.reading", "data.values"),
     *("data.outputs", "data.secrets", "data.limits", "tasks.replies", "tasks.gate"),
-    *("operator.moving", "operator.signing"),
+    *("operator.moving", "operator.signing", "targets.make"),
 )
 _OPERATOR = ("operator.by_hand", "operator.logs", "operator.notices", "operator.several_runs")
 _CALLS = ("data.whole_files", "tasks.exchange", "tasks.conversing", "tasks.pairs")
@@ -53,7 +53,7 @@ _MORE = (
     *("data.shared.Shared", "data.inputs.Inputs", "data.inputs.TaskInput", "data.secrets.Secrets"),
     *("data.values.Variables", "data.values.Slots", "data.outputs.Outputs", "data.limits.Limit"),
     *("data.limits.Pauses", "tasks.replies.Replies", "tasks.replies.Asked", "tasks.gate.OfGates"),
-    "operator.moving.Moving",
+    *("operator.moving.Moving", "targets.make.OfMake"),
 )
 _SAID = ("operator.by_hand.ByHand", "operator.logs.Logs", "operator.notices.Notices", "operator.several_runs.Several")
 _LAST = ("operator.history.History",)

@@ -7,17 +7,18 @@ from pathlib import PurePath
 from typing import ClassVar
 
 from backends.base import Backend, Emission
+from backends.delegating import reason
+from backends.make.calling import calling
 from backends.make.makefile import makefile
 from backends.make.options import MakeOptions
 from backends.make.refusals import refusals
-from backends.make.specification import specification
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
 from compiler.passes import optimise
 
 
 class MakeBackend(Backend[MakeOptions]):
-    """A Makefile that needs nothing but GNU make and a POSIX shell, and python3 where sh cannot say a thing exactly."""
+    """A Makefile that walks commands and plain questions in sh, and calls the program for everything else."""
 
     name: ClassVar[str] = "make"
     summary: ClassVar[str] = "a Makefile for GNU make 3.81 and a POSIX shell, resumable"
@@ -42,6 +43,6 @@ class MakeBackend(Backend[MakeOptions]):
         refused = tuple(refusals(program))
         if refused:
             return Emission(None, refused)
-        if program.contract is not None:
-            return specification(program, options)
-        return Emission(makefile(optimise(program, jumps=options.operator == "full"), options))
+        if why := reason(program, operator=options.operator):
+            return calling(program, options, why)
+        return Emission(makefile(optimise(program), options))

@@ -34,11 +34,12 @@ class MakeOptions(BaseModel):
         description="The folder in which the state of runs is kept.",
     )
     operator: Literal["full", "basic"] = Field(
-        default="full",
-        description="Whether the Makefile has what an operator drives a run with: `goto`, `PROMPTED`, `AS` and more.",
+        default="basic",
+        description="Whether the Makefile takes what operators ask for besides: `PROMPTED`, `AGENT`, `AS`, `NOTIFY`, "
+        "`BY`, `NOTE` and more. With `full` it calls the program.",
     )
     program: Annotated[str, AfterValidator(_program)] | None = Field(
         default=None,
-        description="For specifications: the compiled Python file that the Makefile calls, from the folder of the "
-        "Makefile; without it a file beside the Makefile with the name of the document, such as `prd.py`.",
+        description="The compiled Python file that the Makefile calls, from the folder of the Makefile. Without it, "
+        "`rdc/NAME.py` with the name of the document.",
     )

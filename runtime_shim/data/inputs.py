@@ -79,7 +79,9 @@ def _from_words(declared: dict[str, Table], words: list[str]) -> dict[str, str]:
         name, equals, value = word.partition("=")
         if not equals:
             raise RefusedError(f"--input {word}: expected NAME=VALUE or NAME=@FILE")
-        if value.startswith("@"):
+        if value.startswith("@@"):  # a text that begins with the sign
+            value = value[1:]
+        elif value.startswith("@"):
             value = read_text(value[1:])
             if declared.get(name, {}).get("type") != "text":
                 value = value.removesuffix("\n").removesuffix("\r")

@@ -74,7 +74,7 @@ def read_output(content: bytes, names: Iterable[str]) -> dict[str, str]:
     lines = enumerate(text.removesuffix("\n").split("\n"), start=1)
     known, found = set(names), {}
     for number, line in lines if content else ():
-        name, value = _pair(number, line, lines)
+        name, value = pair_in(number, line, lines)
         if name not in known:
             raise UnfitError(f"line {number}: no output of this name is declared")
         check_value(f"line {number}: {name}", value)
@@ -82,7 +82,8 @@ def read_output(content: bytes, names: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _pair(number: int, line: str, lines: Iterator[tuple[int, str]]) -> tuple[str, str]:
+def pair_in(number: int, line: str, lines: Iterator[tuple[int, str]]) -> tuple[str, str]:
+    """Return the name and the value that begin in a line; a value of several lines takes further ones."""
     name, equals, value = line.partition("=")
     other, opens, word = line.partition("<<")
     if opens and len(other) < len(name):

@@ -93,6 +93,7 @@ OPTIONS: Options = (
 )
 
 
+Given = list[tuple[str, Any]]  # options, and the value of each
 LIKE = {"open": "run", "step": "resume"}  # the subcommand whose options another one has
 
 
@@ -115,15 +116,16 @@ class Words(NamedTuple):
             lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in self.of(command)]
         return [f"usage: {self.prog} {command} [OPTION]...", "", title, "", *lines]
 
-    def read(self, command: str, words: list[str]) -> types.SimpleNamespace:
-        """Read the options and words that follow a subcommand, in any order."""
+    def read(self, command: str, words: list[str], given: Given) -> types.SimpleNamespace:
+        """Read the options and words that follow a subcommand, in any order, after those that a caller has given."""
         known = {name: takes for _, name, takes, _ in self.of(command)}
         found: dict[str, Any] = {name: None if takes else False for _, name, takes, _ in self.options}
         found.update({name: [] for _, name, takes, _ in self.options if "..." in takes})
-        due = [name for name in known if name[0] != "-"]
+        for name, value in given:
+            found[name] = [*found[name], value] if "..." in known[name] else value
+        due = [name for name in known if name[0] != "-" and not found[name]]
         rest, see = iter(words), f"(see: {self.prog} {command} --help)"
         for word in rest:
-            value: Any
             name, equals, value = word.partition("=")
             if due and not word.startswith("--"):
                 name, value = due[0], word
@@ -159,7 +161,9 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
     if command not in words.commands:
         wrong = f"no command {command!a}" if argv else "no subcommand was given"
         raise RefusedError(f"{wrong}: there are {', '.join(words.commands)} (see: {prog} --help)")
-    options = words.read(command, argv[1:])
+    callers = [kind.from_caller for kind in kinds if hasattr(kind, "from_caller")]
+    given = [pair for caller in callers for pair in caller(program, words, command)]
+    options = words.read(command, argv[1:], given)
     outcomes = {word for node in program["nodes"].values() for word in node.get("words", BINARY)}
     if options.assume and (options.rerun_interrupted or options.assume not in outcomes):
         raise RefusedError(f"--assume takes one of {', '.join(sorted(outcomes))}, and no --rerun-interrupted beside it")
@@ -204,6 +208,9 @@ def _do(program: Table, argv: list[str], host: Host, display: Display, kinds: Se
     except Interrupted:
         display.rule("INTERRUPTED before anything was done")
         return EXIT_INTERRUPTED
-    for text in (*details, f"error: {reason}"):
+    texts = [*details, f"error: {reason}"]
+    for kind in kinds:
+        texts = [*map(kind.worded, texts)] if hasattr(kind, "worded") else texts
+    for text in texts:
         display.rule(text)
     return EXIT_INTERRUPTED if display.gives_up() else EXIT_REFUSED

@@ -1,4 +1,4 @@
-"""What the languages of targets cannot say themselves: one room for each target that calls the program.
+"""How a program is called by the file of another target.
 
-None of it is part of an edition. It stands beside the program as a text of its own, with its own hash.
+`make` takes what make was given as options, and has hints name targets of the Makefile.
 """

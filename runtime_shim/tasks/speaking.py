@@ -127,7 +127,7 @@ class Speaking(Asking, Trying):
 
     def option(self, _node: Table) -> str:
         """Return the option that names a command for a step."""
-        return "--agent COMMAND"
+        return str(self.session.through("worded", "--agent COMMAND"))
 
     def preview(self, name: str, _node: Table) -> Done:
         """Assume that it passes, or says its first keyword that is not special."""

@@ -56,7 +56,8 @@ class Budget(OfMore):
         due = len(node["entries"]) if node["task"] == "parallel" else node["task"] == "agent"
         if before is None or budget is None or not due or agents_in(tally(before)) + due <= budget:
             return stand
-        return {"condition": "stop", "message": spent(move.node, budget), "spent": True}
+        message = self.session.through("worded", spent(move.node, budget))
+        return {"condition": "stop", "message": message, "spent": True}
 
     def resumed(self) -> None:
         """Take up a run that has ended because its budget was spent, if it was given a larger one."""
@@ -84,4 +85,5 @@ class Reminder(OfMore):
     def hint(self) -> str:
         """Name the options that the run was given last."""
         given = agreed(self.session.state).get("given", ())
-        return f"   (with {', '.join(given)}, as before)" if given else ""
+        hint = f"   (with {', '.join(given)}, as before)" if given else ""
+        return str(self.session.through("worded", hint))

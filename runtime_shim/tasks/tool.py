@@ -55,7 +55,7 @@ class Tools(Speaking):
 
     def option(self, node: Table) -> str:
         """Return the option that names the command of the connection."""
-        return f"--tool {node['connection']}=COMMAND"
+        return str(self.session.through("worded", f"--tool {node['connection']}=COMMAND"))
 
 
 class OfTools(Extension):
