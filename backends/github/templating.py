@@ -16,7 +16,10 @@ def render(template: str, **values: object) -> str:
 
 
 def _shell(template: str) -> str:
-    """A shell template; those of rdc are plain scalars, others may need quotes."""
+    """A shell template; those of rdc are plain scalars, others may need quotes, and a loader has several lines."""
+    lines = getattr(template, "lines", ())
+    if lines:
+        return ">-\n" + "\n".join(f"{' ' * 10}{line}" for line in lines)
     return template if template.startswith("bash -c ") else scalar(template)
 
 

@@ -49,7 +49,9 @@ class Parallels(Commanded):
     def say(self, name: str, node: Table, due: list[int]) -> list[Answered]:
         """Call the agents of some entries."""
         names, entries = entry_names(name, node), node["entries"]
-        calls = [(names[at], entries[at], self.command_of(entries[at]["agent"]) or "", self._prompt(node, at)) for at in due]
+        calls = [
+            (names[at], entries[at], self.command_of(entries[at]["agent"]) or "", self._prompt(node, at)) for at in due
+        ]
         return self.converse(node, calls)
 
     def call(self, node: Table, calls: Calls) -> list[Answered]:

@@ -31,7 +31,8 @@ OWN = ("RDC_SECRETS", "RDC_AGENT", "RDC_AGENTS", "RDC_EXECUTOR")  # variables th
 class Job:
     """A step's work on the run whose state is in a folder of the job."""
 
-    def __init__(self, program: Table, kinds: Sequence["type[Extension]"], host: Host) -> None:
+    def __init__(self, program: Table, kinds: Sequence["type[Extension]"], host: Host, file: str) -> None:
+        self._file = file
         self.program, self.host, self.runner, self.given = program, host, Runner(), Given()
         self.asked = {name: os.environ[name] for name in os.environ if name.startswith("RDC_")}
         for name in self.asked:
@@ -54,7 +55,7 @@ class Job:
     def identity(self) -> str:
         """Return the hash by which a journal knows the program."""
         kinds = kinds_on_github(self._found, self.given)
-        options = words_of_program(self.host.prog, kinds).read("status", [])
+        options = words_of_program(self.host.prog, kinds).read("status", [], ())
         found: str = Session(self.program, options, Display(sys.stderr), kinds, self.host).identity()["program"]
         return found
 
@@ -73,8 +74,12 @@ class Job:
         return found
 
     def own_files(self) -> list[str]:
-        """Return the files that this job has of the program, by their paths in the workspace."""
-        return self.words("FILES")
+        """Return the files of the program, by their paths in the workspace of this job."""
+        folder = os.path.dirname(self._file)
+        with suppress(OSError):
+            names = [name for name in os.listdir(folder or ".") if name.startswith("rdc_")]
+            return [self._file, *(os.path.join(folder, name) for name in names)]
+        return [self._file]
 
     # --- The run ---
 
@@ -121,7 +126,6 @@ class Job:
             word, message = state.condition.upper(), state.message
             if message or word == "STOP":
                 self.lines.append(annotation(level, word, message or f"{self.program['name']} has ended"))
-        self.runner.output("next", self.place_of(state))
 
     def place_of(self, state: State) -> str:
         """Return what conditions call the place where a run is."""
@@ -129,6 +133,11 @@ class Job:
             return state.condition.upper()
         node = self.program["nodes"].get(state.node, {})
         return word_of_place(self.program, node["step"] if node.get("task") == "stage" else state.node)
+
+    def left_for(self, state: State, places: Sequence[str]) -> str:
+        """Return where the run went when it left some places for the last time; "" if it never did."""
+        left = [one["next"] for one in state.finished if one["node"] in places and one["next"] not in places]
+        return word_of_place(self.program, left[-1]) if left else ""
 
     def reader(self) -> Any:  # noqa: ANN401 (of a file of answers)
         """Return what reads answers."""
@@ -178,7 +187,7 @@ def edition_of_program(own: Table) -> str:
 
 def called(own: Table, program: Table, calls: Table, script: str) -> int:
     """Do what a step of the workflow asks for; what goes wrong ends it with exit code 2."""
-    job = Job(program, own["EXTENSIONS"], Host("rdc", edition=edition_of_program(own)))
+    job = Job(program, own["EXTENSIONS"], Host("rdc", edition=edition_of_program(own)), own["__file__"])
     word, *places = job.words("CALL") or ["step"]
     relay = Relay()
     try:

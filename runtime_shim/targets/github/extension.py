@@ -8,9 +8,10 @@ from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Done, Extension, Perform
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.engine.session import Session
-from runtime_shim.engine.state import State
+from runtime_shim.engine.state import State, digest
 from runtime_shim.targets.github.entries import keep_entry
 from runtime_shim.targets.github.gates import APPROVAL, Decision
+from runtime_shim.tasks.answers import LARGEST, read_text
 from runtime_shim.tasks.conversing import answer_of
 
 WORDS_OF = {"gate": ("approved", "rejected"), "confirm": ("yes", "no")}
@@ -80,6 +81,9 @@ class OfGithub(Extension):
         """Let a run go on in the workspace of this job; processes of another one are not here."""
         state.begin = {**state.begin, "cwd": os.getcwd()}
         state.notes = [note for note in state.notes if note["kind"] != "process"]
+        if path := self.session.options.answers:  # those of an earlier run were another file
+            now = digest(read_text(path, LARGEST))
+            state.used = {pair for pair in state.used if pair[0] == now}
 
     def record(self, record: Record) -> Record:
         """Call a run as GitHub does: by its number, which stays when another run continues it."""

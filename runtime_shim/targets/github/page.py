@@ -89,7 +89,8 @@ def draw_flow(program: Table, finished: list[Record]) -> str:
     outcomes = {}
     for record in finished:
         step = program["nodes"].get(record["node"], {}).get("step", record["node"])
-        outcomes[step] = "failed" if record["outcome"] in BAD else "passed"
+        is_answer = program["nodes"].get(record["node"], {}).get("task") in ("ask", "confirm")
+        outcomes[step] = "failed" if record["outcome"] in BAD and not is_answer else "passed"
     classes = [f"class {names[name]} {how}" for name, how in outcomes.items() if name in names]
     styles = ["classDef passed fill:#d3f0d3,stroke:#1a7f37", "classDef failed fill:#ffd8d3,stroke:#cf222e"]
     return "\n".join(["", "```mermaid", "graph TD", *lines, *styles, *classes, "```", ""])

@@ -66,6 +66,8 @@ def begin(job: Job, places: list[str]) -> int:
     state = job.state()
     if code == EXIT_COMPLETE and state is not None:
         job.told(len(state.finished))
+        first = word_of_place(job.program, state.begin["node"])
+        job.runner.output("next", job.place_of(state) if is_next else first)
         code = EXIT_STOP if state.condition == "stop" and not job.program.get("contract") else EXIT_COMPLETE
     return code
 
@@ -203,9 +205,23 @@ def step_through(job: Job, places: list[str]) -> int:
         name, _, names = line.partition(": ")
         if name:
             job.given.secrets[name] = set(names.split())
-    code = job.run("step", *places, *_answers(job), *job.options())
+    state = job.state()
+    word = job.left_for(state, places) if state is not None and state.node not in places else ""
+    if word and "contract" not in job.program:  # another run has done this before, and conditions are told again
+        print("This was done before the run had to wait.", flush=True)
+        job.runner.output("next", word)
+        return EXIT_COMPLETE
+    code = job.run("step", *places, *_answers(job), *job.options(), *_again(job))
     job.told(before)
+    state = job.state()
+    if state is not None:
+        job.runner.output("next", job.left_for(state, places) or job.place_of(state))
     return code
+
+
+def _again(job: Job) -> list[str]:
+    """Return the option that does an interrupted command again, if somebody has asked for that."""
+    return ["--rerun-interrupted"] if job.said("RERUN") == "true" else []
 
 
 def call_entry(job: Job, places: list[str]) -> int:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from backends.github.identifiers import Identifiers, identifiers, identifiers_of
+from backends.github.identifiers import identifiers, identifiers_of
+from backends.scheduling.names import Identifiers
 from backends.specification import Specification, Step
 from compiler.ir.program import Node, Program
 

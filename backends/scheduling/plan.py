@@ -1,14 +1,14 @@
-"""The plan of a workflow: its places with their conditions, and what each loop has to follow."""
+"""The plan of a program: its places with their conditions, and what each loop has to follow."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from backends.github.condition import FALSE, Literal, literals
-from backends.github.flow import ANSWER, APPROVAL, Flow, Report, TangledError, Values, Verdicts
-from backends.github.identifiers import Identifiers, identifiers_of
-from backends.github.places import Place, changes, find_places, scopes_of
+from backends.scheduling.condition import FALSE, Literal, literals
+from backends.scheduling.flow import ANSWER, APPROVAL, Flow, Report, TangledError, Values, Verdicts
+from backends.scheduling.names import Identifiers
+from backends.scheduling.places import Place, changes, find_places, scopes_of
 from compiler.ir.edges import Add, CounterTest
 from compiler.ir.graph import between, to_graph
 from compiler.ir.program import Node, Program, Variable, texts_of
@@ -36,13 +36,12 @@ class Plan:
         return {name: str(number) for name, number in self.instances.get(node.id, {}).items()}
 
 
-def make_plan(program: Program, answers: Verdicts = ANSWER, *, repeats: bool = True) -> Plan:
+def make_plan(program: Program, ids: Identifiers, answers: Verdicts = ANSWER, *, repeats: bool = True) -> Plan:
     """Plans a program that is simplified; with `repeats` a step may repeat its node by itself.
 
     Where a counter cannot be followed by conditions over outcomes, the nodes between those that change it and the one
     that needs it become one loop, which can follow anything.
     """
-    ids = identifiers_of(program)
     together: list[frozenset[str]] = []
     while True:
         places = find_places(program, together, repeats=repeats, asks=answers is APPROVAL)

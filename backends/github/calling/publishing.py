@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from backends.base import OptionFinding
+from backends.github.calling.artifacts import TOKEN, taken_artifact
+from backends.github.calling.program import Calling, plain_name, publish_loader
 from backends.github.changes import proposes_changes
-from backends.github.continuation import taken_artifact
-from backends.github.identifiers import ARTIFACT
 from backends.github.job import Job
-from backends.github.jobs import all_of
 from backends.github.options import GithubOptions
-from backends.github.prompts import TOKEN
-from backends.github.routes import RoutedParts
-from backends.github.runtime import delimiter
 from backends.github.scalar import Expression, label
-from backends.github.step import PLAIN_SHELL, Step
-from backends.github.templating import render
+from backends.github.step import Step
+from backends.github.workflow import all_of
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Program
-from runtime_shim.legacy.bundle import reduced
+from runtime_shim.targets.github.shown import as_comments
 
 ABOUT_ISSUES = frozenset({"issues", "issue_comment"})
 """The events of an issue."""
@@ -33,10 +29,9 @@ _MINUTES = 10
 
 
 class _Kind(NamedTuple):
-    """How a publication is called, the module that does it, and what it may do for which reason."""
+    """How a publication is called, and what it may do for which reason."""
 
     title: str
-    module: str
     permissions: tuple[tuple[str, str, str], ...] = ()
     takes: str = "Take over the last output"
     says: str = "What an agent has said is written"
@@ -45,7 +40,6 @@ class _Kind(NamedTuple):
 _OPENS = ("pull-requests", "write", "open the pull request")
 _CHANGES = _Kind(
     "Pull request",
-    "publish.publisher_changes",
     (("contents", "write", "push a branch with the changes"), _OPENS),
     "Take over what was changed",
     "What agents have changed is proposed",
@@ -71,23 +65,33 @@ def unfit_publications(program: Program, options: GithubOptions) -> Iterator[Dia
 
 
 def publications(
-    parts: RoutedParts, options: GithubOptions, events: Iterable[str], program: Program, name: str
+    calling: Calling, checkout: Step, completing: Sequence[str], needs: Sequence[str], events: Iterable[str]
 ) -> Iterator[Job]:
-    """The jobs, which begin when the run is complete; `name` is what the program is called."""
-    completing = parts.completing() if _jobs(options) else []
-    left = [parts.handed_on(part.id, ARTIFACT, "outputs.name") for part in completing]
+    """The jobs, which begin when the run is complete; `completing` are the jobs in which that may be."""
+    program, options, name = calling.program, calling.options, plain_name(calling.program.name)
+    left = [f"needs.{job}.outputs.artifact" for job in completing]
     for kind in _jobs(options):
-        about = _CHANGES if proposes_changes(program, options) else _about(kind, frozenset(events))
+        is_changes = proposes_changes(program, options)
+        about = _CHANGES if is_changes else _about(kind, frozenset(events))
+        step = _step(kind, about, options, label(program.title))
         yield Job(
             id=f"publish_{kind.replace('-', '_')}",
             name=f"{about.title} of {name}",
-            steps=(taken_artifact(" || ".join(left), about.takes), _step(kind, about, options, label(program.title))),
+            steps=(checkout, taken_artifact(" || ".join(left), about.takes), step),
             condition=all_of("!cancelled()", " || ".join(left), *_when(kind, frozenset(events))),
-            needs=tuple(part.id for part in parts.parts),
-            permissions=about.permissions,
+            needs=tuple(needs),
+            permissions=_permissions(about.permissions),
             timeout=_MINUTES,
+            shell=publish_loader(calling, "changes" if is_changes else kind),
             comments=(f"{about.says} by a job that runs no agent and holds no secret.",),
         )
+
+
+def _permissions(wanted: tuple[tuple[str, str, str], ...]) -> tuple[tuple[str, str, str], ...]:
+    """What a job may do: it checks out the file that publishes."""
+    if any(scope == "contents" for scope, _, _ in wanted):
+        return wanted
+    return (("contents", "read", "check out the repository"), *wanted)
 
 
 def _jobs(options: GithubOptions) -> list[str]:
@@ -98,17 +102,16 @@ def _about(kind: str, events: frozenset[str]) -> _Kind:
     if kind == "comment":
         issues = [("issues", "write", "comment on the issue")] if events & ABOUT_ISSUES else []
         pulls = [("pull-requests", "write", "comment on the pull request")] if events & _ABOUT_PULLS else []
-        return _Kind("Comment", "publish.publisher_comment", (*issues, *pulls))
+        return _Kind("Comment", (*issues, *pulls))
     if kind == "pull-request":
         return _Kind(
             "Pull request",
-            "publish.publisher_pull",
             (
                 ("contents", "write", "push a branch with the file"),
                 _OPENS,
             ),
         )
-    return _Kind("Summary", "publish.publisher_summary")
+    return _Kind("Summary")
 
 
 def _when(kind: str, events: frozenset[str]) -> Iterator[str]:
@@ -135,11 +138,10 @@ def _step(kind: str, about: _Kind, options: GithubOptions, title: str) -> Step:
         env["NUMBER"] = Expression(f"${{{{ {_number(frozenset(options.triggers()))} }}}}")
     if kind == "pull-request" and options.publish_file:
         env["FILE"] = options.publish_file
-    if about.module == "publish.publisher_changes":
+    if about is _CHANGES:
         env["TITLE"] = title
-    code = f"{reduced(['publish.publisher', about.module], ())}\n\nraise SystemExit(main())\n"
-    script = render("modules.sh.jinja", modules=code, delimiter=delimiter(code), into="python3 -I -")
-    return Step(about.title, shell=PLAIN_SHELL, env=env, run=script, helper=f"publish-{kind}")
+    says = "Publishes the one file that the run has left; nothing in it does more than to be read."
+    return Step(about.title, env=env, run=as_comments([says]).rstrip("\n"))
 
 
 def _finding(program: Program, problem: str, remedy: str) -> Diagnostic:

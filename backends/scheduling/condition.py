@@ -1,4 +1,4 @@
-"""Conditions over the steps of a workflow: what an `if:` says, as a value that can be simplified."""
+"""Conditions over earlier steps, as values that can be simplified."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def size(condition: Condition) -> int:
 
 
 def expression(condition: Condition, show: Callable[[Literal], str]) -> str:
-    """A condition as a GitHub expression; `show` writes a comparison."""
+    """A condition as an expression with `&&` and `||`; `show` writes a comparison."""
     match condition:
         case Literal():
             return show(condition)

@@ -1,6 +1,6 @@
-"""When each place of a workflow is reached, and what counters are worth there, as conditions over earlier steps.
+"""When each place is reached, and what counters are worth there, as conditions over earlier steps.
 
-All conditions are under the `success()` that GitHub puts before an `if:` without a status function: a node that halts
+No later condition is looked at once a step has failed that halts the run: a node that halts
 the run where it fails (`halts`) has passed wherever a later condition is looked at.
 """
 
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import assert_never
 
-from backends.github.condition import FALSE, TRUE, Condition, Literal, every, negation, size, some
-from backends.github.identifiers import Identifiers
-from backends.github.places import Place, changed_by, scopes_of
+from backends.scheduling.condition import FALSE, TRUE, Condition, Literal, every, negation, size, some
+from backends.scheduling.names import Identifiers
+from backends.scheduling.places import Place, changed_by, scopes_of
 from compiler.ir.edges import (
     Add,
     AtLeast,

@@ -1,4 +1,4 @@
-"""The places of a workflow: nodes that stand alone, and loops, which are one step each.
+"""The places of a program: nodes that stand alone, and loops, which are one step each.
 
 A job runs each of its steps at most once and in the order in which they are written. So the strongly connected
 components of the control-flow graph become one place each; what is left has no cycle and is put in topological order.
@@ -51,7 +51,7 @@ class Retry:
 
 
 def simplified(program: Program) -> Program:
-    """The program without what a workflow does not show: ends of nested runbooks, and ends that say the same."""
+    """The program without what no step shows: ends of nested runbooks, and ends that say the same."""
     first: dict[tuple[str, Text], str] = {}
     names: dict[str, str] = {}
     nodes = []
