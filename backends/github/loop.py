@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import assert_never
 
-from backends.scheduling.names import Identifiers
 from backends.github.scalar import comment
 from backends.github.seen import may_use
 from backends.github.settings import variables
 from backends.github.templating import render
 from backends.marks import Marks, marked
+from backends.scheduling.names import Identifiers
 from backends.scheduling.places import Place
 from backends.shell.choices import INDENT, Choices
 from backends.shell.quoting import quoted

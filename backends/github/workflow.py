@@ -50,6 +50,11 @@ class Written(ABC):
         """The nodes by the ids of their steps."""
 
     @property
+    def loader(self) -> str:
+        """The shell of all jobs that name no other; "" for none."""
+        return ""
+
+    @property
     def waits(self) -> bool:
         """Whether a run may have to wait, and be continued by another one."""
         return False
@@ -72,7 +77,7 @@ class Written(ABC):
             guide=self._guide,
             shell_says=self._shell_says,
             plain_shell=PLAIN_SHELL,
-            needs=lambda job: value(list(job.needs), 6),
+            loader=self.loader,
         )
 
     @property

@@ -30,7 +30,6 @@ def uploaded(name: str, condition: str, artifact: str, folder: str, options: Git
         "name": artifact,
         "path": _folder(folder),
         "overwrite": Expression("true"),
-        "include-hidden-files": Expression("true"),
         **({"retention-days": Expression(str(options.retention_days))} if options.retention_days else {}),
     }
     return Step(name, condition=condition, uses=pin.reference, version=pin.version, inputs=what)
@@ -46,7 +45,8 @@ def downloaded(name: str, condition: str, artifact: str, folder: str, more: Mapp
 def of_another_run() -> Step:
     """Fetches what the run that waited has kept, if this one continues it."""
     another = {"run-id": Expression("${{ inputs.resume }}"), "github-token": TOKEN}
-    return downloaded("Take over the run that waited", "inputs.resume", STATE, _KEPT, another)
+    name = Expression("${{ steps.check.outputs.artifact }}")
+    return downloaded("Take over the run that waited", "inputs.resume", name, _KEPT, another)
 
 
 def of_earlier(earlier: Sequence[str]) -> Step:
@@ -57,24 +57,16 @@ def of_earlier(earlier: Sequence[str]) -> Step:
     return downloaded("Take over the run", "", name, _KEPT, {})
 
 
-def kept_for_another_run(options: GithubOptions) -> Step:
-    """Keeps a run that waits for the run that continues it."""
-    step = uploaded("Keep the run for its continuation", _closed("kept"), STATE, _KEPT, options)
-    return replace(step, id="kept")
-
-
-def handed_on(part: str, options: GithubOptions) -> Step:
-    """Hands the run on to the next job, under the name of the part that ends here."""
-    return uploaded("Hand the run on", _closed("handed"), f"{STATE}-{part}", _KEPT, options)
+def kept_run(options: GithubOptions) -> Step:
+    """Keeps the run for the next job, under the name of the part that ends here, or for a run that continues it."""
+    name = Expression("${{ steps.close.outputs.kept }}")
+    return uploaded("Keep the run", _closed("kept"), name, "rdc-kept", options)
 
 
 def transcript(part: str, options: GithubOptions) -> Step:
     """Keeps what agents and tools were given and have answered, for people."""
-    says = ("What was asked and answered, in full, but for the values of secrets: the option `transcript`.",)
-    step = uploaded(
-        "Keep prompts and answers", _closed("transcript"), f"rdc-transcript{part}", "rdc-transcript", options
-    )
-    return replace(step, comments=says)
+    name = f"rdc-transcript{part}"
+    return uploaded("Keep prompts and answers", _closed("transcript"), name, "rdc-transcript", options)
 
 
 def _closed(name: str) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from textwrap import wrap
 from typing import Any
 
 from backends.companions import Companion
@@ -18,9 +17,12 @@ from backends.github.calling.line import Line, LinePart
 from backends.github.calling.program import Calling
 from backends.github.calling.steps import CLOSE, OPEN, call_of, masked, option_lines
 from backends.github.calling.surroundings import (
+    ASKED_LATER,
     checked_run,
+    going_on,
     lines_of,
     opened_with,
+    reviewed_in,
     said_on_page,
     shown_call,
     told_missing,
@@ -38,9 +40,6 @@ from backends.specification import shown as shown_text
 from compiler.ir.program import Node
 from compiler.ir.tasks import Gate
 from runtime_shim.targets.github.shown import as_comments, shown, word_of_place
-
-WIDTH = 110
-"""Of comments, in characters."""
 
 _MINUTE, _PATIENCE = 60, 60
 """Seconds; the second are those in which what is out of time is ended."""
@@ -66,6 +65,11 @@ class SpecificationWorkflow(Written):
     def waits(self) -> bool:
         """A run that failed or was rejected can be continued by another one."""
         return True
+
+    @property
+    def loader(self) -> str:
+        """What runs the steps of all jobs that name no other shell."""
+        return self.calling.loader
 
     @property
     def names(self) -> Mapping[str, Node]:
@@ -128,7 +132,6 @@ class SpecificationWorkflow(Written):
             permissions=tuple(self._permissions(asks=bool(self._gates))),
             outputs={name: Expression(f"${{{{ steps.{step}.outputs.{name} }}}}") for name, step in outputs.items()},
             env=self._environment(),
-            shell=self.calling.loader,
         )
 
     def _approvals(self, part: LinePart) -> list[str]:
@@ -158,11 +161,11 @@ class SpecificationWorkflow(Written):
         jobs = [self.line.approvals[each.id] for each in earlier]
         fine = (f"needs.{job}.result == 'success' || needs.{job}.result == 'skipped'" for job in jobs)
         reason = shown_text(gate.task.reason) if isinstance(gate.task, Gate) else ""
-        says = as_comments([gate.id, reason, "The next part asks GitHub who has approved this."])
+        says = as_comments([ASKED_LATER]).rstrip("\n")
         return Job(
             id=self.line.approvals[gate.id],
             name=label(f"Approve {gate.id}"),
-            steps=(Step(label(f"Approve {gate.id}"), shell=PLAIN_SHELL, run=says),),
+            steps=(Step(label(f"Approve {gate.id}"), comments=(comment(reason),), shell=PLAIN_SHELL, run=says),),
             condition=all_of("!cancelled()", f"needs.{before.id}.result == 'success'", asked, *fine),
             needs=(before.id, *jobs),
             environment=self.options.approval_environment,
@@ -188,7 +191,10 @@ class SpecificationWorkflow(Written):
     def _opened(self, part: LinePart, before: LinePart | None) -> Step:
         env: dict[str, str] = {"RDC_CALL": OPEN}
         if before is None:
-            env |= {"RDC_RESUME": Expression("${{ inputs.resume }}")}
+            env |= {
+                name.upper(): Expression(f"${{{{ inputs.{name[4:].lower()} }}}}")
+                for name in ("RDC_RESUME", "RDC_RERUN")
+            }
             env |= opened_with(self.program.inputs, self._events, self.options)
             env |= told_missing(self.program.secrets, self._secrets, self.options.environment or "", self.events)
         else:
@@ -198,21 +204,18 @@ class SpecificationWorkflow(Written):
             if part.gates:
                 env["RDC_ASKED"] = lines_of(gate.id for gate in part.gates)
         if self._gates:
-            env |= {"RDC_GATES": lines_of(self._gates), "RDC_ENVIRONMENT": self.options.approval_environment}
-            env["RDC_TOKEN"] = TOKEN
+            env |= {**reviewed_in(self.options), "RDC_TOKEN": TOKEN}
         name = "Open the run" if before is None else "Go on with the run"
         return Step(name, OPEN, env=env, run=shown_call(OPEN))
 
     def _step(self, step: ContractStep) -> Step:
         at = step.group.origin
-        what = "; ".join(self.line.contract.told(step))
         secrets = {} if self.options.mock else self._secrets.of(*step.stages)
         env: dict[str, str] = {"RDC_CALL": call_of("step", [step.id]), **option_lines(self._options_of(step))}
-        env |= {"RDC_RERUN": Expression("${{ inputs.rerun || '' }}")}
         return Step(
             name=label(step.title),
             id=self.line.ids.nodes[step.id],
-            comments=(comment(f"{at.path}:{at.span.line}"), *(comment(line) for line in wrap(what, WIDTH))),
+            comments=(comment(f"{at.path}:{at.span.line}"), *map(comment, filter(None, [step.retried()]))),
             timeout=min(minutes(step), self.options.timeout_minutes),
             env={**env, **masked(secrets)},
             run=shown(self.calling.table, [step.id]),
@@ -239,20 +242,17 @@ class SpecificationWorkflow(Written):
             for name in (*(gate.id for gate in each.gates), *(s.id for s in each.steps))
         ]
         secrets = self._secrets.of(*(node for step in part.steps for node in step.stages))
-        env: dict[str, str] = {"RDC_CALL": CLOSE, **({"RDC_ONWARD": lines_of(onward)} if onward else {})}
+        env: dict[str, str] = {
+            "RDC_CALL": CLOSE,
+            **({"RDC_ONWARD": lines_of(onward), "RDC_PART": part.id} if onward else {}),
+        }
         if self._gates:
             reviewed = Expression(f"${{{{ steps.{OPEN}.outputs.approved }}}}")
-            env |= {"RDC_GATES": lines_of(self._gates), "RDC_APPROVED": reviewed}
-        env |= {"RDC_TRANSCRIPT": "true"} if self.options.transcript else {}
-        yield said_on_page(env, secrets)
-        if onward:
-            yield artifacts.handed_on(part.id, self.options)
+            env["RDC_APPROVED"] = reviewed
+        yield said_on_page({**env, **going_on(self.events)}, secrets)
+        yield artifacts.kept_run(self.options)
         if self.options.transcript:
             yield artifacts.transcript("" if len(self.line.parts) == 1 else f"-{part.id}", self.options)
-        yield artifacts.kept_for_another_run(self.options)
-        env = {"RDC_CALL": "onward"}
-        condition = "failure() && steps.kept.outcome == 'success'"
-        yield Step("Say how to go on", condition=condition, env=env, run=shown_call("onward"))
         if is_last:
             yield artifacts.outputs(self.options)
 

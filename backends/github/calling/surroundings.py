@@ -23,8 +23,9 @@ _SHOWN = {
     "check": "Asks GitHub whether that run is one of this workflow and branch.",
     CLOSE: "Writes the page of the run, and keeps it for another job or run.",
     "changes": "Compares the workspace with the commit of the run.",
-    "onward": "Writes on the page of the run how another run goes on with this one.",
 }
+
+ASKED_LATER = "The next part asks GitHub who has approved this."
 
 
 def shown_call(call: str) -> str:
@@ -38,6 +39,26 @@ def lines_of(names: Iterable[str]) -> str:
     return "".join(f"{name}\n" for name in found) if any(" " in name for name in found) else " ".join(found)
 
 
+def reviewed_in(options: GithubOptions) -> dict[str, str]:
+    """The environment whose reviewers decide, where it is not the usual one."""
+    name = options.approval_environment
+    return {} if name == "approval" else {"RDC_ENVIRONMENT": name}
+
+
+def going_on(events: Mapping[str, Any]) -> dict[str, str]:
+    """How another run goes on. A pull request has a ref that cannot be run again, so its branch is named."""
+    event = "github.event.pull_request.head"
+    env: dict[str, str] = {"RDC_CALLED": "true"} if "workflow_call" in events else {}
+    if OF_PULL_REQUESTS.isdisjoint(events):
+        return env
+    branch = Expression(f"${{{{ {event}.ref || github.ref_name }}}}")
+    return {
+        **env,
+        "RDC_BRANCH": branch,
+        "RDC_HEAD": Expression(f"${{{{ {event}.repo.full_name || github.repository }}}}"),
+    }
+
+
 def checked_run(options: GithubOptions) -> Iterator[Step]:
     """Asks GitHub about the run that is to go on, before anything of it is fetched, and fetches it."""
     events = sorted({*options.triggers(), "workflow_dispatch"} - {"workflow_call"})
@@ -47,7 +68,7 @@ def checked_run(options: GithubOptions) -> Iterator[Step]:
         "RDC_EVENTS": " ".join(events),
         "RDC_TOKEN": TOKEN,
     }
-    yield Step("Check the run that waited", condition="inputs.resume", env=env, run=shown_call("check"))
+    yield Step("Check the run that waited", "check", condition="inputs.resume", env=env, run=shown_call("check"))
     yield artifacts.of_another_run()
 
 

@@ -14,9 +14,12 @@ from backends.github.calling.program import Calling, plain_name
 from backends.github.calling.publishing import ABOUT_ISSUES, publications
 from backends.github.calling.steps import CLOSE, OPEN, Places, calls_something, option_lines
 from backends.github.calling.surroundings import (
+    ASKED_LATER,
     checked_run,
+    going_on,
     lines_of,
     opened_with,
+    reviewed_in,
     said_on_page,
     shown_call,
     told_missing,
@@ -31,7 +34,7 @@ from backends.github.question import example
 from backends.github.scalar import Expression, comment, label
 from backends.github.settings import StepSecrets, agent_types, callers_of, environments_of
 from backends.github.step import PLAIN_SHELL, Step
-from backends.github.triggers import OF_PULL_REQUESTS, with_inputs
+from backends.github.triggers import with_inputs
 from backends.github.workflow import Written, all_of, set_up
 from backends.remarks import of_contexts
 from backends.scheduling.jobs import Jobs, Part
@@ -84,6 +87,11 @@ class CallingWorkflow(Written):
     def ids(self) -> Mapping[str, str]:
         """The ids of the steps of nodes."""
         return identifiers_of(self.routes.program, [OPEN, CLOSE, "kept"]).nodes
+
+    @property
+    def loader(self) -> str:
+        """What runs the steps of all jobs that name no other shell."""
+        return self.calling.loader
 
     @property
     def names(self) -> Mapping[str, Node]:
@@ -178,7 +186,6 @@ class CallingWorkflow(Written):
             permissions=tuple(self._permissions(asks=asks)),
             outputs=self._outputs(part, is_last=is_last),
             env=self._environment(),
-            shell=self.calling.loader,
         )
 
     def environment_of(self, part: Part) -> str:
@@ -292,7 +299,7 @@ class CallingWorkflow(Written):
                 env["RDC_RESULT"] = Expression(f"${{{{ needs.{self.entries(place)}.result }}}}")
         env |= self._looked_for(part)
         if self._gates:
-            env |= {"RDC_GATES": lines_of(self._gates), "RDC_ENVIRONMENT": self.options.approval_environment}
+            env |= {"RDC_GATES": lines_of(self._gates), **reviewed_in(self.options)}
         if self._gates or (self.waits and before is None):
             env["RDC_TOKEN"] = TOKEN
         budget = [f"--agent-calls={self.options.agent_calls}"] if self.options.agent_calls and before is None else []
@@ -351,16 +358,16 @@ class CallingWorkflow(Written):
         leaves = self.program.artifact is not None or self._proposes
         talks = any(calls_something(node) for place in part.own for node in place.nodes)
         env: dict[str, str] = {"RDC_CALL": CLOSE}
-        env |= {"RDC_ONWARD": lines_of(onward)} if onward else {}
+        env |= {"RDC_ONWARD": lines_of(onward), "RDC_PART": self.id_of(part)} if onward else {}
         if self._gates:
             reviewed = Expression(f"${{{{ steps.{OPEN}.outputs.approved }}}}")
             env |= {"RDC_GATES": lines_of(self._gates), "RDC_APPROVED": reviewed}
         env |= {"RDC_NAME": plain_name(self.program.name)} if leaves and self.program.artifact is not None else {}
         keeps = talks and self.options.transcript
-        env |= {"RDC_TRANSCRIPT": "true"} if keeps else {}
+        env |= going_on(self.events) if self.waits else {}
         yield said_on_page(env, self._secrets_in(part))
-        if onward:
-            yield artifacts.handed_on(self.id_of(part), self.options)
+        if onward or self.waits:
+            yield artifacts.kept_run(self.options)
         if keeps:
             yield artifacts.transcript("" if not self.cut.is_cut else f"-{self.id_of(part)}", self.options)
         if leaves and part in self.cut.completing():
@@ -369,20 +376,6 @@ class CallingWorkflow(Written):
                 says = "For the job that asks for it to be taken over: nothing in it holds a secret."
             name = "Keep what was changed" if self._proposes else "Keep the last output"
             yield artifacts.last_output(name, says, self.options)
-        if self.waits:
-            yield artifacts.kept_for_another_run(self.options)
-            yield self._onward()
-
-    def _onward(self) -> Step:
-        """Says how to go on. A pull request has a ref that cannot be run again, so its branch is named."""
-        event = "github.event.pull_request.head"
-        env: dict[str, str] = {"RDC_CALL": "onward"}
-        if not OF_PULL_REQUESTS.isdisjoint(self.events):
-            env["RDC_BRANCH"] = Expression(f"${{{{ {event}.ref || github.ref_name }}}}")
-            env["RDC_HEAD"] = Expression(f"${{{{ {event}.repo.full_name || github.repository }}}}")
-        env |= {"RDC_CALLED": "true"} if "workflow_call" in self.events else {}
-        condition = "failure() && steps.kept.outcome == 'success' && steps.close.outputs.kept"
-        return Step("Say how to go on", condition=condition, env=env, run=shown_call("onward"))
 
     # --- Jobs that decide ---------------------------------------------------------------------------------------------
 
@@ -391,11 +384,12 @@ class CallingWorkflow(Written):
         node = place.node
         reason = str(node.task.reason) if isinstance(node.task, Gate) else ""
         prompt = str(node.task.prompt) if isinstance(node.task, Ask) else reason
-        says = as_comments([*prompt.strip().split("\n")[:5], "The next part asks GitHub who has approved this."])
+        reasons = map(comment, prompt.strip().split("\n")[:5])
+        says = as_comments([ASKED_LATER]).rstrip("\n")
         return Job(
             id=self.gate(place),
             name=f"Approve {title(node)}",
-            steps=(Step(title(node), shell=PLAIN_SHELL, run=says),),
+            steps=(Step(title(node), comments=tuple(reasons), shell=PLAIN_SHELL, run=says),),
             condition=self.asked(part, place),
             needs=(self.id_of(part),),
             environment=self.options.approval_environment,
@@ -427,6 +421,5 @@ class CallingWorkflow(Written):
             environment=environment,
             permissions=tuple(self._permissions()),
             env=self._environment(),
-            shell=self.calling.loader,
             matrix=tuple(label(comment(agent), _LONGEST_LABEL) or "inline" for agent in agent_types(node)),
         )

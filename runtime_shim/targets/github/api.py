@@ -12,6 +12,7 @@ PATIENCE = 60  # seconds until GitHub has answered
 PAUSES = (1, 2)  # seconds before it is asked again
 AGAIN = (0, 408, 429, 500, 502, 503, 504)  # statuses after which it is
 COMMIT = re.compile("[0-9a-f]{40,64}")
+KEPT_PART = re.compile("rdc-state-part_[0-9]{1,4}")
 NUMBER = re.compile("[1-9][0-9]{0,18}")
 
 
@@ -81,6 +82,24 @@ def check_run(api: Api, number: str, events: list[str]) -> None:
         raise HaltError("No answer", f"GitHub's answer about run {number} is not what was expected. Try again later")
     if commit != os.environ["GITHUB_SHA"]:
         _check_commit(api, number, commit)
+
+
+def kept_by_run(api: Api, number: str, any_part: bool) -> str:
+    """Return the artifact in which a run is kept that waits; with `any_part` one that waited for an approval too."""
+    status, found = api.get(f"actions/runs/{number}/artifacts?per_page=100")
+    listed = found.get("artifacts") if status == 200 and isinstance(found, dict) else None
+    if not isinstance(listed, list):
+        raise HaltError(
+            "No answer", f"GitHub did not say what run {number} has kept (HTTP {status:03}). Try again later"
+        )
+    names = [str(one.get("name")) for one in listed if isinstance(one, dict) and not one.get("expired")]
+    parts = [name for name in names if any_part and KEPT_PART.fullmatch(name)]
+    kept = sorted(parts, key=lambda name: int(name.rpartition("_")[2])) + [
+        name for name in names if name == "rdc-state"
+    ]
+    if not kept:
+        raise HaltError("Nothing kept", f"Run {number} waits for nothing: it has kept no state, or no longer has it")
+    return kept[-1]
 
 
 def problem_of(run: Table, number: str, events: list[str]) -> Any:  # noqa: ANN401 (a string, or None)

@@ -63,6 +63,16 @@ class Job:
         """Return a file of the job that lies beside the workspace: `rdc` is the state."""
         return os.path.join(os.environ["RUNNER_TEMP"], name)
 
+    def environment(self) -> str:
+        """Return the environment whose reviewers decide about gates."""
+        return self.said("ENVIRONMENT") or "approval"
+
+    def gates(self) -> set[str]:
+        """Return the nodes that reviewers decide about: of a specification, all gates."""
+        if "contract" in self.program:
+            return {name for name, node in self.program["nodes"].items() if node["task"] == "gate"}
+        return set(self.words("GATES"))
+
     def options(self) -> list[str]:
         """Return the options for the program: each begins a line, and lines that are indented belong to it."""
         found: list[str] = []

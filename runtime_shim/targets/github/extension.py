@@ -24,6 +24,7 @@ class Given:
     def __init__(self) -> None:
         self.decision = Decision("", "", "")
         self.entry, self.entry_path = 0, ""
+        self.again = False  # whether a command is done again that was interrupted in another run
         self.joined: dict[str, list[Optional[str]]] = {}
         self.secrets: dict[str, set[str]] = {}  # those that a step gets, where not all in its step of the workflow
 
@@ -84,6 +85,11 @@ class OfGithub(Extension):
         if path := self.session.options.answers:  # those of an earlier run were another file
             now = digest(read_text(path, LARGEST))
             state.used = {pair for pair in state.used if pair[0] == now}
+
+    def resumed(self) -> None:
+        """Have a command that was interrupted done again, if somebody has asked for that."""
+        if self.facts_of_call.again:
+            self.session.rest()
 
     def record(self, record: Record) -> Record:
         """Call a run as GitHub does: by its number, which stays when another run continues it."""

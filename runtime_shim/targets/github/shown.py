@@ -91,8 +91,8 @@ def _of_stage(name: str, node: Table) -> Iterator[str]:
     """Return the line of a stage, or of a gate, of a specification."""
     stage = node.get("stage", "")
     if node["task"] == "gate":
-        yield f"waits at the gate {name}: {node.get('reason', '')}"
-    elif stage == "tool":
+        return
+    if stage == "tool":
         yield f"calls the tool {node.get('subject', '')}"
     elif stage == "validation":
         yield f"checks ({', '.join(node.get('checks', ()))}) {', '.join(node.get('paths', ()))}"

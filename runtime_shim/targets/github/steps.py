@@ -9,7 +9,7 @@ from runtime_shim.engine.builder import built
 from runtime_shim.engine.journal import read_journal
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_STOP, RefusedError, Table
 from runtime_shim.engine.state import State, digest
-from runtime_shim.targets.github.api import Api, HaltError, check_run
+from runtime_shim.targets.github.api import Api, HaltError, check_run, kept_by_run
 from runtime_shim.targets.github.calls import Call, Job, called
 from runtime_shim.targets.github.changes import CHANGES, check_secrets, collect_changes
 from runtime_shim.targets.github.entries import ENTRY, joined_entries, read_entry
@@ -43,7 +43,9 @@ KEPT = "rdc-kept"
 
 def check(job: Job, _places: list[str]) -> int:
     """Ask GitHub whether the run to go on with is one of this workflow, before anything of it is fetched."""
-    check_run(Api(job.said("TOKEN")), job.said("RESUME"), job.words("EVENTS"))
+    api, number = Api(job.said("TOKEN")), job.said("RESUME")
+    check_run(api, number, job.words("EVENTS"))
+    job.runner.output("artifact", kept_by_run(api, number, "contract" in job.program))
     return EXIT_COMPLETE
 
 
@@ -58,8 +60,9 @@ def begin(job: Job, places: list[str]) -> int:
         if is_next and not joins:
             same_attempt(about.get("attempt"))
     _put_answers(job, resumes)
-    api, gates = Api(job.said("TOKEN")), set(job.words("GATES"))
+    api, gates = Api(job.said("TOKEN")), job.gates()
     left = _held_to_reviews(job, api, gates) if gates else []
+    job.given.again = job.said("RERUN") == "true"
     code = job.run("open", *_inputs(job), *_answers(job), *job.options())
     if code == EXIT_COMPLETE and is_next and places != ["entry"]:
         code = _decided(job, gates, left) or _join(job)
@@ -152,7 +155,7 @@ def _bound(job: Job, number: int) -> str:
 
 def _held_to_reviews(job: Job, api: Api, gates: set[str]) -> list[tuple[str, str, str]]:
     """Hold the gates that the run has passed against GitHub; return the reviews that are not used yet."""
-    environment, number = job.said("ENVIRONMENT"), os.environ["GITHUB_RUN_ID"]
+    environment, number = job.environment(), os.environ["GITHUB_RUN_ID"]
     since = read_count(job.said("REVIEWS")) if job.said("REVIEWS") else count_reviews(api, number, environment)
     same_attempt(since.attempt)
     if not job.said("REVIEWS"):
@@ -169,7 +172,7 @@ def _decided(job: Job, gates: set[str], left: list[tuple[str, str, str]]) -> int
     """Record what reviewers have decided about the gates at which the run is, one after the other."""
     asked, state = set(job.words("ASKED")), job.state()
     while state is not None and state.condition == "waiting" and state.node in gates & asked:
-        job.given.decision = next_decision(left, job.said("ENVIRONMENT"))
+        job.given.decision = next_decision(left, job.environment())
         code = job.run("decide")
         if code:
             return code
@@ -211,17 +214,12 @@ def step_through(job: Job, places: list[str]) -> int:
         print("This was done before the run had to wait.", flush=True)
         job.runner.output("next", word)
         return EXIT_COMPLETE
-    code = job.run("step", *places, *_answers(job), *job.options(), *_again(job))
+    code = job.run("step", *places, *_answers(job), *job.options())
     job.told(before)
     state = job.state()
     if state is not None:
         job.runner.output("next", job.left_for(state, places) or job.place_of(state))
     return code
-
-
-def _again(job: Job) -> list[str]:
-    """Return the option that does an interrupted command again, if somebody has asked for that."""
-    return ["--rerun-interrupted"] if job.said("RERUN") == "true" else []
 
 
 def call_entry(job: Job, places: list[str]) -> int:
@@ -267,7 +265,8 @@ def close(job: Job, _places: list[str]) -> int:
     _tell(job, state, is_handed, is_waiting)
     _keep_texts(job)
     if is_handed or is_waiting or ("contract" in job.program and state.condition != "complete"):
-        _keep(job, state, is_handed, is_waiting)
+        _keep(job, state, is_handed)
+        _say_how_to_go_on(job, state, is_handed)
     if state.condition == "complete":
         _leave(job)
     if not (is_over or is_handed or is_waiting or state.condition == "running"):
@@ -277,7 +276,7 @@ def close(job: Job, _places: list[str]) -> int:
 
 def _check_gates(job: Job, state: State) -> None:
     """Refuse a run that has passed a gate which was not approved before this job began."""
-    approved, gates = job.words("APPROVED"), set(job.words("GATES"))
+    approved, gates = job.words("APPROVED"), job.gates()
     for record in passed_gates(state.finished, gates):
         if is_approved(record) and word_of_place(job.program, record["node"]) not in approved:
             says = f"The run is past {record['node']}, and GitHub reports no review that let it through"
@@ -311,7 +310,7 @@ def _keep_texts(job: Job) -> None:
         is_kept = name in ("prompts", "answers", "reports", "journal") or name.startswith("run-")
         if is_kept and not os.path.islink(path):
             _copy_masked(path, os.path.join(folder, name), mask)
-    if job.said("TRANSCRIPT") and os.path.isdir(folder):
+    if os.path.isdir(folder):
         job.runner.output("transcript", "true")
 
 
@@ -328,7 +327,7 @@ def _copy_masked(path: str, to: str, mask: Any) -> None:  # noqa: ANN401 (from t
             file.write(mask(text))
 
 
-def _keep(job: Job, state: State, is_handed: bool, is_waiting: bool) -> None:
+def _keep(job: Job, state: State, is_handed: bool) -> None:
     """Keep the run for another job or run, unless a text in it holds a secret."""
     mask = job.mask()
     for name, value in state.registers.items():
@@ -337,8 +336,21 @@ def _keep(job: Job, state: State, is_handed: bool, is_waiting: bool) -> None:
             raise HaltError("Not saved", f"The run was not saved, so it cannot be continued: {says}")
     about = {"run": os.environ["GITHUB_RUN_ID"], "attempt": os.environ["GITHUB_RUN_ATTEMPT"]}
     keep_run(job.path(KEPT), job.path("rdc"), job.path(ANSWERS_FILE), about, job.masks())
-    job.runner.output("handed", "true" if is_handed else "")
-    job.runner.output("kept", "true" if is_waiting or "contract" in job.program else "")
+    job.runner.output("kept", f"{STATE}-{job.said('PART')}" if is_handed else STATE)
+
+
+def _say_how_to_go_on(job: Job, state: State, is_handed: bool) -> None:
+    """Say how another run goes on with this one."""
+    if is_handed and "contract" not in job.program:
+        return
+    if job.said("HEAD") not in ("", os.environ["GITHUB_REPOSITORY"]):
+        says = "This run was started from a fork, so it cannot be continued. Run the workflow on a branch of this repository"
+        job.runner.page(f"\n{says}.\n")
+        return
+    job.runner.page(how_to_continue(state, job.said("BRANCH"), first_reply(job.program, state)))
+    if job.said("CALLED"):
+        says = "Run that workflow again, and let it pass all answers as the input answers."
+        job.runner.page(f"\nIf another workflow has called this one, the run cannot be continued. {says}\n")
 
 
 def _leave(job: Job) -> None:
@@ -357,22 +369,6 @@ def _leave(job: Job) -> None:
         job.lines.append(annotation("warning", "Outputs", "Not all outputs were kept; the log says why"))
 
 
-def onward(job: Job, _places: list[str]) -> int:
-    """Say how another run goes on with this one, now that all of it is kept."""
-    state = job.state()
-    if state is None:
-        return EXIT_COMPLETE
-    if job.said("HEAD") not in ("", os.environ["GITHUB_REPOSITORY"]):
-        says = "This run was started from a fork, so it cannot be continued. Run the workflow on a branch here"
-        job.runner.page(f"\n{says} instead.\n")
-        return EXIT_COMPLETE
-    job.runner.page(how_to_continue(state, job.said("BRANCH"), first_reply(job.program, state)))
-    if job.said("CALLED"):
-        says = "Run that workflow again, and let it pass all answers as the input answers."
-        job.runner.page(f"\nIf another workflow has called this one, the run cannot be continued. {says}\n")
-    return EXIT_COMPLETE
-
-
 CALLS: dict[str, Call] = {
     "check": check,
     "open": begin,
@@ -380,7 +376,6 @@ CALLS: dict[str, Call] = {
     "entry": call_entry,
     "changes": find_changes,
     "close": close,
-    "onward": onward,
 }
 
 
