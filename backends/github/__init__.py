@@ -1,4 +1,4 @@
-"""The github target: one GitHub Actions workflow, native steps where GitHub can walk the flow, else calls of the program."""
+"""The github target: one GitHub Actions workflow of native steps, or of steps that call the program."""
 
 from __future__ import annotations
 

@@ -400,8 +400,8 @@ class GithubOptions(_Model):
 
     runtime: Literal["shared", "inline"] = Field(
         default="shared",
-        description="Where the program stands that a workflow calls: `shared` in files beside the workflow, or `inline` "
-        "in the workflow itself, as one that other repositories call needs it.",
+        description="Where the program is that a workflow calls: `shared` in files beside the workflow, or "
+        "`inline` in the workflow itself, as one that other repositories call needs it.",
     )
     python: Annotated[Text, AfterValidator(_absolute)] = Field(
         default="/usr/bin/python3",

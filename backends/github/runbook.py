@@ -1,4 +1,4 @@
-"""The workflow of a runbook whose steps are native: nodes and ends as steps of one job, chosen by the outcomes of others."""
+"""The workflow of a runbook with native steps: nodes and ends in one job, chosen by the outcomes of others."""
 
 from __future__ import annotations
 

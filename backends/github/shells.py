@@ -1,4 +1,4 @@
-"""The shells of native steps: without `-e` and `pipefail` (M2), and with a note on how a step went where that is shown."""
+"""The shells of native steps: without `-e` and `pipefail` (M2), and with a note where the page shows it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps that keep and fetch artifacts: the run for another job or run, what agents were asked, what a run leaves."""
+"""The steps that keep and fetch artifacts: the run for others, what agents were asked, what a run leaves."""
 
 from __future__ import annotations
 

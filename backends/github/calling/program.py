@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from typing import Self
 
 from backends.base import MARK
 from backends.companions import Companion
@@ -152,7 +153,8 @@ class Calling:
                 "codes = [(path, open(path, 'rb').read(), sha256) for path, sha256 in files];",
                 "altered = [path for path, code, sha256 in codes if hashlib.sha256(code).hexdigest() != sha256];",
                 "altered and (print('::error title=Altered::' + altered[0] + ' was altered'), sys.exit(2));",
-                "own = dict(__name__='rdc', __file__=files[0][0]); exec(compile(codes[0][1], files[0][0], 'exec'), own);",
+                "own = dict(__name__='rdc', __file__=files[0][0]);"
+                " exec(compile(codes[0][1], files[0][0], 'exec'), own);",
                 "here = dict(own); exec(compile(codes[1][1], files[1][0], 'exec'), here);",
                 f"sys.exit(here['on_github'](own, own['{self.program.kind}'], sys.argv[1]))\" {{0}}",
             ]
@@ -166,7 +168,7 @@ class Loader(str):
 
     lines: Sequence[str]
 
-    def __new__(cls, lines: Sequence[str]) -> Loader:
+    def __new__(cls, lines: Sequence[str]) -> Self:
         """Join the lines as YAML does."""
         made = super().__new__(cls, " ".join(lines))
         made.lines = tuple(lines)

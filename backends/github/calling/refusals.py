@@ -1,4 +1,4 @@
-"""What a workflow that calls the program cannot express: questions that nobody can be asked, calls without a command."""
+"""What a workflow cannot express that calls the program: questions for nobody, calls without a command."""
 
 from __future__ import annotations
 

@@ -138,12 +138,10 @@ class SpecificationWorkflow(Written):
         return [self.line.approvals[gate.id] for gate in part.gates]
 
     def _reached(self, part: LinePart, before: LinePart) -> str:
-        """Once each gate is approved: by its job, or in the run that this one continues, as GitHub has told the first job."""
+        """Once each gate is approved: by its job, or in the run that this one continues, as GitHub has said."""
         approved = f"needs.{self._first.id}.outputs.approved"
-        fine = (
-            f"needs.{self.line.approvals[gate.id]}.result == 'success' || contains({approved}, ' {self.word(gate.id)} ')"
-            for gate in part.gates
-        )
+        jobs = ((self.line.approvals[gate.id], self.word(gate.id)) for gate in part.gates)
+        fine = (f"needs.{job}.result == 'success' || contains({approved}, ' {word} ')" for job, word in jobs)
         return all_of("!cancelled()", f"needs.{before.id}.result == 'success'", *fine)
 
     def _gates_of(self, part: LinePart) -> Iterator[Job]:
@@ -166,7 +164,7 @@ class SpecificationWorkflow(Written):
             id=self.line.approvals[gate.id],
             name=label(f"Approve {gate.id}"),
             steps=(Step(label(f"Approve {gate.id}"), comments=(comment(reason),), shell=PLAIN_SHELL, run=says),),
-            condition=all_of("!cancelled()", f"needs.{before.id}.result == 'success'", asked, *fine),
+            condition=all_of("!cancelled()", f"needs.{before.id}.result == 'success'", asked, *fine) if jobs else asked,
             needs=(before.id, *jobs),
             environment=self.options.approval_environment,
             timeout=10,
@@ -191,14 +189,11 @@ class SpecificationWorkflow(Written):
     def _opened(self, part: LinePart, before: LinePart | None) -> Step:
         env: dict[str, str] = {"RDC_CALL": OPEN}
         if before is None:
-            env |= {
-                name.upper(): Expression(f"${{{{ inputs.{name[4:].lower()} }}}}")
-                for name in ("RDC_RESUME", "RDC_RERUN")
-            }
+            env |= {f"RDC_{name.upper()}": Expression(f"${{{{ inputs.{name} }}}}") for name in ("resume", "rerun")}
             env |= opened_with(self.program.inputs, self._events, self.options)
             env |= told_missing(self.program.secrets, self._secrets, self.options.environment or "", self.events)
         else:
-            env["RDC_FROM"] = before.id
+            env["RDC_CALL"] = f"{OPEN} {before.id}"
             if self._gates:
                 env["RDC_REVIEWS"] = Expression(f"${{{{ needs.{self._first.id}.outputs.reviews }}}}")
             if part.gates:
@@ -215,7 +210,7 @@ class SpecificationWorkflow(Written):
         return Step(
             name=label(step.title),
             id=self.line.ids.nodes[step.id],
-            comments=(comment(f"{at.path}:{at.span.line}"), *map(comment, filter(None, [step.retried()]))),
+            comments=(comment(f"{at.path}:{at.span.line}"),),
             timeout=min(minutes(step), self.options.timeout_minutes),
             env={**env, **masked(secrets)},
             run=shown(self.calling.table, [step.id]),
@@ -243,8 +238,8 @@ class SpecificationWorkflow(Written):
         ]
         secrets = self._secrets.of(*(node for step in part.steps for node in step.stages))
         env: dict[str, str] = {
-            "RDC_CALL": CLOSE,
-            **({"RDC_ONWARD": lines_of(onward), "RDC_PART": part.id} if onward else {}),
+            "RDC_CALL": f"{CLOSE} {part.id}" if onward else CLOSE,
+            **({"RDC_ONWARD": lines_of(onward)} if onward else {}),
         }
         if self._gates:
             reviewed = Expression(f"${{{{ steps.{OPEN}.outputs.approved }}}}")

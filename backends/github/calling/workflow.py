@@ -245,8 +245,8 @@ class CallingWorkflow(Written):
         return f"{gate} == 'success' || {gate} == 'skipped'{survives}"
 
     def asked(self, part: Part, place: Place) -> str:
-        """When the job beside a part runs that decides about a place."""
-        return all_of("!cancelled()", f"needs.{self.id_of(part)}.result == 'success'", self.left_at(part, place.name))
+        """When the job beside a part runs that decides about a place, if the part has succeeded."""
+        return self.left_at(part, place.name)
 
     # --- The steps of a job -------------------------------------------------------------------------------------------
 
@@ -291,7 +291,7 @@ class CallingWorkflow(Written):
         if before is None:
             env |= self._given()
         else:
-            env["RDC_FROM"] = self.id_of(before)
+            env["RDC_CALL"] = f"{OPEN} {self.id_of(before)}"
             env |= self._decisions(before)
             if before.matrices:
                 place = before.matrices[0]
@@ -357,8 +357,8 @@ class CallingWorkflow(Written):
         onward = [self.word(name) for name in self.cut.onward(part)]
         leaves = self.program.artifact is not None or self._proposes
         talks = any(calls_something(node) for place in part.own for node in place.nodes)
-        env: dict[str, str] = {"RDC_CALL": CLOSE}
-        env |= {"RDC_ONWARD": lines_of(onward), "RDC_PART": self.id_of(part)} if onward else {}
+        env: dict[str, str] = {"RDC_CALL": f"{CLOSE} {self.id_of(part)}" if onward else CLOSE}
+        env |= {"RDC_ONWARD": lines_of(onward)} if onward else {}
         if self._gates:
             reviewed = Expression(f"${{{{ steps.{OPEN}.outputs.approved }}}}")
             env |= {"RDC_GATES": lines_of(self._gates), "RDC_APPROVED": reviewed}
@@ -401,7 +401,7 @@ class CallingWorkflow(Written):
         job, node = self.entries(place), place.node
         environment = self.cut.environments.get(place.name) or self.options.environment or ""
         step = self._places(part).entry(place)
-        env = {"RDC_CALL": "open entry", "RDC_FROM": self.id_of(part)}
+        env = {"RDC_CALL": f"{OPEN} {self.id_of(part)} entry"}
         steps = (
             self._checkout(),
             artifacts.of_earlier([self.id_of(part)]),

@@ -55,7 +55,7 @@ class Job:
     def identity(self) -> str:
         """Return the hash by which a journal knows the program."""
         kinds = kinds_on_github(self._found, self.given)
-        options = words_of_program(self.host.prog, kinds).read("status", [], ())
+        options = words_of_program(self.host.prog, kinds).read("status", [], [])
         found: str = Session(self.program, options, Display(sys.stderr), kinds, self.host).identity()["program"]
         return found
 

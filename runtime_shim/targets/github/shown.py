@@ -13,7 +13,6 @@ PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./:~-]{0,99}")
 ABOUT_STAGES = {
     "inputs": "needs",
     "context": "asks for the context",
-    "execute": "calls the executor",
     "guardrails": "checks what the outputs say",
     "outputs": "makes",
 }
@@ -40,7 +39,8 @@ def shown(program: Table, places: Sequence[str]) -> str:
     lines: list[str] = []
     for name, node in nodes.items():
         if "step" in node:
-            lines += _of_stage(name, node)
+            spec = program["contract"]["steps"].get(node["step"], {})
+            lines += _of_stage(node, nodes.values(), spec.get("retries", {}).get("max", 0))
         else:
             lines += _of_node(name, node, several)
     return as_comments(lines)
@@ -87,17 +87,24 @@ def _of_node(name: str, node: Table, several: bool) -> Iterator[str]:
     yield from (f"{indent}- {line}" for option in node.get("options", ()) for line in _lines(option))
 
 
-def _of_stage(name: str, node: Table) -> Iterator[str]:
-    """Return the line of a stage, or of a gate, of a specification."""
-    stage = node.get("stage", "")
-    if node["task"] == "gate":
+def _of_stage(node: Table, nodes: Iterable[Table], again: int) -> Iterator[str]:
+    """Return the line of a stage of a specification; its validation is shown with its outputs."""
+    stage, paths = node.get("stage", ""), ", ".join(node.get("paths", ()))
+    if node["task"] == "gate" or (stage == "outputs" and not paths):
         return
     if stage == "tool":
         yield f"calls the tool {node.get('subject', '')}"
+    elif stage == "execute":
+        yield "calls the executor" + (f", again at most {again} times" if again > 1 else ", again at most once" * again)
     elif stage == "validation":
-        yield f"checks ({', '.join(node.get('checks', ()))}) {', '.join(node.get('paths', ()))}"
-    else:
-        yield f"{ABOUT_STAGES.get(stage, stage)} {', '.join(node.get('paths', ()))}".rstrip()
+        same = any(one.get("stage") == "outputs" and one.get("paths") == node.get("paths") for one in nodes)
+        yield f"{'makes, and ' * same}checks ({', '.join(node.get('checks', ()))}): {paths}"
+    elif stage != "outputs" or not any(_is_checked(node, one) for one in nodes):
+        yield f"{ABOUT_STAGES.get(stage, stage)} {paths}".rstrip()
+
+
+def _is_checked(node: Table, other: Table) -> bool:
+    return other.get("stage") == "validation" and other.get("paths") == node.get("paths")
 
 
 def _lines(text: str) -> list[str]:

@@ -52,19 +52,19 @@ def check(job: Job, _places: list[str]) -> int:
 def begin(job: Job, places: list[str]) -> int:
     """Begin a run, or go on with one that another job or run has left."""
     _look_for_secrets(job)
-    is_next, resumes = bool(job.said("FROM")), job.said("RESUME")
-    joins = False
+    is_next, resumes, joins = bool(places), job.said("RESUME"), False
     if is_next or resumes:
         about = _taken(job, resumes)
         joins = _joined(job, about)
         if is_next and not joins:
             same_attempt(about.get("attempt"))
-    _put_answers(job, resumes)
+    if not is_next:
+        _put_answers(job, resumes)
     api, gates = Api(job.said("TOKEN")), job.gates()
     left = _held_to_reviews(job, api, gates) if gates else []
     job.given.again = job.said("RERUN") == "true"
     code = job.run("open", *_inputs(job), *_answers(job), *job.options())
-    if code == EXIT_COMPLETE and is_next and places != ["entry"]:
+    if code == EXIT_COMPLETE and is_next and "entry" not in places:
         code = _decided(job, gates, left) or _join(job)
     state = job.state()
     if code == EXIT_COMPLETE and state is not None:
@@ -112,8 +112,6 @@ def _taken(job: Job, resumes: str) -> Table:
 def _put_answers(job: Job, resumes: str) -> None:
     """Write the answers that were given with this run, and those of an earlier one that it has not used."""
     path, text = job.path(ANSWERS_FILE), as_lines(job.program, job.said("ANSWERS"))
-    if job.said("FROM"):
-        return
     state = job.state() if resumes else None
     if state is not None and os.path.exists(path):
         with open(path, encoding="utf-8") as file:
@@ -252,7 +250,7 @@ def find_changes(job: Job, _places: list[str]) -> int:
 # --- The end of a job ---
 
 
-def close(job: Job, _places: list[str]) -> int:
+def close(job: Job, part: list[str]) -> int:
     """Write the page of the run, and keep what another job or run goes on with. Knows all secrets, to hide them."""
     state = job.state()
     if state is None:
@@ -265,7 +263,7 @@ def close(job: Job, _places: list[str]) -> int:
     _tell(job, state, is_handed, is_waiting)
     _keep_texts(job)
     if is_handed or is_waiting or ("contract" in job.program and state.condition != "complete"):
-        _keep(job, state, is_handed)
+        _keep(job, state, f"{STATE}-{part[0]}" if is_handed else STATE)
         _say_how_to_go_on(job, state, is_handed)
     if state.condition == "complete":
         _leave(job)
@@ -327,16 +325,16 @@ def _copy_masked(path: str, to: str, mask: Any) -> None:  # noqa: ANN401 (from t
             file.write(mask(text))
 
 
-def _keep(job: Job, state: State, is_handed: bool) -> None:
+def _keep(job: Job, state: State, name: str) -> None:
     """Keep the run for another job or run, unless a text in it holds a secret."""
     mask = job.mask()
-    for name, value in state.registers.items():
+    for slot, value in state.registers.items():
         if isinstance(value, str) and mask(value) != value:
-            says = f"the text {name} holds a secret. Fetch it again in a later step"
+            says = f"the text {slot} holds a secret. Fetch it again in a later step"
             raise HaltError("Not saved", f"The run was not saved, so it cannot be continued: {says}")
     about = {"run": os.environ["GITHUB_RUN_ID"], "attempt": os.environ["GITHUB_RUN_ATTEMPT"]}
     keep_run(job.path(KEPT), job.path("rdc"), job.path(ANSWERS_FILE), about, job.masks())
-    job.runner.output("kept", f"{STATE}-{job.said('PART')}" if is_handed else STATE)
+    job.runner.output("kept", name)
 
 
 def _say_how_to_go_on(job: Job, state: State, is_handed: bool) -> None:
@@ -344,8 +342,8 @@ def _say_how_to_go_on(job: Job, state: State, is_handed: bool) -> None:
     if is_handed and "contract" not in job.program:
         return
     if job.said("HEAD") not in ("", os.environ["GITHUB_REPOSITORY"]):
-        says = "This run was started from a fork, so it cannot be continued. Run the workflow on a branch of this repository"
-        job.runner.page(f"\n{says}.\n")
+        says = "This run was started from a fork, so it cannot be continued."
+        job.runner.page(f"\n{says} Run the workflow on a branch of this repository.\n")
         return
     job.runner.page(how_to_continue(state, job.said("BRANCH"), first_reply(job.program, state)))
     if job.said("CALLED"):
