@@ -153,9 +153,8 @@ class Calling:
                 "codes = [(path, open(path, 'rb').read(), sha256) for path, sha256 in files];",
                 "altered = [path for path, code, sha256 in codes if hashlib.sha256(code).hexdigest() != sha256];",
                 "altered and (print('::error title=Altered::' + altered[0] + ' was altered'), sys.exit(2));",
-                "own = dict(__name__='rdc', __file__=files[0][0]);"
-                " exec(compile(codes[0][1], files[0][0], 'exec'), own);",
-                "here = dict(own); exec(compile(codes[1][1], files[1][0], 'exec'), here);",
+                "own = dict(__name__='rdc', __file__=files[0][0]); exec(compile(codes[0][1], 'program', 'exec'), own);",
+                "here = dict(own); exec(compile(codes[1][1], 'rdc_github', 'exec'), here);",
                 f"sys.exit(here['on_github'](own, own['{self.program.kind}'], sys.argv[1]))\" {{0}}",
             ]
         )

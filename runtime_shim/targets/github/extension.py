@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Done, Extension, Perform
@@ -22,7 +22,8 @@ class Given:
     """What a call says to a run of the program beyond its command line."""
 
     def __init__(self) -> None:
-        self.decision = Decision("", "", "")
+        self.decided: Callable[[], Optional[Decision]] = lambda: None  # what a reviewer has decided next
+        self.asked: set[str] = set()  # the gates that reviewers were asked about since the job before
         self.entry, self.entry_path = 0, ""
         self.again = False  # whether a command is done again that was interrupted in another run
         self.joined: dict[str, list[Optional[str]]] = {}
@@ -32,20 +33,6 @@ class Given:
 def given_to(session: Session) -> Given:
     """Return what this call says."""
     return next(one.facts_of_call for one in session.extensions if isinstance(one, OfGithub))
-
-
-def decide(session: Session) -> int:
-    """Record what a reviewer has decided about the step that waits."""
-    session.alone()
-    session.take(session.read())
-    session.store.open()
-    name, decision = session.state.node, given_to(session).decision
-    words = WORDS_OF.get(session.program["nodes"][name]["task"], ("pass", "fail"))
-    note = {"by": decision.by or REVIEWER, APPROVAL: os.environ["GITHUB_RUN_ID"]}
-    note.update({"note": decision.note} if decision.note else {})
-    outcome = words[decision.word == "rejected"]
-    session.settle(name, Done(outcome, "as reviewed on GitHub", note), 0.0, begins=False)
-    return EXIT_COMPLETE
 
 
 def do_entry(session: Session) -> int:
@@ -70,12 +57,11 @@ class OfGithub(Extension):
     facts_of_call: Given
 
     commands = {
-        "decide": ("record what a reviewer has decided", decide),
         "entry": ("call the agent of an entry", do_entry),
     }
     options = (
         ("entry", "PLACE", "STEP...", "the step"),
-        ("decide entry", "--state-dir", "DIR", "where the state is kept"),
+        ("entry", "--state-dir", "DIR", "where the state is kept"),
     )
 
     def read(self, state: State) -> None:
@@ -87,9 +73,23 @@ class OfGithub(Extension):
             state.used = {pair for pair in state.used if pair[0] == now}
 
     def resumed(self) -> None:
-        """Have a command that was interrupted done again, if somebody has asked for that."""
-        if self.facts_of_call.again:
-            self.session.rest()
+        """Have a command that was interrupted done again, if somebody has asked for that; take what others decided."""
+        session, given = self.session, self.facts_of_call
+        if given.again:
+            session.rest()
+        while session.state.condition == "waiting" and session.state.node in given.asked:
+            decision = given.decided()
+            if decision is None:
+                break
+            self._settle(session.state.node, decision)
+
+    def _settle(self, name: str, decision: Decision) -> None:
+        """Record what a reviewer has decided about a gate."""
+        words = WORDS_OF.get(self.session.program["nodes"][name]["task"], ("pass", "fail"))
+        note = {"by": decision.by or REVIEWER, APPROVAL: os.environ["GITHUB_RUN_ID"]}
+        note.update({"note": decision.note} if decision.note else {})
+        outcome = words[decision.word == "rejected"]
+        self.session.settle(name, Done(outcome, "as reviewed on GitHub", note), 0.0, begins=False)
 
     def record(self, record: Record) -> Record:
         """Call a run as GitHub does: by its number, which stays when another run continues it."""

@@ -62,10 +62,13 @@ def begin(job: Job, places: list[str]) -> int:
         _put_answers(job, resumes)
     api, gates = Api(job.said("TOKEN")), job.gates()
     left = _held_to_reviews(job, api, gates) if gates else []
-    job.given.again = job.said("RERUN") == "true"
-    code = job.run("open", *_inputs(job), *_answers(job), *job.options())
-    if code == EXIT_COMPLETE and is_next and "entry" not in places:
-        code = _decided(job, gates, left) or _join(job)
+    job.given.again, job.given.asked = job.said("RERUN") == "true", gates & set(job.words("ASKED"))
+    job.given.decided = lambda: next_decision(left, job.environment())
+    if joins:
+        code = job.run("step", job.said("JOINED"), *job.options())
+    else:
+        code = job.run("open", *_inputs(job), *_answers(job), *job.options())
+    _say_approved(job, gates)
     state = job.state()
     if code == EXIT_COMPLETE and state is not None:
         job.told(len(state.finished))
@@ -161,23 +164,15 @@ def _held_to_reviews(job: Job, api: Api, gates: set[str]) -> list[tuple[str, str
     state = job.state()
     records = passed_gates(state.finished, gates) if state is not None else []
     left = check_passed(api, records, environment, since)
-    words = [word_of_place(job.program, record["node"]) for record in records if is_approved(record)]
-    job.runner.output("approved", f" {' '.join(words)} ")
     return left
 
 
-def _decided(job: Job, gates: set[str], left: list[tuple[str, str, str]]) -> int:
-    """Record what reviewers have decided about the gates at which the run is, one after the other."""
-    asked, state = set(job.words("ASKED")), job.state()
-    while state is not None and state.condition == "waiting" and state.node in gates & asked:
-        job.given.decision = next_decision(left, job.environment())
-        code = job.run("decide")
-        if code:
-            return code
-        is_again, state = state.node, job.state()
-        if state is not None and state.node == is_again and not left:
-            break
-    return EXIT_COMPLETE
+def _say_approved(job: Job, gates: set[str]) -> None:
+    """Say to later steps and jobs which gates GitHub has let the run through: nothing else has run in this job yet."""
+    state = job.state()
+    records = passed_gates(state.finished, gates) if state is not None else []
+    words = [word_of_place(job.program, record["node"]) for record in records if is_approved(record)]
+    job.runner.output("approved", f" {' '.join(words)} ")
 
 
 def _joined(job: Job, about: Table) -> bool:
@@ -189,11 +184,6 @@ def _joined(job: Job, about: Table) -> bool:
     node, folder = job.program["nodes"][place], job.path("rdc-entries")
     job.given.joined[place] = joined_entries(folder, place, node, job.said("RESULT"), since)
     return True
-
-
-def _join(job: Job) -> int:
-    """Go on from a step whose agents were jobs of their own."""
-    return job.run("step", job.said("JOINED"), *job.options()) if job.given.joined else EXIT_COMPLETE
 
 
 # --- The steps of the document ---
