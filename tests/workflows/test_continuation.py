@@ -11,7 +11,7 @@ import pytest
 from backends.github import GithubBackend
 from compiler.driver import compile_file
 from tests.workflows import act
-from tests.workflows.compiling import parsed
+from tests.workflows.compiling import beside, parsed
 
 pytestmark = pytest.mark.share(3)
 
@@ -66,9 +66,7 @@ class Run:
         (folder / "deploy.runbook.md").write_text(document, encoding="utf-8")
         program = compile_file(str(folder / "deploy.runbook.md")).program
         assert program
-        text = GithubBackend().emit(program, {"summary": True, **(options or {})}).text
-        assert text
-        self.text = text
+        self.text = beside(folder, GithubBackend().emit(program, {"summary": True, **(options or {})}))
         self.log = folder.parent / "log"
         self.artifacts = folder.parent / "artifacts"
         self.number = 0

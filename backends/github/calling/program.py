@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Self
@@ -14,6 +14,8 @@ from backends.base import MARK
 from backends.companions import Companion
 from backends.delegating import Called, called
 from backends.github.options import GithubOptions
+from backends.github.scalar import OPEN
+from backends.github.step import PLAIN_SHELL, Step
 from backends.python.edition import edition_of, has_jumps, joined
 from backends.python.table import Table, table
 from compiler.ir.program import Program
@@ -22,6 +24,9 @@ from compiler.version import __version__
 
 WORKFLOWS = ".github/workflows"
 """Where GitHub looks for workflows, and so where the path of the program leads from."""
+
+INLINE = "rdc-kept/program"
+"""Where the program is below the folder of the job that is not the workspace, if the workflow itself holds it."""
 
 _AROUND = ("api", "says", "shown", "strict", "kept", "gates", "replies", "relay", "page", "changes", "entries")
 _MODULES = ("data.secrets", *(f"targets.github.{name}" for name in (*_AROUND, "extension", "calls", "steps")))
@@ -123,6 +128,8 @@ class Calling:
     @property
     def companions(self) -> tuple[Companion, ...]:
         """The files beside the workflow."""
+        if self.is_inline:
+            return ()
         home = "" if self.options.program else WORKFLOWS
         fixed = posixpath.join(posixpath.dirname(self.called.path), fixed_name())
         found = [*self.called.companions(home=home), Companion(fixed, fixed_text(), "program", home=home)]
@@ -141,15 +148,47 @@ class Calling:
         """Where the program is in the repository."""
         return posixpath.normpath(posixpath.join(WORKFLOWS, self.called.path))
 
+    @cached_property
+    def files(self) -> tuple[tuple[str, str], ...]:
+        """The program, what steps call around it, and its runtime, by their paths from where a job runs."""
+        folder = INLINE if self.is_inline else posixpath.dirname(self.place)
+        found = [
+            (posixpath.basename(self.place), self.called.text),
+            (fixed_name(), fixed_text()),
+            (posixpath.basename(self.called.runtime_path), self.called.runtime),
+        ]
+        written = _as_script if self.is_inline else str
+        return tuple((posixpath.join(folder, name), written(text)) for name, text in found)
+
+    @property
+    def is_inline(self) -> bool:
+        """Whether the workflow itself holds the program."""
+        return self.options.runtime == "inline"
+
+    def written(self) -> Iterator[Step]:
+        """The step that writes the program, where the workflow itself holds it."""
+        if not self.is_inline:
+            return
+        lines = [f'mkdir -p "$RUNNER_TEMP/{INLINE}" && cd "$RUNNER_TEMP" || exit']
+        for path, text in self.files:
+            word = f"RDC_{_hash(text)[:16]}"
+            lines += [f"cat > {path} <<'{word}' || exit", text.rstrip("\n"), word]
+        says = (
+            "The program, what steps call around it, and the runtime of rdc: the loader checks each before it runs it."
+        )
+        run = "\n".join(lines) + "\n"
+        yield Step("Write the program", comments=(says,), shell=PLAIN_SHELL, run=run)
+
     @property
     def loader(self) -> Loader:
         """The shell of the steps: it executes just those bytes that it has hashed."""
-        fixed = posixpath.join(posixpath.dirname(self.place), fixed_name())
+        (program, text), (fixed, around), _ = self.files
+        home = "os.environ['RUNNER_TEMP'] + '/' + " if self.is_inline else ""
         return Loader(
             [
-                f'{self.options.python} -I -c "import hashlib, sys;',
-                f"files = (('{self.place}', '{self.called.sha256}'),",
-                f"('{fixed}', '{fixed_sha256()}'));",
+                f'{self.options.python} -I -c "import hashlib, {"os, " if home else ""}sys;',
+                f"files = (({home}'{program}', '{_hash(text)}'),",
+                f"({home}'{fixed}', '{_hash(around)}'));",
                 "codes = [(path, open(path, 'rb').read(), sha256) for path, sha256 in files];",
                 "altered = [path for path, code, sha256 in codes if hashlib.sha256(code).hexdigest() != sha256];",
                 "altered and (print('::error title=Altered::' + altered[0] + ' was altered'), sys.exit(2));",
@@ -158,6 +197,11 @@ class Calling:
                 f"sys.exit(here['on_github'](own, own['{self.program.kind}'], sys.argv[1]))\" {{0}}",
             ]
         )
+
+
+def _as_script(text: str) -> str:
+    """A text of Python that holds no expression: what would begin one in a string is written with an escape."""
+    return text.replace(OPEN, "$\\x7b{")
 
 
 class Loader(str):

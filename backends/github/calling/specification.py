@@ -174,8 +174,10 @@ class SpecificationWorkflow(Written):
 
     def _steps_of(self, part: LinePart) -> Iterator[Step]:
         before, after = self.line.before(part), self.line.after(part)
-        yield self._checkout()
+        if self.options.checkout:
+            yield self._checkout()
         if before is None:
+            yield from self.calling.written()
             yield from checked_run(self.options)
             yield from measured(self.program.inputs, self._events, self.options, waits=True)
             yield from said(self.program.inputs, self._events, self.options, waits=True)

@@ -254,8 +254,10 @@ class CallingWorkflow(Written):
         return Places(self.calling, self.cut, part, self.ids, self._secrets)
 
     def _steps(self, part: Part) -> Iterator[Step]:
-        yield self._checkout()
+        if self.options.checkout:
+            yield self._checkout()
         if part.level == 0:
+            yield from self.calling.written()
             yield from self._begun()
         else:
             yield from self._taken(part)
@@ -403,7 +405,7 @@ class CallingWorkflow(Written):
         step = self._places(part).entry(place)
         env = {"RDC_CALL": f"{OPEN} {self.id_of(part)} entry"}
         steps = (
-            self._checkout(),
+            *([self._checkout()] if self.options.checkout else ()),
             artifacts.of_earlier([self.id_of(part)]),
             artifacts.entry_again(job),
             Step("Take over the run", OPEN, env=env, run=shown_call(OPEN)),

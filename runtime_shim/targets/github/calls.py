@@ -140,7 +140,7 @@ class Job:
     def place_of(self, state: State) -> str:
         """Return what conditions call the place where a run is."""
         if state.condition in ("complete", "stop"):
-            return state.condition.upper()
+            return str(state.condition).upper()
         node = self.program["nodes"].get(state.node, {})
         return word_of_place(self.program, node["step"] if node.get("task") == "stage" else state.node)
 
@@ -180,7 +180,8 @@ class Job:
                 os.dup2(before, 1)
                 os.close(before)
             file.seek(0)
-            return file.read().decode("utf-8", "replace")
+            said: bytes = file.read()
+            return said.decode("utf-8", "replace")
 
     def done(self) -> int:
         """Return how many steps the run has done."""

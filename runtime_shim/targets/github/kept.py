@@ -20,7 +20,9 @@ from runtime_shim.targets.github.api import HaltError
 from runtime_shim.targets.github.strict import damaged
 
 ABOUT, WORKSPACE = "about.json", "workspace.tar.gz"
-NAMES = re.compile(r"about\.json|workspace\.tar\.gz|answers|state/journal|state/reports/[A-Za-z0-9._-]+")
+NAMES = re.compile(
+    r"about\.json|workspace\.tar\.gz|answers|state/journal|state/reports/[A-Za-z0-9._-]+|program/[A-Za-z0-9._-]+\.py"
+)
 REPORT = re.compile(r"[A-Za-z0-9._-]+")
 PIECE = 1 << 20
 LARGEST_JOURNAL = 64 * PIECE
@@ -58,7 +60,12 @@ def files_in(folder: str, inside: str = "") -> Iterator[str]:
 
 def keep_run(kept: str, state: str, answers: str, about: Table, masks: Iterable[bytes]) -> None:
     """Put a run together in a folder: all of it, or HaltError."""
-    shutil.rmtree(kept, ignore_errors=True)
+    for name in ("state", "answers", ABOUT, WORKSPACE):  # not the program, where the workflow itself holds it
+        path = os.path.join(kept, name)
+        if os.path.isdir(path):
+            shutil.rmtree(path)
+        else:
+            unlinked(path)
     os.makedirs(os.path.join(kept, "state", "reports"))
     try:
         shutil.copyfile(os.path.join(state, "journal"), os.path.join(kept, "state", "journal"), follow_symlinks=False)
@@ -72,6 +79,12 @@ def keep_run(kept: str, state: str, answers: str, about: Table, masks: Iterable[
     digests = {name: digest_of_file(os.path.join(kept, name)) for name in files_in(kept)}
     with open(os.path.join(kept, ABOUT), "w", encoding="ascii") as file:
         json.dump({**about, "files": digests}, file)
+
+
+def unlinked(path: str) -> None:
+    """Remove a file that need not be there."""
+    with suppress(FileNotFoundError):
+        os.unlink(path)
 
 
 def _copy_reports(folder: str, to: str) -> None:

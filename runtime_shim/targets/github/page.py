@@ -1,6 +1,7 @@
 """The page of a run: how it stands, its steps with outcome and time, the flow, and how to continue it."""
 
 import os
+import re
 import shlex
 from collections.abc import Iterator
 from typing import Optional
@@ -13,6 +14,7 @@ from runtime_shim.engine.walk import filled
 from runtime_shim.targets.github.api import workflow_path
 from runtime_shim.targets.github.says import as_block, as_cell, plain
 
+NUMBERED = re.compile(r"(.*[./])?(\d+|\{[Nn]\}|\d+[a-z]+)(~\d+)?")
 MOST_ROWS = 2000
 MOST_NODES = 150  # of the picture; GitHub draws no larger ones
 LONGEST_LABEL = 60  # characters in the picture
@@ -71,12 +73,19 @@ def table_of_steps(program: Table, finished: list[Record]) -> str:
     return "\n".join(["", *rows, ""])
 
 
+def called_in_table(name: str, title: str) -> str:
+    """Return a step as people read it: `1. Build`, `Drain the node`."""
+    if not title.strip():
+        return name
+    return f"{name}. {title}" if NUMBERED.fullmatch(name) else f"{name} {title}"
+
+
 def _row(program: Table, record: Record) -> str:
     node = program["nodes"].get(record["node"], {"task": ""})
     numbers = record.get("instances", {}).values()
     instance = f", instance {'.'.join(map(str, numbers))}" if numbers else ""
     by = f" ({as_cell(record['by'])})" if record.get("by") else ""
-    called = f"{record['node']} {record.get('title', '')}".strip()
+    called = called_in_table(record["node"], record.get("title", ""))
     outcome, seconds = as_cell(word_of(node, record["outcome"])), round(record.get("seconds", 0))
     return f"| {as_cell(called)}{instance} | {record.get('attempt', 1)} | {outcome}{by} | {seconds} s |"
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.texts import clean
 
-OPEN = "${{"  # begins an expression, which a script never holds
+OPEN = "$" + "{{"  # begins an expression, which a script never holds
+OPENED = "$ " + "{{"
 MOST_LINES = 200  # of a text that is shown as comments; the program has all of it
 TEXTS = ("reason", "prompt", "block", "command", "arguments")
 PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./:~-]{0,99}")
@@ -55,7 +56,7 @@ def plain_command(node: Table) -> str:
     is_odd = "\r" in command or command.endswith("\\") or not _is_visible(command)
     if is_filled or is_odd or not command.strip():
         return ""
-    return command.replace(OPEN, "$ {{").rstrip("\n") + "\n"
+    return command.replace(OPEN, OPENED).rstrip("\n") + "\n"
 
 
 def is_shown(program: Table, places: Sequence[str], script: str) -> bool:
@@ -115,7 +116,7 @@ def _lines(text: str) -> list[str]:
 
 def as_comments(lines: Iterable[str]) -> str:
     """Return lines as comments of a script, without what opens an expression."""
-    texts = (clean(line.replace("\r", "\n").replace("\n", " ")).replace(OPEN, "$ {{") for line in lines)
+    texts = (clean(line.replace("\r", "\n").replace("\n", " ")).replace(OPEN, OPENED) for line in lines)
     return "".join(f"# {_visible_line(text)}".rstrip() + "\n" for text in texts) or "#\n"
 
 

@@ -163,8 +163,7 @@ def _held_to_reviews(job: Job, api: Api, gates: set[str]) -> list[tuple[str, str
         job.runner.output("reviews", str(since))
     state = job.state()
     records = passed_gates(state.finished, gates) if state is not None else []
-    left = check_passed(api, records, environment, since)
-    return left
+    return check_passed(api, records, environment, since)
 
 
 def _say_approved(job: Job, gates: set[str]) -> None:
