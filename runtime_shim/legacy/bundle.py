@@ -6,9 +6,7 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import astuple, dataclass, replace
 from functools import cache
-from typing import Any
 
-from runtime_shim.legacy.modules import features, modules
 from runtime_shim.legacy.shaking import Module, idle, lists, named_features, parsed, reached
 
 _NOUN = re.compile(r"\brunbook(?=s?\b)")
@@ -51,23 +49,6 @@ class Runtime:
     def text(self) -> str:
         """All of it."""
         return "\n".join(self.imports) + "".join(f"\n\n\n{section.code}" for section in self.sections)
-
-
-_NEEDED_BY_STEPS = {"talks", "timed", "branch"}
-"""What the steps of a workflow do whatever the program says."""
-
-
-def runner_bundle(program: dict[str, Any]) -> Runtime:
-    """The runtime for the steps of a workflow with this table: whole modules, with types.
-
-    Where agents or tools are called, there are many: then it is what can be reached in them, and no more.
-    """
-    names = tuple(modules(program))
-    if "legacy.runner_kept" not in names:
-        return _runtime(names, None)
-    has = features(program) | _NEEDED_BY_STEPS
-    lacking = frozenset[str]().union(*map(named_features, names)) - has
-    return _runtime(names, frozenset({"run_step", "sys"}), lacking)
 
 
 def bundled(names: Iterable[str]) -> str:
