@@ -200,8 +200,8 @@ class Calling:
 
 
 def _as_script(text: str) -> str:
-    """A text of Python that holds no expression: what would begin one in a string is written with an escape."""
-    return text.replace(OPEN, "$\\x7b{")
+    """A text of Python without expressions and old commands: what begins one in a string is written with an escape."""
+    return re.sub("::(?=(?:set|save|add)-)", r":\\x3a", text.replace(OPEN, "$\\x7b{"))
 
 
 class Loader(str):

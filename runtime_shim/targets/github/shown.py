@@ -61,11 +61,12 @@ def plain_command(node: Table) -> str:
 
 def is_shown(program: Table, places: Sequence[str], script: str) -> bool:
     """Tell whether a script is the one that the step of these places shows."""
-    return _ends_alike(script) == _ends_alike(shown(program, places))
+    return _bare(script) == _bare(shown(program, places))
 
 
-def _ends_alike(script: str) -> str:
-    return script.replace("\r\n", "\n").rstrip("\n")
+def _bare(script: str) -> str:
+    """Return a script without the line breaks around it, of which a runner may add some."""
+    return script.replace("\r\n", "\n").strip("\n")
 
 
 def _is_visible(text: str) -> bool:
@@ -115,9 +116,10 @@ def _lines(text: str) -> list[str]:
 
 
 def as_comments(lines: Iterable[str]) -> str:
-    """Return lines as comments of a script, without what opens an expression."""
-    texts = (clean(line.replace("\r", "\n").replace("\n", " ")).replace(OPEN, OPENED) for line in lines)
-    return "".join(f"# {_visible_line(text)}".rstrip() + "\n" for text in texts) or "#\n"
+    """Return lines as comments of a script, without what means something to GitHub."""
+    texts = (clean(line.replace("\r", " ").replace("\n", " ")) for line in lines)
+    plain = (text.replace(OPEN, OPENED).replace("::", ": :") for text in texts)
+    return "".join(f"# {_visible_line(text)}".rstrip() + "\n" for text in plain) or "#\n"
 
 
 def _visible_line(text: str) -> str:

@@ -119,7 +119,8 @@ def _put_answers(job: Job, resumes: str) -> None:
     if state is not None and os.path.exists(path):
         with open(path, encoding="utf-8") as file:
             old = file.read()
-        text = f"{text}\n{left_over(job.program, old, state.used, digest(old), job.reader())}"
+        rest = left_over(job.program, old, state.used, digest(old), job.reader())
+        text = "\n" * len(state.used) + f"{text}\n{rest}"  # never the text whose answers an earlier run has used
     with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write(text)
 
