@@ -38,7 +38,8 @@ ATTACKS = {
         'cat "$FOLDER/fake.py" > "$file"; done'
     ),
     "the program is removed and written again": (
-        'for file in .github/rdc/*.py; do cp "$file" "$FOLDER/real.py"; rm -f "$file"; cp "$FOLDER/fake.py" "$file"; done'
+        'for file in .github/rdc/*.py; do cp "$file" "$FOLDER/real.py"; rm -f "$file"; '
+        'cp "$FOLDER/fake.py" "$file"; done'
     ),
     "later steps are told another program by a file that it finds": (
         'cp .github/rdc/notes.py "$FOLDER/real.py"; for file in "$RUNNER_TEMP"/*env*; do '

@@ -67,9 +67,11 @@ def publish_name() -> str:
 
 def publish_loader(calling: Calling, kind: str) -> Loader:
     """The shell of a job that publishes: it executes just those bytes that it has hashed."""
+    home = "os.environ['RUNNER_TEMP'] + '/' + " if calling.is_inline else ""
+    place = posixpath.join(INLINE, publish_name()) if calling.is_inline else calling.publisher
     return Loader(
         [
-            f"{calling.options.python} -I -c \"import hashlib, sys; path = '{calling.publisher}';",
+            f"{calling.options.python} -I -c \"import hashlib, os, sys; path = {home}'{place}';",
             f"code = open(path, 'rb').read(); sha256 = '{_hash(publish_text())}';",
             "hashlib.sha256(code).hexdigest() == sha256 or",
             "(print('::error title=Altered::' + path + ' was altered'), sys.exit(2));",
@@ -167,17 +169,25 @@ class Calling:
 
     def written(self) -> Iterator[Step]:
         """The step that writes the program, where the workflow itself holds it."""
-        if not self.is_inline:
-            return
+        if self.is_inline:
+            yield self.writing(self.files)
+
+    def publisher_written(self) -> Step:
+        """The step that writes what publishes."""
+        return self.writing([(posixpath.join(INLINE, publish_name()), publish_text())])
+
+    @staticmethod
+    def writing(files: Sequence[tuple[str, str]]) -> Step:
+        """The step that writes files by their paths from the folder of the job that is not the workspace."""
         lines = [f'mkdir -p "$RUNNER_TEMP/{INLINE}" && cd "$RUNNER_TEMP" || exit']
-        for path, text in self.files:
+        for path, text in files:
             word = f"RDC_{_hash(text)[:16]}"
             lines += [f"cat > {path} <<'{word}' || exit", text.rstrip("\n"), word]
         says = (
             "The program, what steps call around it, and the runtime of rdc: the loader checks each before it runs it."
         )
         run = "\n".join(lines) + "\n"
-        yield Step("Write the program", comments=(says,), shell=PLAIN_SHELL, run=run)
+        return Step("Write the program", comments=(says,), shell=PLAIN_SHELL, run=run)
 
     @property
     def loader(self) -> Loader:

@@ -65,7 +65,7 @@ def unfit_publications(program: Program, options: GithubOptions) -> Iterator[Dia
 
 
 def publications(
-    calling: Calling, checkout: Step, completing: Sequence[str], needs: Sequence[str], events: Iterable[str]
+    calling: Calling, first: Step, completing: Sequence[str], needs: Sequence[str], events: Iterable[str]
 ) -> Iterator[Job]:
     """The jobs, which begin when the run is complete; `completing` are the jobs in which that may be."""
     program, options, name = calling.program, calling.options, plain_name(calling.program.name)
@@ -77,7 +77,7 @@ def publications(
         yield Job(
             id=f"publish_{kind.replace('-', '_')}",
             name=f"{about.title} of {name}",
-            steps=(checkout, taken_artifact(" || ".join(left), about.takes), step),
+            steps=(first, taken_artifact(" || ".join(left), about.takes), step),
             condition=all_of("!cancelled()", " || ".join(left), *_when(kind, frozenset(events))),
             needs=tuple(needs),
             permissions=_permissions(about.permissions),

@@ -238,7 +238,7 @@ class SpecificationWorkflow(Written):
             for each in later
             for name in (*(gate.id for gate in each.gates), *(s.id for s in each.steps))
         ]
-        secrets = self._secrets.of(*(node for step in part.steps for node in step.stages))
+        secrets = self._secrets.of(*self.line.program.nodes)
         env: dict[str, str] = {
             "RDC_CALL": f"{CLOSE} {part.id}" if onward else CLOSE,
             **({"RDC_ONWARD": lines_of(onward)} if onward else {}),

@@ -143,7 +143,8 @@ class CallingWorkflow(Written):
         if self.program.artifact is not None or self._proposes:
             completing = [self.id_of(part) for part in self.cut.completing()]
             needs = [self.id_of(part) for part in self.cut.parts]
-            found += publications(self.calling, self._checkout(), completing, needs, self._events)
+            first = self.calling.publisher_written() if self.calling.is_inline else self._checkout()
+            found += publications(self.calling, first, completing, needs, self._events)
         return found
 
     @property
@@ -367,7 +368,7 @@ class CallingWorkflow(Written):
         env |= {"RDC_NAME": plain_name(self.program.name)} if leaves and self.program.artifact is not None else {}
         keeps = talks and self.options.transcript
         env |= going_on(self.events) if self.waits else {}
-        yield said_on_page(env, self._secrets_in(part))
+        yield said_on_page(env, self._secrets.of(*self.routes.program.nodes))
         if onward or self.waits:
             yield artifacts.kept_run(self.options)
         if keeps:

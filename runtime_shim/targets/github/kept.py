@@ -26,7 +26,7 @@ NAMES = re.compile(
 REPORT = re.compile(r"[A-Za-z0-9._-]+")
 PIECE = 1 << 20
 LARGEST_JOURNAL = 64 * PIECE
-SHORTEST = 16  # characters of a line of a secret that files of the workspace are searched for
+LEAST_SEARCHED = 16  # characters of a line of a secret that files of the workspace are searched for
 
 
 def unsaved(why: str) -> HaltError:
@@ -72,7 +72,7 @@ def keep_run(kept: str, state: str, answers: str, about: Table, masks: Iterable[
         _copy_reports(os.path.join(state, "reports"), os.path.join(kept, "state", "reports"))
         with suppress(FileNotFoundError):
             shutil.copyfile(answers, os.path.join(kept, "answers"), follow_symlinks=False)
-        _search(os.getcwd(), [mask for mask in masks if len(mask) >= SHORTEST])
+        _search(os.getcwd(), [mask for mask in masks if len(mask) >= LEAST_SEARCHED])
         pack(os.getcwd(), os.path.join(kept, WORKSPACE))
     except (OSError, ValueError) as error:
         raise unsaved(f"its files cannot be read: {error}") from None

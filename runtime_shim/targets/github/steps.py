@@ -32,7 +32,7 @@ from runtime_shim.targets.github.page import (
     table_of_steps,
 )
 from runtime_shim.targets.github.replies import as_lines, left_over
-from runtime_shim.targets.github.says import annotation
+from runtime_shim.targets.github.says import annotation, plain
 from runtime_shim.targets.github.shown import word_of_place
 from runtime_shim.targets.github.strict import check_records, damaged
 
@@ -245,6 +245,7 @@ def close(job: Job, part: list[str]) -> int:
     state = job.state()
     if state is None:
         return EXIT_COMPLETE
+    check_records(job.program, read_journal(job.path("rdc/journal"))[0])  # a step may have written into it
     _check_gates(job, state)
     place = job.place_of(state)
     is_over, is_handed = state.condition in ("complete", "stop"), place in job.words("ONWARD")
@@ -274,10 +275,10 @@ def _check_gates(job: Job, state: State) -> None:
 def _tell(job: Job, state: State, is_handed: bool, is_waiting: bool) -> None:
     """Write the page of the run: what it waits for, or how it has ended, and what it has done."""
     mask, program = job.mask(), job.program
-    if is_waiting or is_handed:
-        job.runner.page(mask(heading("WAITING", state.node)))
-    elif state.condition in ("complete", "stop"):
-        job.runner.page(mask(heading(state.condition.upper(), state.message)))
+    said = ("WAITING", state.node) if is_waiting or is_handed else (state.condition.upper(), state.message)
+    if is_waiting or is_handed or state.condition in ("complete", "stop"):
+        job.runner.page(mask(heading(*said)))
+        print(plain(f"rdc: {' '.join(said)}".rstrip()), flush=True)
     if state.condition == "waiting":
         job.runner.page(mask(put_question(program, state)))
     if is_waiting:
