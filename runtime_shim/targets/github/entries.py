@@ -56,7 +56,18 @@ def read_entry(path: str, node: str, index: int, since: int) -> Optional[KeptEnt
 
 
 def _is_answer(value: object) -> bool:
-    return value is None or (isinstance(value, str) and 0 < len(value) <= LONGEST_ANSWER and "\0" not in value)
+    if value is None:
+        return True
+    is_text = isinstance(value, str) and 0 < len(value) <= LONGEST_ANSWER and "\0" not in value
+    return is_text and not any("\ud800" <= character <= "\udfff" for character in str(value))
+
+
+def must_join(node: str, place: str, result: str) -> bool:
+    """Tell whether agents have been jobs of their own; refuses a run that is not where these jobs have left it."""
+    was_done = result not in ("", "skipped")
+    if was_done != (node == place):
+        raise HaltError("Elsewhere", f"the run is at {plain(node)}, where its jobs have not left it. Begin a new run")
+    return was_done
 
 
 def joined_entries(folder: str, name: str, node: Table, result: str, since: int) -> list[Optional[str]]:

@@ -12,7 +12,7 @@ from runtime_shim.engine.state import State, digest
 from runtime_shim.targets.github.api import Api, HaltError, check_run, kept_by_run
 from runtime_shim.targets.github.calls import Call, Job, called
 from runtime_shim.targets.github.changes import CHANGES, check_secrets, collect_changes
-from runtime_shim.targets.github.entries import ENTRY, joined_entries, read_entry
+from runtime_shim.targets.github.entries import ENTRY, joined_entries, must_join, read_entry
 from runtime_shim.targets.github.gates import (
     check_passed,
     count_reviews,
@@ -178,7 +178,7 @@ def _say_approved(job: Job, gates: set[str]) -> None:
 def _joined(job: Job, about: Table) -> bool:
     """Read what the agents have kept that were jobs of their own; tell whether there were any."""
     state, place = job.state(), job.said("JOINED")
-    if state is None or not place or state.node != place:
+    if state is None or not place or not must_join(state.node, place, job.said("RESULT")):
         return False
     since = int(about["attempt"]) if str(about.get("attempt")).isdigit() else 0
     node, folder = job.program["nodes"][place], job.path("rdc-entries")
@@ -275,8 +275,9 @@ def _check_gates(job: Job, state: State) -> None:
 def _tell(job: Job, state: State, is_handed: bool, is_waiting: bool) -> None:
     """Write the page of the run: what it waits for, or how it has ended, and what it has done."""
     mask, program = job.mask(), job.program
-    said = ("WAITING", state.node) if is_waiting or is_handed else (state.condition.upper(), state.message)
-    if is_waiting or is_handed or state.condition in ("complete", "stop"):
+    waits = state.condition == "waiting"
+    said = ("WAITING", state.node) if waits else (state.condition.upper(), state.message)
+    if waits or state.condition in ("complete", "stop"):
         job.runner.page(mask(heading(*said)))
         print(plain(f"rdc: {' '.join(said)}".rstrip()), flush=True)
     if state.condition == "waiting":
