@@ -367,9 +367,9 @@ def test_what_entries_have_written_is_joined_by_their_numbers(joining: Join, tmp
 def test_entries_of_a_run_that_is_elsewhere_are_refused() -> None:
     assert must_join("review", "review", "success")
     assert not must_join("end", "review", "skipped")
-    for node, result in (("review", "skipped"), ("end", "success")):
+    for name, result in (("review", "skipped"), ("end", "success")):
         with pytest.raises(HaltError, match="where its jobs have not left it"):
-            must_join(node, "review", result)
+            must_join(name, "review", result)
 
 
 HOSTILE_TITLE = "${{ github.token }} ' \" # : {{x}}"

@@ -164,7 +164,9 @@ class SpecificationWorkflow(Written):
             id=self.line.approvals[gate.id],
             name=label(f"Approve {gate.id}"),
             steps=(Step(label(f"Approve {gate.id}"), comments=(comment(reason),), shell=PLAIN_SHELL, run=says),),
-            condition=all_of("!cancelled()", f"needs.{before.id}.result == 'success'", asked, *fine) if jobs else asked,
+            condition=all_of("!cancelled()", f"needs.{before.id}.result == 'success'", asked, *fine)
+            if jobs or before is not self._first
+            else asked,
             needs=(before.id, *jobs),
             environment=self.options.approval_environment,
             timeout=10,

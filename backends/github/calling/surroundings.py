@@ -65,7 +65,7 @@ def checked_run(options: GithubOptions) -> Iterator[Step]:
     env = {
         "RDC_CALL": "check",
         "RDC_RESUME": Expression("${{ inputs.resume }}"),
-        "RDC_EVENTS": " ".join(events),
+        **({"RDC_EVENTS": " ".join(events)} if len(events) > 1 else {}),
         "RDC_TOKEN": TOKEN,
     }
     yield Step("Check the run that waited", "check", condition="inputs.resume", env=env, run=shown_call("check"))

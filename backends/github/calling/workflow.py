@@ -246,8 +246,12 @@ class CallingWorkflow(Written):
         return f"{gate} == 'success' || {gate} == 'skipped'{survives}"
 
     def asked(self, part: Part, place: Place) -> str:
-        """When the job beside a part runs that decides about a place, if the part has succeeded."""
-        return self.left_at(part, place.name)
+        """When the job beside a part runs that decides about a place, if the part has succeeded.
+
+        Without a status function GitHub would skip it wherever some earlier job was skipped.
+        """
+        left = self.left_at(part, place.name)
+        return all_of("!cancelled()", f"needs.{self.id_of(part)}.result == 'success'", left) if part.level else left
 
     # --- The steps of a job -------------------------------------------------------------------------------------------
 

@@ -47,7 +47,8 @@ def do_entry(session: Session) -> int:
     if name not in places or say is None or not 0 <= given.entry < len(node["entries"]):
         raise RefusedError(f"the run is at {name}, which is not the step of this job")
     (answered,) = say(name, node, [given.entry])
-    keep_entry(given.entry_path, name, given.entry, answer_of(answered) or None)
+    answer = answer_of(answered)
+    keep_entry(given.entry_path, name, given.entry, session.mask(answer) if answer else None)
     return EXIT_COMPLETE
 
 
