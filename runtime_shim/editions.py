@@ -34,7 +34,7 @@ _GIVEN = (
     *("data.secrets", "data.limits", "tasks.replies", "tasks.gate", "operator.signing"),
 )
 _VALUES = (*_GIVEN, "operator.moving")
-_CALLS = ("data.whole_files", "tasks.exchange", "tasks.prompting")
+_CALLS = ("data.whole_files", "tasks.agent_answers", "tasks.exchange", "tasks.prompting")
 _OPERATOR = ("operator.notices", "operator.several_runs", "operator.mocks")
 _AGENTS = (
     *(*_CALLS, "data.settings", "tasks.calls", "tasks.verdicts", "tasks.recipes", "tasks.agent"),

@@ -37,6 +37,7 @@ MAY_IMPORT = {
 
 PURE = {
     "runtime_shim.tasks.reading",
+    "runtime_shim.tasks.agent_answers",
     "runtime_shim.tasks.verdicts",
     "runtime_shim.data.fitting",
     "runtime_shim.contract.tool_schemas",

@@ -34,9 +34,9 @@ from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State, utc_now
 from runtime_shim.engine.texts import BINARY, one_line
 from runtime_shim.engine.walk import attempt_of
+from runtime_shim.tasks.agent_answers import LARGEST_ANSWER
 from runtime_shim.tasks.process import in_words
 from runtime_shim.tasks.prompting import answer_of
-from runtime_shim.tasks.reading import LARGEST_ANSWER
 
 
 def look_at_inputs(stages: Stages, _name: str, node: Table) -> Found:

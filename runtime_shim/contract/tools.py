@@ -14,8 +14,8 @@ from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import utc_now
 from runtime_shim.engine.texts import duration
+from runtime_shim.tasks.agent_answers import LARGEST_ANSWER, TOOL_SECONDS, decoded
 from runtime_shim.tasks.prompting import answer_of, pairs
-from runtime_shim.tasks.reading import LARGEST_ANSWER, TOOL_SECONDS, decoded
 
 if TYPE_CHECKING:
     import datetime

@@ -8,9 +8,9 @@ import sys
 from runtime_shim.contract.attempt import LONGEST_ATTEMPT, Stages
 from runtime_shim.contract.safe_paths import UnsafeError, check_there, read_inside
 from runtime_shim.engine.program import Table
+from runtime_shim.tasks.agent_answers import decoded
 from runtime_shim.tasks.exchange import Answered, Call, SearchError, child_says, exchange
 from runtime_shim.tasks.prompting import for_others
-from runtime_shim.tasks.reading import decoded
 
 LONGEST_MESSAGE = 2000  # characters that are kept of what a tool says
 LANGUAGES = {".py": "Python", ".pyi": "Python", ".yaml": "YAML", ".yml": "YAML", ".json": "JSON"}

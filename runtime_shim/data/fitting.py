@@ -1,4 +1,7 @@
-"""Whether a run keeps a string, and it fits its input: one rule for targets and the compiler (I8)."""
+"""Which strings a run keeps, and which fit an input (I8).
+
+Pure: the same for every target and the compiler.
+"""
 
 import json
 import re

@@ -130,7 +130,7 @@ class Inputs(Extension):
 
     options = (
         ("run", "--input", "NAME=VALUE...", "NAME=VALUE or NAME=@FILE"),
-        ("run", "--inputs", "FILE", "values of inputs: a JSON object, or lines NAME: value"),
+        ("run", "--inputs", "FILE", "a JSON object, or lines NAME: value"),
         ("run", "--task", "TEXT", "the same as --input task=TEXT"),
         ("run", "--task-file", "FILE", "the same as --input task=@FILE"),
     )

@@ -1,4 +1,4 @@
-"""Who decided about a run, and why: what an operator says is recorded with it."""
+"""Who decided about a run, and why."""
 
 import os
 import re

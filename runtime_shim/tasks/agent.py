@@ -14,12 +14,13 @@ from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import digest
 from runtime_shim.engine.texts import MEANINGS, one_line
 from runtime_shim.engine.walk import Registers, shown
+from runtime_shim.tasks.agent_answers import AGENT_SECONDS, LARGEST_ANSWER
 from runtime_shim.tasks.answers import read_text
 from runtime_shim.tasks.ask import Prompts
 from runtime_shim.tasks.calls import AGENT_CALL, Caller
 from runtime_shim.tasks.exchange import Answered, SearchError, child_says
 from runtime_shim.tasks.prompting import Calls, Prompting, answer_of, pairs
-from runtime_shim.tasks.reading import AGENT_SECONDS, LARGEST_ANSWER, cleaned
+from runtime_shim.tasks.reading import cleaned
 from runtime_shim.tasks.recipes import called, is_recipe
 from runtime_shim.tasks.verdicts import read_word
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import BinaryIO, Callable, NamedTuple
 
 from runtime_shim.engine.signals import signal_groups
+from runtime_shim.tasks.agent_answers import LARGEST_ANSWER
 from runtime_shim.tasks.process import PATIENCE, Code, Processes, in_words
-from runtime_shim.tasks.reading import LARGEST_ANSWER
 
 SH = "/bin/sh"
 PIECE = 65536

@@ -1,19 +1,15 @@
-"""How an answer becomes a text and a value: pure, for every target alike (I11, I13, I19)."""
+"""How an answer becomes a text and a value (I11, I13, I19).
+
+Pure: the same for every target.
+"""
 
 import json
 import re
 from typing import Any
 
-LARGEST_ANSWER = 1 << 20  # bytes
-AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the time limits where a program says nothing (I21)
 MOST_READ = 1 << 24  # characters of what is no JSON object in the end: so no answer takes for ever
 SPACES = " \t\n\r\v\f"
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
-
-
-def decoded(answer: bytes) -> str:
-    """Return the text of an answer: what is not UTF-8, and NUL, is U+FFFD; no spaces around (I11)."""
-    return cleaned(answer.decode("utf-8", errors="replace"))
 
 
 def cleaned(text: str) -> str:

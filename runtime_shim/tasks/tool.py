@@ -7,9 +7,10 @@ from runtime_shim.engine.lifecycle import Done, Extension
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.walk import filled
+from runtime_shim.tasks.agent_answers import TOOL_SECONDS
 from runtime_shim.tasks.calls import Caller
 from runtime_shim.tasks.prompting import answer_of, pairs
-from runtime_shim.tasks.reading import TOOL_SECONDS, cleaned
+from runtime_shim.tasks.reading import cleaned
 
 
 def in_json(text: str) -> str:

@@ -10,11 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from runtime_shim.data.fitting import unfit
-from runtime_shim.tasks.reading import (
-    LARGEST_ANSWER,
-    decoded,
-    extracted,
-)
+from runtime_shim.tasks.agent_answers import LARGEST_ANSWER, decoded
+from runtime_shim.tasks.reading import extracted
 from runtime_shim.tasks.tool import in_json
 from runtime_shim.tasks.verdicts import joined_answer, joined_word, read_word
 
