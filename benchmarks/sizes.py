@@ -16,10 +16,10 @@ from runtime_shim.editions import EDITIONS
 
 LINES_AND_KILOBYTES = {
     "script": (320, 16),
-    "commands": (1680, 84),
-    "values": (2720, 132),
-    "agents": (4150, 199),
-    "contract": (5220, 247),
+    "commands": (1401, 76),
+    "values": (2080, 112),
+    "agents": (3400, 178),
+    "contract": (4000, 206),
 }
 """The most lines and kilobytes of an edition."""
 

@@ -59,7 +59,7 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 6a2c211cf5718065d1d370cb92ceca3442013cd51b6615b37c7b88d16695dbde).
+# The runtime of rdc 0.1.0, edition script (sha256 87d29206c8809a2ed08bc25ccef89eb5ed115664e6a10e6a2d16d3c39acc7a2c).
 # The runbook ends here. `rdc runtime script` prints the runtime, which is the same in every program.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys

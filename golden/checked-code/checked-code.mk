@@ -10,7 +10,7 @@
 # `make help` tells the rest. State is kept in .rdc/checked-code.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))checked-code.py
-RDC_SHA256 := 9bf51188b685e0d0aaef21646732657add49fcbfe8408cdcf3be6c0fc73d0d83
+RDC_SHA256 := 8685aa3a8d9b3556b6bebd760c2b77f355884c19322d935494891f173534f8f0
 RDC_STATE := .rdc/checked-code.make
 
 SHELL = /bin/sh

@@ -72,7 +72,7 @@ echo "host=$new_primary" > cluster/clients.conf && grep -q "=$new_primary\$" clu
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 0c435e3565c47238b2f6d299dfda1e664f62daacc898d8842ed74df263e01e87).
+# The runtime of rdc 0.1.0, edition values (sha256 2acb80383e6bfe9ea124cdf588ea23bfd3a9ffb2ab5d823ea28749975e663a5b).
 # The runbook ends here. `rdc runtime values` prints the runtime, which is the same in every program.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -112,7 +112,7 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/session.py
 # --- golden/shared/py/status.py
 # --- golden/shared/py/subcommands.py
-# --- golden/shared/py/process.py
+# --- golden/shared/py/processes.py
 # --- golden/shared/py/shell.py
 # --- golden/shared/py/answers.py
 # --- golden/shared/py/ask.py

@@ -76,7 +76,7 @@ From here on the old application cannot read the database. Go on only if
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 7c5521683d95c04aa3d64879e91a832a9ea01765bb68a31eb2978d8c445ade85).
+# The runtime of rdc 0.1.0, edition commands (sha256 8259496723a4be327764e79d6ad28f9b052b9d7e0cacd5417f09d8664dec13d8).
 # The runbook ends here. `rdc runtime commands` prints the runtime, which is the same in every program.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -116,7 +116,7 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/session.py
 # --- golden/shared/py/status.py
 # --- golden/shared/py/subcommands.py
-# --- golden/shared/py/process.py
+# --- golden/shared/py/processes.py
 # --- golden/shared/py/shell.py
 # --- golden/shared/py/answers.py
 # --- golden/shared/py/ask.py

@@ -192,7 +192,7 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 be8465d5bb1b55cf677770eef4b8b8e6e7aee8947952316dd8ac6ecc48f786ff).
+# The runtime of rdc 0.1.0, edition agents (sha256 f32bf4c5bcee660d4b4f1d22f1e36449ac474eed02a5d0f16f3eef2f13a6365f).
 # The workflow ends here. `rdc runtime agents` prints the runtime, which is the same in every program.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -233,7 +233,7 @@ from functools import cached_property
 # --- golden/shared/py/session.py
 # --- golden/shared/py/status.py
 # --- golden/shared/py/subcommands.py
-# --- golden/shared/py/process.py
+# --- golden/shared/py/processes.py
 # --- golden/shared/py/shell.py
 # --- golden/shared/py/answers.py
 # --- golden/shared/py/ask.py

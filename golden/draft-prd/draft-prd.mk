@@ -10,7 +10,7 @@
 # `make help` tells the rest. State is kept in .rdc/draft-prd.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))draft-prd.py
-RDC_SHA256 := 0baeeb6ca5b777739442d366a1806da23c24e122bb942b137d03eb53f5051c91
+RDC_SHA256 := 2d098ae4bc41dcdbdac8ed7f442b23bd36c7350f38b3686a75a3b1a430c20917
 RDC_STATE := .rdc/draft-prd.make
 
 SHELL = /bin/sh

@@ -12,7 +12,7 @@
 # `make help` tells the rest. State is kept in .rdc/hello-steps.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))hello-steps.py
-RDC_SHA256 := 73ca6fe4bf894347db4c6c16c91ac3acb60fd98045ca5792c46de8f5e49ed2d5
+RDC_SHA256 := 80716fd649fe36c093fd6310c536889bc6eab50de4cd9f28a57ac5e01dc3c348
 RDC_STATE := .rdc/hello-steps.make
 
 SHELL = /bin/sh

@@ -42,7 +42,7 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 63018b7fc7119565f813192b1634bed1cfeb48df23998b7854428a471c5919ec).
+# The runtime of rdc 0.1.0, edition contract (sha256 9eba6840416fe239ffa7ab6444e0c013932dd9008e75813b68ba5b0b588ac19a).
 # The specification ends here. `rdc runtime contract` prints the runtime, which is the same in every program.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -83,7 +83,7 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/session.py
 # --- golden/shared/py/status.py
 # --- golden/shared/py/subcommands.py
-# --- golden/shared/py/process.py
+# --- golden/shared/py/processes.py
 # --- golden/shared/py/shell.py
 # --- golden/shared/py/answers.py
 # --- golden/shared/py/ask.py

@@ -12,7 +12,7 @@
 # `make help` tells the rest. State is kept in .rdc/plan-product.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))plan-product.py
-RDC_SHA256 := 59e95bc16fc192acf9c2dafb5a5543975c5c6944fef3ee794dedbc23e7b56002
+RDC_SHA256 := 8854aaaf12c9b8bc81647cf4709639a539be86203bd4b71f8e72dd8c5f663ec3
 RDC_STATE := .rdc/plan-product.make
 
 SHELL = /bin/sh

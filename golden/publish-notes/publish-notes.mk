@@ -10,7 +10,7 @@
 # `make help` tells the rest. State is kept in .rdc/publish-notes.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))publish-notes.py
-RDC_SHA256 := f89680efbfc182e8ed8abb90c1db496523597ef8e2bfa28f780e16085b98dc31
+RDC_SHA256 := 55094b17364b478b8bbba3448138384458e0029e6f9d2e613b6db8d0eddf81f2
 RDC_STATE := .rdc/publish-notes.make
 
 SHELL = /bin/sh

@@ -29,16 +29,19 @@ class Script:
     def __init__(self, program: Table, answers: str) -> None:
         self.program, self.nodes = program, program["nodes"]
         self.answers = read_answers(answers, read_text(answers, LARGEST), self.nodes) if answers else []
-        self.registers, self.child, self.is_stopped, self.group = dict(program["registers"]), 0, False, ""
+        self.registers, self.child, self.group = dict(program["registers"]), 0, ""
+        self.is_stopped = self.is_passed_on = False
         self.is_interactive, self.run_id = os.isatty(0), f"script-{os.urandom(4).hex()}"
 
     def stop(self, number: int, _frame: object) -> None:
         """Begin no other step. A terminal signals commands too; SIGTERM is passed on, to the group if that is ours."""
-        is_first, self.is_stopped = not self.is_stopped, True
+        self.is_stopped = True
         if not self.child:
             raise KeyboardInterrupt
-        if is_first and number == signal.SIGTERM:
-            os.kill(0 if os.getpgrp() == os.getpid() else self.child, number)
+        if number == signal.SIGTERM and not self.is_passed_on:  # it comes back here if the group is ours
+            self.is_passed_on = True
+            with suppress(ProcessLookupError):
+                os.kill(0 if os.getpgrp() == os.getpid() else self.child, number)
 
     def run(self) -> int:
         """Do step after step, as transitions say; return the exit code (R3)."""

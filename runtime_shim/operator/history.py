@@ -13,7 +13,7 @@ from runtime_shim.engine.state import ENDED, State, replay
 from runtime_shim.engine.status import condition_of
 from runtime_shim.engine.texts import one_line
 
-ARCHIVED = re.compile(r"([0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}|damaged-[0-9]{8}T[0-9]{6}Z|empty)(-2)*")  # a run's name
+ARCHIVED = re.compile(r"((run-)?[0-9T]{14,15}Z?-[0-9a-f]{8}|damaged-[0-9]{8}T[0-9]{6}Z|empty)(-2)*")  # a run's name
 HOURS = {"h": 1, "d": 24, "w": 7 * 24}
 
 
@@ -62,7 +62,7 @@ def history(session: Session) -> int:
         return session.display.say([told_run(session, *run) for run in runs] or ["No run was archived here."])
     gone = outdated(runs, session.options.prune)
     for path in gone:
-        for kept in {f"{path}.{extension}" for extension in session.beside().values()}:
+        for kept in [file.path for file in os.scandir(folder) if file.path.startswith(f"{path}.")]:
             if os.path.isdir(kept) and not os.path.islink(kept):
                 shutil.rmtree(kept)
             elif os.path.isfile(kept):

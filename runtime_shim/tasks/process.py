@@ -1,4 +1,4 @@
-"""Processes: each in a group of its own, of which nothing is left behind, with the keys of the terminal (M2, R5)."""
+"""Processes: each in its own group, which a stop or a time limit ends whole, with the keys of the terminal (M2, R5)."""
 
 import os
 import signal

@@ -305,7 +305,7 @@ def test_whoever_reads_a_makefile_sees_outputs_by_their_steps_and_what_is_called
     Made(tmp_path, compiled(ROOT / "examples" / "playbooks" / "newsletter.playbook.md"))
     text = (tmp_path / "Makefile").read_text(encoding="utf-8")
     assert (
-        "# The outputs of earlier steps stand above a prompt as its context says: see `context` in RDC_VALUES.\n"
+        "# A prompt starts with the outputs of earlier steps that its `context` lists: see `context` in RDC_VALUES.\n"
         in text
     )
     assert "define ask_4\nWrite a newsletter about {{topics}}. It should" in text

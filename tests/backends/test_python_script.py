@@ -161,16 +161,31 @@ def begun(path: Path, *before: str) -> subprocess.Popen[str]:
     )
 
 
+def wait_until_gone(pid: int) -> None:
+    """Wait until a process is gone."""
+    deadline = time.monotonic() + 15
+    while not is_gone(pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
 def test_sigterm_ends_it_with_all_that_its_command_began(tmp_path: Path) -> None:
     process = begun(script(tmp_path, SLOW))
     pid = written(tmp_path / "pid")
     process.terminate()
     assert process.wait(15) == 130
     assert not (tmp_path / "never").exists()
-    deadline = time.monotonic() + 15
-    while not is_gone(pid):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until_gone(pid)
+
+
+def test_sigterm_after_another_signal_ends_the_command(tmp_path: Path) -> None:
+    """Systems that cancel a job send SIGINT and then SIGTERM."""
+    process = begun(script(tmp_path, SLOW))
+    pid = written(tmp_path / "pid")
+    process.send_signal(signal.SIGINT)
+    process.terminate()
+    assert process.wait(15) == 130
+    wait_until_gone(pid)
 
 
 BRIEF = SLOW.replace("sleep 60 & echo $! > pid; wait", "echo $$ > pid; sleep 0.5")

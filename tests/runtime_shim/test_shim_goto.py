@@ -140,7 +140,7 @@ def test_a_pause_does_not_apply_after_goto(tmp_path: Path) -> None:
 def test_goto_that_is_killed_at_any_time_has_moved_the_run_or_not(tmp_path: Path) -> None:
     place = waiting(tmp_path)
     began = time.monotonic()
-    assert place.run("goto", "1").code == 0
+    assert place.start("goto", "1").wait() == 0
     whole = time.monotonic() - began  # on a busy machine a process takes long to start
     moments, moves = random.Random(3), 1
     for _ in range(12):

@@ -153,6 +153,7 @@ def test_a_file_of_inputs_may_be_lines(lines: str, got: str, place: Compiled) ->
         ("version: 1\nversion: 2\n", 2),
         ("version: ? a\n", 1),
         ("version: 1\n---\nversion: 2\n", 2),
+        pytest.param(f"version: a{' ' * 200_000}#b\n", 1, id="many spaces"),
     ],
 )
 @pytest.mark.share(2)

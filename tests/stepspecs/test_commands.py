@@ -176,6 +176,15 @@ def test_a_new_run_archives_the_records_of_the_last_one(place: Place) -> None:
     assert read_records(kept)["manifest"]["run_id"] == run
 
 
+def test_archived_runs_are_listed_and_pruned_with_their_records(place: Place) -> None:
+    place("run")
+    run = place.record("manifest")["run_id"]
+    place("reset")
+    assert run in place("history").out
+    assert place("history", "--prune", "0").out == "1 of 1 archived runs were deleted.\n"
+    assert list(place.folder.glob(".rdc/*/history/*")) == []
+
+
 def begun_with(place: Place, executor: str) -> Said:
     """Begin a run whose first step's executor does something to the records."""
     lines = "mkdir -p out; echo x > out/$RDC_STEP.md; cd .rdc/*/run-*"

@@ -1,4 +1,4 @@
-# --- Processes: each in a group of its own, of which nothing is left behind, with the keys of the terminal (M2, R5).
+# --- Processes: each in its own group, which a stop or a time limit ends whole, with the keys of the terminal (M2, R5).
 PATIENCE = 10  # seconds from a stop signal, or from the end of a time limit (I21), to SIGKILL
 IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and by this runner
 KEYS = {-signal.SIGINT, -signal.SIGQUIT, 128 + signal.SIGINT}
