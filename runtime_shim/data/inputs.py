@@ -209,9 +209,9 @@ class Inputs(Extension):
         """Tell whether the program has any."""
         return bool(program.get("inputs"))
 
-    def registers(self) -> Registers:
-        """Return their values."""
-        return check_inputs(self.session.program, self.session.options)
+    def registers(self, registers: Registers) -> Registers:
+        """Add their values."""
+        return {**registers, **check_inputs(self.session.program, self.session.options)}
 
 
 class TaskInput(Extension):

@@ -68,10 +68,10 @@ class Secrets(Extension):
     def _names(self) -> list[str]:
         return [*self.session.program.get("secrets", ()), *os.environ.get("RDC_SECRETS", "").split()]
 
-    def registers(self) -> Registers:
+    def registers(self, registers: Registers) -> Registers:
         """Refuse to begin where secrets are missing."""
         self.open()
-        return {}
+        return registers
 
     def before_run(self, _state: Optional[State]) -> None:
         """Take the values."""

@@ -117,5 +117,6 @@ def built(document: Callable[..., None], extensions: Sequence["type[Extension]"]
     document(*(getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words))
     table: Table = builder.table
     for extension in extensions:
-        extension.complete(table)
+        if hasattr(extension, "complete"):
+            extension.complete(table)
     return table

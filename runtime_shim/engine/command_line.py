@@ -185,7 +185,7 @@ def main(
             setattr(sys, name, open(os.open(os.devnull, os.O_RDWR), "r+", encoding="utf-8"))  # noqa: SIM115
     is_direct = "/" in sys.argv[0] and os.access(sys.argv[0], os.X_OK)
     prog = host.prog or ("" if is_direct else "python3 ") + shlex.quote(sys.argv[0])
-    kinds = [kind for kind in extensions if kind.suits(program)]
+    kinds = [kind for kind in extensions if not hasattr(kind, "suits") or kind.suits(program)]
     with suppress(KeyboardInterrupt):
         words = sys.argv[1:] if argv is None else argv
         return _do(program, words, host._replace(prog=prog), Display(sys.stderr), kinds)

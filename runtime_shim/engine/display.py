@@ -18,7 +18,6 @@ from runtime_shim.engine.state import State
 from runtime_shim.engine.texts import MEANINGS, clean, one_line
 from runtime_shim.engine.walk import Move, Registers, attempt_of, filled, instances_of
 
-STALLED = 0.1  # seconds until a writer whom nobody reads looks again whether it was told to end
 STYLES = {"bold": "1", "dim": "2", "pass": "32", "fail": "1;31"}
 
 
@@ -36,7 +35,7 @@ class Display:
         # A pipe that is ready takes this much without waiting. A line in a file is written at once, and so never torn.
         size = len(data) if stat.S_ISREG(os.fstat(file).st_mode) else select.PIPE_BUF
         while data:
-            if select.select((), (file,), (), STALLED)[1]:
+            if select.select((), (file,), (), 0.1)[1]:
                 data = data[os.write(file, data[:size]) :]
             elif self.gives_up():
                 return

@@ -3,9 +3,8 @@
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional
 
 from runtime_shim.engine.journal import Record
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import Table
 from runtime_shim.engine.state import State
-from runtime_shim.engine.texts import one_line
 from runtime_shim.engine.walk import VERBS, Move, Registers, Verbs
 
 if TYPE_CHECKING:
@@ -63,24 +62,6 @@ class Performer(Part):
         """Say what would come of a step, without doing it."""
         return Done("pass", "assumed")
 
-    @staticmethod
-    def replies(_node: Table) -> list[str]:
-        """Return the replies with which a step that waits is answered."""
-        return []
-
-    @staticmethod
-    def names(name: str, _node: Table) -> list[str]:
-        """Return the names under which a step that waits is answered."""
-        return [name]
-
-    def is_named(self, said: str, name: str, node: Table) -> bool:
-        """Tell whether an operator's word names a step that waits."""
-        return said in self.names(name, node)
-
-    def given(self, name: str, reply: str, _how: str) -> Optional[Done]:
-        """Read the reply to a step; None if the step needs further ones."""
-        raise RefusedError(f"{name} takes no answer such as {one_line(reply)}")
-
 
 Subcommands = dict[str, tuple[str, Callable[[Any], int]]]
 Options = tuple[tuple[str, str, str, str], ...]
@@ -97,16 +78,16 @@ class Extension(Part):
     reopens = False  # whether a run that has failed goes on at the step that did
     mode = ""  # a mode of runs that only this part can go on with
 
-    @staticmethod
-    def suits(_program: Table) -> bool:
-        """Tell whether the part has anything to do with a program."""
-        return True
-
-    @staticmethod
-    def complete(table: Table) -> None:
-        """Add to the table of a program what its calls need not say."""
-
     if TYPE_CHECKING:  # the moments at which a part may take part; one that does nothing then has no such method
+
+        @staticmethod
+        def suits(_program: Table) -> bool:
+            """Tell whether the part has anything to do with a program."""
+            return True
+
+        @staticmethod
+        def complete(table: Table) -> None:
+            """Add to the table of a program what its calls need not say."""
 
         def prepare(self) -> None:
             """Look at the options; refuse what cannot be."""
@@ -122,9 +103,9 @@ class Extension(Part):
             """Return what is archived with the journal: each path, and the ending of its new name."""
             return {}
 
-        def registers(self) -> Registers:
-            """Return registers that a run begins with."""
-            return {}
+        def registers(self, registers: Registers) -> Registers:
+            """Return the registers that a run begins with."""
+            return registers
 
         def before_run(self, state: Optional[State]) -> None:
             """Prepare a call that is about a run; None is a new one."""

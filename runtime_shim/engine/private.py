@@ -97,7 +97,7 @@ def opened_folder(path: str) -> Folder:
             os.close(outer)
         found = [entry.name for entry in os.scandir(folder.at) if entry.is_symlink()]
     if folder.mode & stat.S_IWOTH:
-        raise RefusedError(f"to forbid it: chmod o-w {path}", f"everybody may write to {path}, and so change the run")
+        raise RefusedError(f"everybody may write to {path}, and so change the run; to forbid it: chmod o-w {path}")
     if found:
         raise refused_link(os.path.join(path, found[0]))
     return folder

@@ -24,7 +24,6 @@ from runtime_shim.engine.state import (
     differences,
     identified,
     utc_now,
-    without_places,
 )
 from runtime_shim.engine.texts import duration, one_line, word_of
 from runtime_shim.engine.walk import Move, advance, follow
@@ -50,7 +49,6 @@ class Session(Telling):
         self.program, self.options, self.display, self.host = program, options, display, host
         self.kinds = {task: performer for kind in kinds for task, performer in kind.performers.items()}
         self.extensions = [kind(self) for kind in kinds]
-        # The methods of the extensions for a moment, in order.
         self.at = functools.cache(lambda name: [getattr(one, name) for one in self.extensions if hasattr(one, name)])
         self.each("prepare")
         directory = (options.state_dir or os.path.join(OURS, program["name"])).rstrip("/") or "/"
@@ -59,9 +57,7 @@ class Session(Telling):
         doing = [name for name, node in program["nodes"].items() if node["task"] in self.kinds]
         self.places = {name: f"{place}/{len(doing)}" for place, name in enumerate(doing, start=1)}
         self._began, self._done = time.monotonic(), 0
-        self.identity = functools.cache(lambda: identified(program, self.through("identify", without_places(program))))
-
-    # --- The extensions ---
+        self.identity = functools.cache(lambda: identified(program, self.through("identify", program["nodes"])))
 
     def each(self, moment: str, *about: object) -> list[Any]:
         """Have each extension do what it does at a moment; return the results."""
@@ -168,9 +164,7 @@ class Session(Telling):
                 self._events = os.open(self.options.events, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
 
     def _first_record(self) -> Record:
-        registers = {**self.program["registers"]}
-        for more in self.each("registers"):
-            registers.update(more)
+        registers = self.through("registers", self.program["registers"])
         move = follow(self.program, {"go": self.program["entry"]}, registers)
         run = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.urandom(4).hex()}"
         version = {"format": FORMAT, "edition": self.host.edition, "run": run, **self.identity()}

@@ -33,22 +33,20 @@ def digest(value: object) -> str:
 
 
 def identified(program: Table, nodes: Table) -> Table:
-    """Return what tells a program: its name and source, its hash, short digests of what tells its steps (R4)."""
+    """Return what tells a program: name and source, its hash, short digests of its steps wherever they stand (R4)."""
     whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}
-    hashes = {"program": digest({**whole, "nodes": nodes}), "nodes": {name: digest(nodes[name])[:12] for name in nodes}}
+    bare = {name: {key: node[key] for key in node if key != "at"} for name, node in nodes.items()}
+    hashes = {"program": digest({**whole, "nodes": bare}), "nodes": {name: digest(bare[name])[:12] for name in bare}}
     return {"name": program["name"], "source": program["source"], **hashes}
-
-
-def without_places(program: Table) -> Table:
-    """Return the steps without the lines of the document on which they stand."""
-    return {name: {key: node[key] for key in node if key != "at"} for name, node in program["nodes"].items()}
 
 
 def differences(recorded: dict[str, str], now: dict[str, str]) -> list[str]:
     """Say which steps were added, removed and changed since."""
-    added, removed = ([name for name in one if name not in other] for one, other in ((now, recorded), (recorded, now)))
-    changed = [name for name in now if recorded.get(name, now[name]) != now[name]]
-    found = {"added": added, "removed": removed, "changed": changed}
+    found: dict[str, list[str]]
+    found = {"added": [], "removed": [], "changed": []}
+    for name in {**now, **recorded}:
+        if now.get(name) != recorded.get(name):
+            found["added" if name not in recorded else "changed" if name in now else "removed"].append(name)
     lines = [f"{how}: {', '.join(names)}" for how, names in found.items() if names]
     return lines or ["no step differs, only where the program begins or what it counts"]
 
@@ -57,14 +55,14 @@ class State:
     """Where a run stands: its condition is running, ready (its step has not begun), waiting, complete or stop."""
 
     finished: list[Record]
-    notes: list[Record]
+    notes: list[Record]  # what the step has left so far, such as the processes that it has called
+    used: set[tuple[str, int]]  # lines of files of answers, each with the digest of its file
+    decided: list[Record]  # how operators have decided about interrupted steps
 
     def __init__(self, records: Sequence[Record]) -> None:
         begin = records[0]
         self.begin, self.node, self.message = begin, begin["node"], begin.get("message", "")
-        self.finished, self.notes = [], []  # what the step has left so far, such as the processes that it has called
-        self.used: set[tuple[str, int]] = set()  # lines of files of answers, each with the digest of its file
-        self.decided: list[Record] = []
+        self.finished, self.notes, self.used, self.decided = [], [], set(), []
         for record in records:
             self.apply(record)
 
@@ -106,14 +104,14 @@ def replay(records: list[Record], path: object, modes: Collection[str] = ("",)) 
 class Store:
     """A state directory, by the name that the operator knows: nothing is opened here after a chdir."""
 
-    within: Any = None  # the directory, once it is open
+    within: Any  # the directory, once it is locked
     _file: int
+    _open: dict[str, tuple[int, ...]]  # number and device of the files that must stay where they are
 
     def __init__(self, directory: str, modes: Collection[str] = ("",)) -> None:
         self.directory, self.path, self.modes = directory, os.path.join(directory, "journal"), modes
         self.folder = os.path.join(os.getcwd(), directory)  # wherever the run goes
-        self._count, self._size = 0, 0
-        self._open: dict[str, os.stat_result] = {}  # the files that must stay where they are
+        self._count, self._size, self._open = 0, 0, {}
 
     def read(self) -> Optional[State]:
         """Read the state without changing anything."""
@@ -125,7 +123,7 @@ class Store:
     def _opened(self, name: str, flags: int) -> int:
         """Open a file that must stay where it is."""
         file: int = self.within.open(name, flags | os.O_CREAT)
-        self._open[os.path.join(self.folder, name)] = os.fstat(file)
+        self._open[os.path.join(self.folder, name)] = os.fstat(file)[1:3]
         return file
 
     def lock(self) -> None:
@@ -161,7 +159,7 @@ class Store:
     def is_there(self) -> bool:
         """Tell whether lock and journal are still where they were; a command may have removed them."""
         with suppress(OSError):
-            return all(os.path.samestat(os.lstat(path), about) for path, about in self._open.items())
+            return {path: os.lstat(path)[1:3] for path in self._open} == self._open
         return False
 
     def open(self) -> None:

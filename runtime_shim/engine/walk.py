@@ -10,13 +10,7 @@ from runtime_shim.engine.program import RefusedError, Table
 
 Registers = MutableMapping[str, Any]
 Verbs = Mapping[str, Callable[[Any, Any], Any]]
-TESTS: Verbs = {
-    "<": operator.lt,
-    ">=": operator.ge,
-    "=": operator.eq,
-    "==": lambda slot, text: (slot or "") == text,
-    "!=": lambda slot, text: (slot or "") != text,
-}
+TESTS: Verbs = {"<": operator.lt, ">=": operator.ge, "=": operator.eq, "==": operator.eq, "!=": operator.ne}
 VERBS: Verbs = {
     "=": lambda _old, new: new,
     "+": operator.add,
@@ -46,11 +40,15 @@ def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> N
         registers[register] = verbs[verb](registers[register], value)
 
 
+def _holds(registers: Registers, name: str, test: str, by: Any) -> bool:  # noqa: ANN401 (a number or a text)
+    value = registers[name]
+    return bool(TESTS[test]("" if value is None else value, by))
+
+
 def _choose(program: Table, node: str, registers: Registers, outcome: Optional[str]) -> Any:  # noqa: ANN401
     """Return the first edge whose outcome and tests hold."""
     for edge in program["nodes"][node].get("edges", ()):
-        tests = edge.get("if", ())
-        if edge.get("on", outcome) == outcome and all(TESTS[test](registers[name], by) for name, test, by in tests):
+        if edge.get("on", outcome) == outcome and all(_holds(registers, *test) for test in edge.get("if", ())):
             return edge
     raise RefusedError(f"{node}: no edge can be taken ({outcome or 'passing'}): the program is broken")
 

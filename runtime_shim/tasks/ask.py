@@ -1,7 +1,7 @@
 """Prompts: answered by a file of answers, by the person at the terminal, or later by `answer` (M3)."""
 
 from collections.abc import Collection, Iterator
-from typing import Callable, Optional, Union
+from typing import TYPE_CHECKING, Callable, Optional, Union
 
 from runtime_shim.engine.lifecycle import Done, Extension, Options, Performer, Waiting
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
@@ -34,6 +34,24 @@ class Asking(Performer):
     keys: tuple[str, ...] = ("prompt", "block")
     recovers = False
     asks = True  # whether it takes an answer that names no step
+
+    if TYPE_CHECKING:
+
+        @staticmethod
+        def replies(node: Table) -> list[str]:
+            """Return the replies that answer a step."""
+
+        def given(self, name: str, reply: str, how: str) -> Optional[Done]:
+            """Read the reply to a step; None if the step needs further ones."""
+
+    @staticmethod
+    def names(name: str, _node: Table) -> list[str]:
+        """Return the names under which a step is answered."""
+        return [name]
+
+    def is_named(self, said: str, name: str, node: Table) -> bool:
+        """Tell whether an operator's word names a step."""
+        return said in self.names(name, node)
 
     def from_file(self, name: str) -> Optional[Done]:
         """Take the answer of a step from the file of answers, if that has one."""
@@ -106,9 +124,9 @@ def answer(session: Session) -> int:
     session.alone()
     session.take(session.read())
     state = session.state
-    if state.condition != "waiting":
+    performer = session.performers.get(state.node)
+    if state.condition != "waiting" or not isinstance(performer, Asking):
         raise RefusedError("no step waits for an answer")
-    performer = session.performers[state.node]
     if not performer.is_named(node, state.node, session.program["nodes"][state.node]):
         raise RefusedError(f"{state.node} waits for an answer, {node} does not")
     session.store.open()
@@ -158,4 +176,6 @@ class Asks(Extension):
     def answers(self, node: Table, name: str) -> list[str]:
         """Return the commands that answer a step."""
         performer, call = self.session.kinds[node["task"]], self.session.call
+        if not issubclass(performer, Asking):
+            return []
         return [call("answer", one, reply) for one in performer.names(name, node) for reply in performer.replies(node)]

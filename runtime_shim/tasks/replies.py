@@ -72,8 +72,9 @@ class Script:
         self._nodes = nodes
         self._owners: dict[str, Table] = {}
         for name, node in nodes.items():
-            if node["task"] in ANSWERED and node.get("stage", "execute") == "execute":
-                self._owners.update(dict.fromkeys(kinds[node["task"]].names(name, node), node))
+            kind = kinds.get(node["task"])
+            if kind and issubclass(kind, Asking) and node.get("stage", "execute") == "execute":
+                self._owners.update(dict.fromkeys(kind.names(name, node), node))
         self._names = sorted(self._owners, key=len, reverse=True)
         self._is_free = any(node["task"] in FREE for node in nodes.values())
 

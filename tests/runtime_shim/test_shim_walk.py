@@ -7,7 +7,7 @@ from collections.abc import MutableMapping
 import pytest
 
 from runtime_shim.engine.program import RefusedError
-from runtime_shim.engine.state import differences, identified, without_places
+from runtime_shim.engine.state import differences, identified
 from runtime_shim.engine.walk import advance, attempt_of, filled, follow, instances_of
 from tests.runtime_shim.shim_process import Table, ask, end, program, shell
 
@@ -116,7 +116,7 @@ def test_attempt_and_instances() -> None:
 
 
 def identity(made: Table) -> Table:
-    return identified(made, without_places(made))
+    return identified(made, made["nodes"])
 
 
 def test_identity_of_a_program() -> None:
