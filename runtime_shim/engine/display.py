@@ -1,4 +1,4 @@
-"""What the operator sees on standard error, line by line, and is asked at the terminal; what is told of steps (M8)."""
+"""What the operator sees on standard error, and is asked at the terminal (M8)."""
 
 import os
 import select
@@ -32,7 +32,7 @@ class Display:
     def put(self, text: str, file: int, encoding: str = "utf-8") -> None:
         """Write; a pipe that has stalled is left once the run was told to end."""
         data = text.encode(encoding, "backslashreplace")
-        # A pipe that is ready takes this much without waiting. A line in a file is written at once, and so never torn.
+        # A pipe that is ready takes this much at once. A line in a file is never torn.
         size = len(data) if stat.S_ISREG(os.fstat(file).st_mode) else select.PIPE_BUF
         while data:
             if select.select((), (file,), (), 0.1)[1]:
@@ -65,39 +65,12 @@ class Display:
         self.line("rdc: " + clean(text).replace("\n", "?"))
 
 
-def typed_line(display: Display, signals: Signals, prompt: str) -> str:
-    """Return the line that a person types, with its end; "" where nobody does."""
-    before = signal.signal(signal.SIGCONT, lambda _number, _frame: display.line(prompt, end=""))  # after Ctrl-Z
-    try:
-        display.line(prompt, end="")
-        with signals:
-            return os.read(sys.stdin.fileno(), 65536).decode(errors="replace")
-    except Interrupted:  # the key has been echoed where the answer was due
-        display.line()
-        raise
-    finally:
-        signal.signal(signal.SIGCONT, before)
-
-
-def question(display: Display, signals: Signals, text: str, choices: str) -> Optional[str]:
-    """Ask for one of the choices; None means that nobody answers."""
-    words = MEANINGS if choices in ("pass/fail", "yes/no") else {word: word for word in choices.split("/")}
-    known = {word[:length]: words[word] for word in words for length in (1, len(word))}
-    with suppress(termios.error):  # what was typed before the question was not meant for it
-        termios.tcflush(sys.stdin, termios.TCIFLUSH)
-    while line := typed_line(display, signals, f"{text} [{choices}] "):
-        if word := known.get(line.strip().lower()):
-            return word
-        display.line(f"Please type {choices.replace('/', ' or ')}.")
-    display.line()
-    return None
-
-
 class Telling:
-    """The texts of a program, with what the registers of a run put into them."""
+    """The texts of a program, with what the registers of a run put into them; and what a person is asked."""
 
     program: Table
     display: Display
+    signals: Signals
     state: State
     places: dict[str, str]  # of the steps that do something, in order
     _group = ""  # that of the last step
@@ -137,3 +110,31 @@ class Telling:
             node = self.program["nodes"][name]
             if node["task"] == "end":
                 self.display.line("    " + one_line(f"{name} {self.filled(node, 'message', move.registers)}"))
+
+    def typed(self, prompt: str) -> str:
+        """Return the line that a person types, with its end; "" where nobody does."""
+        before = signal.signal(
+            signal.SIGCONT, lambda _number, _frame: self.display.line(prompt, end="")
+        )  # after Ctrl-Z
+        try:
+            self.display.line(prompt, end="")
+            with self.signals:
+                return os.read(sys.stdin.fileno(), 65536).decode(errors="replace")
+        except Interrupted:  # the key has been echoed where the answer was due
+            self.display.line()
+            raise
+        finally:
+            signal.signal(signal.SIGCONT, before)
+
+    def ask(self, text: str, choices: str) -> Optional[str]:
+        """Ask for one of the choices; None means that nobody answers."""
+        words = MEANINGS if choices in ("pass/fail", "yes/no") else {word: word for word in choices.split("/")}
+        known = {word[:length]: words[word] for word in words for length in (1, len(word))}
+        with suppress(termios.error):  # what was typed before is no answer
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)
+        while line := self.typed(f"{text} [{choices}] "):
+            if word := known.get(line.strip().lower()):
+                return word
+            self.display.line(f"Please type {choices.replace('/', ' or ')}.")
+        self.display.line()
+        return None

@@ -39,20 +39,19 @@ def _is_torn(tail: bytes, number: int) -> bool:
     text, start = tail[9:], b'{"n":%d,' % number
     with suppress(ValueError):
         json.JSONDecoder().raw_decode(text.decode())
-        return False  # a whole record is there, without its newline or with its last byte altered
+        return False  # a whole record, without its newline or with an altered end
     is_begun = re.fullmatch(rb"[0-9a-f]{0,8}|[0-9a-f]{8} [ -~]*", tail)
     return bool(is_begun) and text[: len(start)] == start[: len(text)]
 
 
 def read_journal(path: AnyPath) -> tuple[list[Record], int]:
     """Return the records of a journal, and how many bytes of it are good; one that is not there holds nothing."""
-    try:
-        with naming(path), open(path, "rb", opener=at_once) as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise RefusedError(f"{path}: the journal is not a regular file")
-            content = file.read()
-    except FileNotFoundError:
+    if not os.path.lexists(path):
         return [], 0
+    with naming(path), open(path, "rb", opener=at_once) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise RefusedError(f"{path}: the journal is not a regular file")
+        content = file.read()
     records: list[Record] = []
     *lines, tail = content.split(b"\n")
     try:

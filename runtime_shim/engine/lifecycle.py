@@ -1,4 +1,4 @@
-"""The life of a run, as the parts of a runtime see it: what does a step, and what happens around the steps."""
+"""The parts of a runtime: what does a step, and what takes part in runs."""
 
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional
 

@@ -1,4 +1,4 @@
-"""Directories of a run: files are opened by name, never through a link, and are private by default.
+"""Directories of a run: private by default, and nothing in them is opened through a link.
 
 A repository may have committed links, and an agent may plant some: they would lead what is written elsewhere.
 """
@@ -15,19 +15,19 @@ from runtime_shim.engine.program import RefusedError
 AnyPath = Union[str, "os.PathLike[str]"]
 PRIVATE = 0o700  # the mode of a directory that is made
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
-CAREFULLY = os.O_NONBLOCK | os.O_NOFOLLOW  # a pipe would be waited for, with signals held back, and a link leads away
+CAREFULLY = os.O_NONBLOCK | os.O_NOFOLLOW  # wait for no pipe, and follow no link
 
 
 def is_link(path: AnyPath, at: Optional[int] = None) -> bool:
     """Tell whether something is a link, by its path from an open directory."""
     with suppress(OSError):
-        return stat.S_ISLNK(os.stat(path, dir_fd=at, follow_symlinks=False).st_mode)
+        return bool(os.readlink(path, dir_fd=at))
     return False
 
 
 def refused_link(path: AnyPath) -> RefusedError:
     """Say how to get rid of a link."""
-    return RefusedError(f"{path} is a link: remove it, or name the directory that it leads to with --state-dir")
+    return RefusedError(f"{path} is a link: remove it, or name its target with --state-dir")
 
 
 @contextmanager
@@ -97,7 +97,7 @@ def opened_folder(path: str) -> Folder:
             os.close(outer)
         found = [entry.name for entry in os.scandir(folder.at) if entry.is_symlink()]
     if folder.mode & stat.S_IWOTH:
-        raise RefusedError(f"everybody may write to {path}, and so change the run; to forbid it: chmod o-w {path}")
+        raise RefusedError(f"everybody may write to {path}; to forbid it: chmod o-w {path}")
     if found:
         raise refused_link(os.path.join(path, found[0]))
     return folder

@@ -1,5 +1,6 @@
 """A run: the loop that does one step after the other and records each before it goes on."""
 
+import collections
 import functools
 import json
 import os
@@ -10,7 +11,7 @@ import types
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Optional, TypeVar
 
-from runtime_shim.engine.display import Display, Telling, question
+from runtime_shim.engine.display import Display, Telling
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Done, Extension, Host, Performer, Waiting
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_STOP, EXIT_WAITING, RefusedError, Table
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 class Session(Telling):
     """One call of a program: what the operator wants, the state that is kept, and the run that it is about."""
 
-    signals: Signals
     answers: Any = None
 
     def __init__(
@@ -109,19 +109,19 @@ class Session(Telling):
 
     def read(self, begins: bool = False) -> Optional[State]:
         """Read the state; refuses that of another program (R4), and to begin beside a run."""
-        old, about, reset = self.read_state(), self.program, f"to archive it:  {self.call('reset')}"
+        old, about, reset = self.read_state(), self.program, f"to archive it: {self.call('reset')}"
         if old is None and not begins:
             raise RefusedError(f"no run has begun here ({self.store.directory}); begin one: {self.call('run')}")
         if old is None or (begins and old.condition in ENDED):
             return old
         is_same = self.is_same(old)
-        is_fine = is_same or bool(self.options.adopt)
+        is_fine = is_same or self.options.adopt
         if not is_fine and (old.name, old.source) != (about["name"], about["source"]):
-            theirs = f"{self.store.directory} has the state of {old.name} ({old.source}, run {old.begin['run']})"
+            theirs = f"{self.store.directory} has the state of {old.name} ({old.source})"
             raise RefusedError(reset, f"{theirs}, not of {about['name']} ({about['source']}): use --state-dir")
         if begins:
             again = self.call("resume", *["--adopt"][is_same:])
-            choices = [f"to resume it:   {again}"] if old.node in self.places else []
+            choices = [f"to resume it: {again}"] if old.node in self.places else []
             version = "" if is_same else ", of a different version of this program"
             raise RefusedError(*choices, reset, f"an unfinished run stands at {old.node}{version}")
         if not is_fine and old.condition not in ENDED:
@@ -146,7 +146,7 @@ class Session(Telling):
 
     def beside(self) -> dict[str, str]:
         """Return what lies beside the journal and is archived with it, with the endings of the names there."""
-        return {path: ending for found in self.each("beside") for path, ending in found.items()}
+        return dict(collections.ChainMap(*self.each("beside")))
 
     # --- The run ---
 
@@ -157,7 +157,6 @@ class Session(Telling):
         self.display.gives_up = self.signals.has_come
         nodes, performer = self.program["nodes"], functools.cache(lambda task: self.kinds[task](self))
         self.performers: dict[str, Performer] = {name: performer(nodes[name]["task"]) for name in self.places}
-        self.ask = functools.partial(question, self.display, self.signals)
         with self.signals:  # a pipe is waited for until its other end is opened
             self.each("open")
             if self.options.events is not None and not self.options.dry_run:
@@ -184,12 +183,7 @@ class Session(Telling):
         record = self.through("record", record)
         self.store.append(record, sync)
         self.state.apply(record)
-        try:
-            self.each("written", record)
-        except OSError:
-            if record["kind"] == "done":  # what the run has just come to has not begun
-                self.rest()
-            raise
+        self.each("written", record)
 
     def emit(self, event: str, is_between: bool = False, **fields: object) -> None:
         """Append an event for machines."""
@@ -266,10 +260,13 @@ class Session(Telling):
         try:
             self.record({"kind": "done", **result, "changed": move.changed, **stand, **(done.note or {})})
         except RefusedError as error:
-            is_unknown = self.performers[name].recovers
-            again = ("resume", "--assume", done.outcome) if is_unknown else ("answer", name, word.lower())
-            how = f"make room, then: {self.call(*again)}"
-            raise RefusedError(f"{ended}, but this could not be recorded ({error}); {how}") from None
+            recovers = self.performers[name].recovers
+            again = ("resume", "--assume", done.outcome) if recovers else ("answer", name, word.lower())
+            reason = f"{ended}, but this could not be recorded ({error}); make room, then: {self.call(*again)}"
+            raise RefusedError(reason) from None
+        except OSError:  # what the run has just come to has not begun
+            self.rest()
+            raise
         if not is_there:  # a folder that was moved away has the record
             raise self._lost(f"{ended}, which is lost")
         details = ", ".join(filter(None, [done.how, duration(seconds), one_line(move.says)]))
@@ -294,7 +291,5 @@ class Session(Telling):
     def _lost(self, what: str) -> RefusedError:
         """Say what can be done about a run without state."""
         moved = f"if the folder was moved, put it back, then: {self.call('resume')}"
-        lost = f"if it is lost, start again: {self.call('run')}"
-        elsewhere = "to keep it from the commands of the run, name another folder with --state-dir"
-        reason = f"{self.store.directory} was removed or replaced during the run; {what}"
-        return RefusedError(moved, lost, elsewhere, reason)
+        lost = f"if it is lost, start again, with another --state-dir: {self.call('run')}"
+        return RefusedError(moved, lost, f"{self.store.directory} was removed or replaced during the run; {what}")

@@ -9,8 +9,6 @@ from typing import Optional
 
 from runtime_shim.engine.program import Table
 
-GRACE = 5.0  # seconds from SIGTERM to SIGKILL
-
 
 def started_at(pid: int) -> Optional[int]:
     """Return when a process began, in ticks of the machine; None if it is gone, or without /proc."""
@@ -39,7 +37,7 @@ def end_groups(left: Sequence[Table]) -> None:
     """End the process groups of processes that were left behind."""
     groups = [process["pid"] for process in left]
     signal_groups(groups, signal.SIGTERM, signal.SIGCONT)
-    deadline = time.monotonic() + GRACE
+    deadline = time.monotonic() + 5  # seconds
     while any(map(is_alive, left)) and time.monotonic() < deadline:
         time.sleep(0.02)
     signal_groups(groups, signal.SIGKILL)
@@ -60,9 +58,9 @@ class Signals:
     """
 
     def __init__(self) -> None:
-        wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]
-        self.stops = {number for number in wanted if signal.getsignal(number) is not signal.SIG_IGN}
-        self._has_received, self.has_timer = False, False  # an alarm not of the run's own is a stop like any other
+        known = (signal.Signals.__members__.get(f"SIG{name}") for name in STOPS)
+        self.stops = {one for one in known if one and signal.getsignal(one) is not signal.SIG_IGN}
+        self._has_received, self.has_timer = False, False  # an alarm not of the run's own is a stop
         self._watched = {*self.stops, signal.SIGCHLD, signal.SIGALRM}
         self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._watched)
         for number in self._watched:

@@ -1,4 +1,4 @@
-"""The state of a run: what its journal says, the lock that keeps two runs apart, the archive."""
+"""The state of a run: what its journal says, its lock, the archive."""
 
 import errno
 import fcntl
@@ -82,7 +82,7 @@ class State:
             self.decided.append({**record, "after": len(self.finished)})
             self.notes = [note for note in self.notes if note["kind"] != "process"]
         elif kind == "done":
-            self.finished.append({key: value for key, value in record.items() if key != "changed"})  # texts may be long
+            self.finished.append({**record, "changed": None})  # texts may be long
             self.node, self.message, self.notes = record["next"], record.get("message", ""), []
             self.registers.update(record["changed"])
 

@@ -61,7 +61,7 @@ def advance(program: Table, node: str, registers: Registers, outcome: str, verbs
 def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS) -> Move:
     """Follow an edge, and those of branches and of ends of nested documents (M8); `before` stays as it is."""
     changed: Registers = {}
-    registers = collections.ChainMap(changed, before)  # copying all counters at each step would make long programs slow
+    registers = collections.ChainMap(changed, before)  # copying all of them would be slow
     says: list[str]
     passed: list[str]
     says, passed = [], []

@@ -1,4 +1,4 @@
-"""Processes: each in a group of its own, of which nothing is left behind, with the keys of the terminal (M2, R5)."""
+"""Processes: each in its own group, of which nothing is left, with the keys of the terminal (M2, R5)."""
 
 import os
 import signal
@@ -53,13 +53,13 @@ class Processes:
     """Begins processes, telling `began`, and waits for them; one alone has the terminal if it `lends`."""
 
     said: Any
+    _left: list[int]  # the groups that are waited for
+    _late: set[int]  # those whose time is up
+    _ours: Modes  # the modes of the terminal, while it is lent
 
     def __init__(self, signals: "Waiter", lends: bool, began: Callable[[int], None]) -> None:
         self._signals, self._lends, self._began = signals, lends, began
-        self._left: list[int] = []  # the groups that are waited for
-        self._late: set[int] = set()  # those whose time is up
-        self._is_stopping, self._terminal = False, -1
-        self._ours: Modes = None  # the modes of the terminal, while it is lent
+        self._is_stopping, self._terminal, self._ours = False, -1, None
         with suppress(OSError):
             self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
 

@@ -39,10 +39,10 @@ def test_state_that_a_command_removes_ends_the_run_with_the_remedy(tmp_path: Pat
     assert result.last == (
         "rdc: error: .rdc/deploy was removed or replaced during the run; 2 Clean ended with PASS, which is lost"
     )
-    *_, moved, lost, elsewhere, _ = result.err.splitlines()
+    *_, moved, lost, _ = result.err.splitlines()
     assert moved.endswith(f"{place.script} resume")
     assert lost.endswith(f"{place.script} run")
-    assert "--state-dir" in elsewhere
+    assert "--state-dir" in lost
     assert place.text("log") == "one\n", "nothing runs that cannot be recorded"
 
 
