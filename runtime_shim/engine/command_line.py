@@ -1,6 +1,5 @@
 """The command line of a program."""
 
-import json
 import os
 import shlex
 import sys
@@ -51,6 +50,8 @@ def resume(session: Session) -> int:
 
 def status(session: Session) -> int:
     """Say where the run stands."""
+    import json
+
     is_busy = session.store.is_busy()  # asked first: a run that ends between the two has not been interrupted
     facts = describe(session, session.read() if os.path.exists(session.store.path) else None, is_busy)
     is_json = session.options.json

@@ -5,7 +5,6 @@ import select
 import signal
 import stat
 import sys
-import termios
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Callable, Optional, TextIO
@@ -128,6 +127,8 @@ class Telling:
 
     def ask(self, text: str, choices: str) -> Optional[str]:
         """Ask for one of the choices; None means that nobody answers."""
+        import termios
+
         words = MEANINGS if choices in ("pass/fail", "yes/no") else {word: word for word in choices.split("/")}
         known = {word[:length]: words[word] for word in words for length in (1, len(word))}
         with suppress(termios.error):  # what was typed before is no answer

@@ -2,14 +2,13 @@
 
 import errno
 import fcntl
-import json
 import os
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Optional
 
-from runtime_shim.engine.journal import Record, encode, read_journal
+from runtime_shim.engine.journal import Record, as_json, encode, read_journal
 from runtime_shim.engine.private import at_once, naming, opened_folder, refuse_links
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.signals import is_alive
@@ -26,9 +25,9 @@ def utc_now() -> str:
 
 def digest(value: object) -> str:
     """Return the SHA-256 of a text, or of another value as JSON, wherever and whenever it is made."""
-    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, separators=(",", ":"))
-    import hashlib  # slow, and `--help` does not need it
+    import hashlib
 
+    text = value if isinstance(value, str) else as_json(value, is_sorted=True)
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
