@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime_shim.engine.lifecycle import read_json
+from runtime_shim.data.shared import read_json
 from runtime_shim.engine.program import RefusedError
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from backends.base import MARK
 from runtime_shim.editions import EDITIONS
-from runtime_shim.engine.journal import at_once
+from runtime_shim.engine.private import at_once
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.state import OURS, Store
 from runtime_shim.operator.history import place_of

@@ -23,8 +23,8 @@ class Edition(NamedTuple):
 
 
 _ENGINE = (
-    *("engine.program", "engine.walk", "engine.texts", "engine.builder", "engine.journal", "engine.signals"),
-    *("engine.private", "engine.state", "engine.display", "engine.lifecycle", "engine.telling", "engine.session"),
+    *("engine.program", "engine.walk", "engine.texts", "engine.builder", "engine.private", "engine.journal"),
+    *("engine.signals", "engine.state", "engine.display", "engine.lifecycle", "engine.session"),
     *("engine.status", "engine.subcommands"),
 )
 _TASKS = ("tasks.process", "tasks.shell", "tasks.answers", "tasks.ask")

@@ -15,6 +15,21 @@ VERSIONS = [f"3.{minor}" for minor in range(9, 15)]
 """Those that generated programs run on."""
 ENDS = ("oldest", "newest")
 
+HOME = "TESTS_PYTHON_HOME"
+"""The variable with the folder of the `python3` that comes first on PATH."""
+
+CODES = "codes"
+"""The folder in that one with what has been compiled."""
+
+START = """\
+import sys
+
+if sys.argv[0] not in ("", "-", "-c", "-m"):
+    import codes
+
+    codes.start({!r})
+"""
+
 
 @cache
 def interpreter(version: str) -> str | None:
@@ -39,19 +54,31 @@ def end_of_support(which: str) -> str:
 
 
 def put_first() -> None:
-    """Put `python3` first on PATH, the interpreter running without packages.
+    """Put `python3` first on PATH, the interpreter running without packages; all workers of a run share it.
 
     The launcher of a version manager is slower than most calls, and so are packages that start with the interpreter.
-    Generated programs need no package.
+    Generated programs need no package. What it has compiled once, it does not compile again (`warm/codes.py`).
     """
+    if HOME in os.environ:
+        return
     home = Path(tempfile.mkdtemp(prefix="rdc-python-"))
     atexit.register(_removed, home, os.getpid())
     real = Path(sys.executable).resolve()
-    (home / "bin").mkdir()
+    packages = home / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages"
+    for folder in (home / "bin", packages, home / CODES):
+        folder.mkdir(parents=True)
     for name in ("python", "python3"):
         (home / "bin" / name).symlink_to(real)
     (home / "pyvenv.cfg").write_text(f"home = {real.parent}\ninclude-system-site-packages = false\n", encoding="utf-8")
+    shutil.copy(Path(__file__).parent / "warm" / "codes.py", packages)
+    (packages / "sitecustomize.py").write_text(START.format(str(home / CODES)), encoding="utf-8")
+    os.environ[HOME] = str(home)
     os.environ["PATH"] = f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"
+
+
+def kept_code() -> str:
+    """The folder of the code that processes compile for each other."""
+    return str(Path(os.environ[HOME]) / CODES)
 
 
 def _removed(home: Path, owner: int) -> None:

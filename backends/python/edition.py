@@ -18,7 +18,6 @@ from compiler.version import __version__
 from runtime_shim.editions import EDITIONS
 
 _NOQA = re.compile(r"  # noqa: [A-Z0-9, ]*?(?: \((?P<why>.*)\)| - (?P<reason>.*))?$", re.MULTILINE)
-_CHECKING = "TYPE_CHECKING"
 
 
 class _Edit(NamedTuple):
@@ -104,12 +103,6 @@ def _summary(tree: ast.Module) -> str:
     return (ast.get_docstring(tree) or "").splitlines()[0]
 
 
-def _is_import(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Import | ast.ImportFrom) or (
-        isinstance(node, ast.If) and _CHECKING in ast.dump(node.test)
-    )
-
-
 def _imports(tree: ast.Module) -> Iterator[tuple[str, str]]:
     """The imports of Python's library: where each name is from, "" for a module, and the name."""
     yield "", "collections"
@@ -126,21 +119,16 @@ def _body(source: str, tree: ast.Module) -> str:
     for edit in edits:
         lines[edit.first : edit.last] = edit.lines
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
-    text = re.sub(r"^(class .*:\n)\n", r"\1", text, flags=re.MULTILINE)
-    return re.sub(r"\n\n(?= {4}(?:def|@|#))", "\n", text)  # a method stands right below the one before it
+    return re.sub(r"\n\n(?=[ @]|def )", "\n", text)  # a function stands right below what is before it
 
 
 def _edits(body: Iterable[ast.stmt], lines: list[str]) -> Iterator[_Edit]:
     for node in body:
-        first, last = _line(node), node.end_lineno or 0
-        if (_is_import(node) and (not node.col_offset or isinstance(node, ast.If))) or (
-            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-        ):
+        first, last = node.lineno - 1, node.end_lineno or 0
+        if _is_docstring(node) or _is_alias(node) or (_is_import(node) and not node.col_offset) or _is_of_types(node):
             yield _Edit(first, last, ())
         elif isinstance(node, ast.AnnAssign):
-            yield from _assignment(node, lines)
-        elif isinstance(node, ast.Assign) and _is_alias(node):
-            yield _Edit(first, last, ())
+            yield _Edit(first, last, tuple(_assignment(node, lines)))
         elif isinstance(node, ast.ClassDef) and "NamedTuple" in map(ast.unparse, node.bases):
             yield from _tuple(node, lines)
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -150,60 +138,52 @@ def _edits(body: Iterable[ast.stmt], lines: list[str]) -> Iterator[_Edit]:
                 yield from _edits(getattr(node, field, ()), lines)
 
 
-def _line(node: ast.stmt) -> int:
-    return node.lineno - 1
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
-def _is_alias(node: ast.Assign) -> bool:
+def _is_import(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom)
+
+
+def _is_of_types(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def _is_alias(node: ast.stmt) -> bool:
     """Whether it names a type: nothing mentions it once there are no annotations."""
-    return isinstance(node.value, ast.Subscript) and ast.unparse(node.value.value) in _TYPES
+    value = node.value if isinstance(node, ast.Assign) else None
+    return isinstance(value, ast.Subscript) and ast.unparse(value.value) in _TYPES
 
 
 _TYPES = {"dict", "list", "tuple", "Callable", "Union", "Optional", "Mapping", "MutableMapping", "Sequence", "set"}
 
 
-def _assignment(node: ast.AnnAssign, lines: list[str]) -> Iterator[_Edit]:
-    first, last = _line(node), node.end_lineno or 0
+def _assignment(node: ast.AnnAssign, lines: list[str]) -> list[str]:
+    """An assignment without the type; nothing of one that only says the type."""
     if node.value is None:
-        yield _Edit(first, last, ())
-        return
-    value = node.value
-    rest = [lines[value.lineno - 1][value.col_offset :], *lines[value.lineno : last]]
-    yield _Edit(first, last, (f"{' ' * node.col_offset}{ast.unparse(node.target)} = {rest[0]}", *rest[1:]))
+        return []
+    value, last = node.value, node.end_lineno or 0
+    first = f"{' ' * node.col_offset}{ast.unparse(node.target)} = {lines[value.lineno - 1][value.col_offset :]}"
+    return [first, *lines[value.lineno : last]]
 
 
 def _definition(node: ast.FunctionDef | ast.ClassDef, lines: list[str]) -> Iterator[_Edit]:
     """A function or class: its head without types, and what stands in it without docstrings."""
-    body, indent = node.body, " " * node.col_offset
-    has_docstring = ast.get_docstring(node, clean=False) is not None
-    inner = body[1:] if has_docstring else body
-    start = (
-        _line(body[0])
-        if has_docstring
-        else min(_line(one) - len(getattr(one, "decorator_list", ())) for one in body[:1])
-    )
-    head = list(lines[_line(node) : start])
+    start = min(one.lineno - len(getattr(one, "decorator_list", ())) for one in node.body[:1]) - 1
     if isinstance(node, ast.FunctionDef):
-        for argument in (
-            *node.args.posonlyargs,
-            *node.args.args,
-            *node.args.kwonlyargs,
-            node.args.vararg,
-            node.args.kwarg,
-        ):
-            if argument:
+        head = lines[node.lineno - 1 : start]
+        for argument in ast.walk(node.args):
+            if isinstance(argument, ast.arg):
                 argument.annotation = None
-        comments = [line for line in head[1:] if line.strip().startswith("#")]
         tail = re.search(r":(  #.*)$", head[-1]) if len(head) == 1 else None
-        head = [f"{indent}def {node.name}({ast.unparse(node.args)}):{tail[1] if tail else ''}", *comments]
-    end = body[0].end_lineno or 0 if has_docstring else start
-    empty = (
-        ()
-        if any(not (isinstance(one, ast.AnnAssign) and one.value is None) for one in inner)
-        else (f"{indent}    pass",)
-    )
-    yield _Edit(_line(node), end, (*head, *empty))
-    yield from _edits(inner, lines)
+        comments = (line for line in head[1:] if line.strip().startswith("#"))
+        name = f"{' ' * node.col_offset}def {node.name}({ast.unparse(node.args)}):{tail[1] if tail else ''}"
+        yield _Edit(node.lineno - 1, start, (name, *comments))
+    if all(_is_docstring(one) or (isinstance(one, ast.AnnAssign) and one.value is None) for one in node.body):
+        yield _Edit(start, node.end_lineno or 0, (f"{' ' * node.col_offset}    pass",))
+    else:
+        yield from _edits(node.body, lines)
 
 
 def _tuple(node: ast.ClassDef, lines: list[str]) -> Iterator[_Edit]:
@@ -214,5 +194,6 @@ def _tuple(node: ast.ClassDef, lines: list[str]) -> Iterator[_Edit]:
     made = f'collections.namedtuple("{node.name}", "{names}"{f", defaults=({defaults},)" if defaults else ""})'
     methods = [one for one in node.body if isinstance(one, ast.FunctionDef)]
     head = f"class {node.name}({made}):" if methods else f"{node.name} = {made}"
-    yield _Edit(_line(node), fields[-1].end_lineno or 0 if methods else node.end_lineno or 0, (head,))
+    last = fields[-1].end_lineno if methods else node.end_lineno
+    yield _Edit(node.lineno - 1, last or 0, (head,))
     yield from _edits(methods, lines)

@@ -10,7 +10,7 @@
 # `make help` tells the rest. State is kept in .rdc/checked-code.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))checked-code.py
-RDC_SHA256 := 0b4c65345ab2d08e661516980931889ea98b8a20f95bf5c325f4f208b428c5d5
+RDC_SHA256 := 9bf51188b685e0d0aaef21646732657add49fcbfe8408cdcf3be6c0fc73d0d83
 RDC_STATE := .rdc/checked-code.make
 
 SHELL = /bin/sh

@@ -10,7 +10,7 @@
 # `make help` tells the rest. State is kept in .rdc/draft-prd.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))draft-prd.py
-RDC_SHA256 := a485f8bec0ba34997d5d1108334977f9063ec0da85d254e0c19d60ebca95c92e
+RDC_SHA256 := 0baeeb6ca5b777739442d366a1806da23c24e122bb942b137d03eb53f5051c91
 RDC_STATE := .rdc/draft-prd.make
 
 SHELL = /bin/sh

@@ -12,7 +12,7 @@
 # `make help` tells the rest. State is kept in .rdc/hello-steps.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))hello-steps.py
-RDC_SHA256 := df14d14b54f3433d2107f8cb495a9f8342ebeceabc03faa5adeb48f7d2417eb3
+RDC_SHA256 := 73ca6fe4bf894347db4c6c16c91ac3acb60fd98045ca5792c46de8f5e49ed2d5
 RDC_STATE := .rdc/hello-steps.make
 
 SHELL = /bin/sh

@@ -15,7 +15,7 @@ RDC_PROGRAM := 65a1101f136f39e3346387520d47447e
 # `do_X` is the command of step X, `after_X` where the run goes from there.
 # Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
 # A text after a step, or a second one after an end, names the transition that leads there; the first one is a message.
-# `{n}` in a text is replaced by the number of the instance.
+# `{n}` in a text is the number of the instance.
 
 # 1. Prepare the stand-in for the remote catalogue                                    examples/import-pages.runbook.md:7
 define do_1

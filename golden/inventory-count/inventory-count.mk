@@ -15,7 +15,7 @@ RDC_PROGRAM := 52943c93f7068a11932de62c1134c12f
 # `do_X` is the command of step X, `after_X` where the run goes from there.
 # Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
 # A text after a step, or a second one after an end, names the transition that leads there; the first one is a message.
-# `{N}` and `{n}` in a text is replaced by the number of the instance.
+# `{N}` and `{n}` in a text is the number of the instance.
 
 # {N}.{n} Count box {n} on shelf {N}                                              examples/inventory-count.runbook.md:27
 # The storeroom is a folder for each shelf and a file for each box.

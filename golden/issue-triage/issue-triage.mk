@@ -15,7 +15,7 @@ RDC_PROGRAM := 2af92d972bd9cf623a0c6837277c42ee
 # `do_X` is the command of step X, `ask_X` what it asks or says, `after_X` where the run goes from there.
 # Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
 # A text after a step, or a second one after an end, names the transition that leads there; the first one is a message.
-# The outputs of earlier steps stand above a prompt as its context says: see `context` in RDC_VALUES.
+# A prompt starts with the outputs of earlier steps that its `context` lists: see `context` in RDC_VALUES.
 
 # 1. Classify                                                             examples/playbooks/issue-triage.playbook.md:29
 define ask_1

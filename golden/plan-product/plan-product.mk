@@ -12,7 +12,7 @@
 # `make help` tells the rest. State is kept in .rdc/plan-product.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))plan-product.py
-RDC_SHA256 := 18eae8b416e8ece04411531ab787605bccf072cecd9a55776724c7f8109f3861
+RDC_SHA256 := 59e95bc16fc192acf9c2dafb5a5543975c5c6944fef3ee794dedbc23e7b56002
 RDC_STATE := .rdc/plan-product.make
 
 SHELL = /bin/sh

@@ -15,7 +15,7 @@ RDC_PROGRAM := 3eddb9a7bce7c818e998af735f691c53
 # `do_X` is the command of step X, `after_X` where the run goes from there.
 # Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
 # A text after a step, or a second one after an end, names the transition that leads there; the first one is a message.
-# `{N}` in a text is replaced by the number of the instance.
+# `{N}` in a text is the number of the instance.
 
 # {N}.1 Take the next order                                                         examples/process-inbox.runbook.md:37
 # The inbox is a plain list; line {N} of it is the order of this round.

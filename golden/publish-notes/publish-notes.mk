@@ -10,7 +10,7 @@
 # `make help` tells the rest. State is kept in .rdc/publish-notes.make in the current folder.
 
 RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))publish-notes.py
-RDC_SHA256 := b6efdc9eb6ab591bbcec6bcb693db4eb7dd617986d3d931c8e1a7b859e9d2aaf
+RDC_SHA256 := f89680efbfc182e8ed8abb90c1db496523597ef8e2bfa28f780e16085b98dc31
 RDC_STATE := .rdc/publish-notes.make
 
 SHELL = /bin/sh

@@ -12,16 +12,17 @@
 # (sha256 dd79bb62ae1addbb26b46406e1136cc5b5fc5702093f546e646abaaef850a69d),
 # with examples/release/upload.runbook.md
 # (sha256 c76b2bc08aaf8f28c5e46c205df05cb97f8091529eca14f919142aecf63b0adb).
-# Do not edit: change the document and compile again. To prove this file, run `rdc verify FILE`. It was written by
+# Do not edit: change the document and compile again with the command below. `rdc verify FILE` proves this file.
 #   rdc compile examples/release.runbook.md --to python
 #
 # Needs Python 3.9 or newer and bash.
-# `run` starts, `resume` goes on with a run that waits or was interrupted, `status` says where it stands, `--help` tells
-# the rest. State is kept in .rdc/release in the current folder.
+# `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is, `--help` lists the
+# rest. The state directory is .rdc/release.
 #
-# First the runbook: a call for each step, the line of the document on which it stands (`at`), what it does, and where the
-# run goes from there (`go`, with what the document says). Then the runtime that carries it out.
-# `retry(3)` does the step up to three more times, and only then what stands behind `then`.
+# The runbook comes first. Each step has its line in the document (`at`), what it does, and a transition for each
+# outcome: `go("2", "CONTINUE")` continues at step 2 because the document says CONTINUE.
+# `retry(3)` repeats the step up to three times; after that, the transition behind `then` applies.
+# The runtime comes second. It is the same in every program.
 
 
 def runbook(about, step, end, go, retry, complete, stop):
@@ -141,8 +142,8 @@ mkdir -p dist && printf '%s\n' "libpack MIT" "libbox BSD-3-Clause" > dist/depend
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 d6f36e15af02284cbfb911b84079f1dede53835540f2c03f36ba931489ec7951).
-# The runbook ends here. The runtime is the same in every program; `rdc runtime commands` prints it.
+# The runtime of rdc 0.1.0, edition commands (sha256 7c5521683d95c04aa3d64879e91a832a9ea01765bb68a31eb2978d8c445ade85).
+# The runbook ends here. `rdc runtime commands` prints the runtime, which is the same in every program.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
@@ -154,6 +155,7 @@ import errno
 import fcntl
 import functools
 import json
+import operator
 import os
 import re
 import select
@@ -171,19 +173,18 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/walk.py
 # --- golden/shared/py/texts.py
 # --- golden/shared/py/builder.py
+# --- golden/shared/py/private.py
 # --- golden/shared/py/journal.py
 # --- golden/shared/py/signals.py
-# --- golden/shared/py/private.py
 # --- golden/shared/py/state.py
 # --- golden/shared/py/what-the-operator-sees-on-standard-error.py
 # --- golden/shared/py/lifecycle.py
-# --- golden/shared/py/telling.py
 # --- golden/shared/py/session.py
 # --- golden/shared/py/status.py
-# --- golden/shared/py/command_line.py
-# --- golden/shared/py/stepping.py
+# --- golden/shared/py/subcommands.py
 # --- golden/shared/py/process.py
 # --- golden/shared/py/shell.py
 # --- golden/shared/py/answers.py
 # --- golden/shared/py/ask.py
 # --- golden/shared/py/history.py
+# --- golden/shared/py/command_line.py

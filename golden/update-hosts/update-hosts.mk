@@ -16,7 +16,7 @@ RDC_PROGRAM := ed98dbf6410c68a8b78d0b85ed5e2ed6
 # Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
 # A text after a step, or a second one after an end, names the transition that leads there; the first one is a message.
 # `retry 3` does the step up to three more times, and only then what follows `||`.
-# `{N}` in a text is replaced by the number of the instance.
+# `{N}` in a text is the number of the instance.
 
 # {N}.1 Is there a host left?                                                        examples/update-hosts.runbook.md:54
 define do_N-.1

@@ -92,6 +92,15 @@ def found_so_far(session: Session, key: str) -> list[Any]:
     return [record["found"][key] for record in records if key in record.get("found", {})]
 
 
+def masked(session: Session, value: Any) -> Any:  # noqa: ANN401 (any JSON value)
+    """Return what a stage found without the values of secrets, in names too."""
+    if isinstance(value, list):
+        return [masked(session, inner) for inner in value]
+    if isinstance(value, dict):
+        return {session.mask(name): masked(session, inner) for name, inner in value.items()}
+    return session.mask(value) if isinstance(value, str) else value
+
+
 Stage = Callable[["Stages", str, Table], Union[Found, Done]]
 
 
@@ -119,7 +128,7 @@ class Stages(Prompts, Prompting):
             return found
         if node["stage"] != "outputs" and self.seconds_left() <= 0:
             found = found._replace(error=late.error)
-        note = {"found": found.kept} if found.kept else None
+        note = {"found": masked(self.session, found.kept)} if found.kept else None
         return Done("fail" if found.error else "pass", found.error or found.remark, note)
 
     @property

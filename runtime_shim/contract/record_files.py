@@ -13,9 +13,9 @@ from runtime_shim.contract.records import RunRecords
 from runtime_shim.contract.safe_paths import UnsafeError, is_missing, read_inside, write_inside
 from runtime_shim.contract.timeline import timeline_lines
 from runtime_shim.data.whole_files import put
-from runtime_shim.engine.journal import Record, at_once, naming, read_journal
+from runtime_shim.engine.journal import Record, read_journal
 from runtime_shim.engine.lifecycle import Extension
-from runtime_shim.engine.private import PRIVATE, Folder, is_link
+from runtime_shim.engine.private import PRIVATE, Folder, at_once, is_link, naming
 from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State, utc_now

@@ -1,4 +1,4 @@
-"""Whether a string is one that a run keeps, and fits its input: one rule for every target and the compiler (I8)."""
+"""Whether a run keeps a string, and it fits its input: one rule for targets and the compiler (I8)."""
 
 import json
 import re
@@ -10,7 +10,7 @@ NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 TOO_SLOW = "matching it takes too long"
 LONGEST_TEXT = 1 << 20  # bytes
 LONGEST_MATCH = 2  # seconds
-MOST_TRIES = 10**6  # of characters: what takes no longer than a process needs to begin
+MOST_TRIES = 10**6  # of characters: no longer than a process needs to start
 MATCH = """
 import json, re, signal, sys
 signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -40,9 +40,7 @@ def unfit(value: str, kind: str, options: Sequence[str] = (), pattern: Optional[
         return f"it is none of {', '.join(options)}"
     if kind == "string" and ("\n" in value or "\r" in value):
         return "it has more than one line"
-    if pattern is None:
-        return ""
-    matches = is_matched(pattern, value)
+    matches = pattern is None or is_matched(pattern, value)
     if matches is None:
         return f"{TOO_SLOW}, more than {LONGEST_MATCH} seconds; simplify the pattern {pattern}"
     return "" if matches else f"it does not match {pattern}"

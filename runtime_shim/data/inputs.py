@@ -2,11 +2,12 @@
 
 import json
 import re
-from contextlib import suppress
+import types
 from typing import Optional
 
 from runtime_shim.data.fitting import unfit
-from runtime_shim.engine.lifecycle import Extension, read_json
+from runtime_shim.data.shared import read_json
+from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.texts import one_line
@@ -14,21 +15,19 @@ from runtime_shim.engine.walk import Registers
 from runtime_shim.tasks.answers import read_text
 from runtime_shim.tasks.terminal import asked, forget_pasted, more_comes
 
-LINE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*):[ \t]+(.*?)[ \t]*")
-SINGLE = re.compile(r"'(?:[^']|'')*'")
-# A scalar of YAML without quotes that cannot be anything else.
-PLAIN = re.compile(r"(?!(?:~|null|Null|NULL)$)(?:[^\s\[\]{}&*!|>'\"%@`#,?:-]|-\S)(?:(?!:\s|:$|\s#).)*")
-TASK = "task"  # the input that `--task` and `--task-file` give (W15)
+# Strings of YAML that can be nothing else: in single quotes, in double quotes as in JSON, in none.
+SINGLE = r"'(?:[^']|'')*'"
+DOUBLE = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"'
+PLAIN = r"(?!(?:~|null|Null|NULL)\s*$)(?:[^\s\[\]{}&*!|>'\"%@`#,?:-]|-(?=\S))(?:(?!:\s|:$|\s#).)*"
+LINE = re.compile(rf"([A-Za-z_][A-Za-z0-9_]*):[ \t]+({SINGLE}|{DOUBLE}|{PLAIN})[ \t]*")
 
 
 def _from_file(path: str) -> dict[str, str]:
     """Read a file of inputs: a JSON object, or lines `NAME: value`."""
     text = read_text(path)
-    if not text.lstrip().startswith(("{", "[")):
+    if not text.lstrip().startswith("{"):
         return _from_lines(path, text)
     found = read_json(path, text)
-    if not isinstance(found, dict):
-        raise RefusedError(f"{path}: expected a JSON object with a value for each input")
     if wrong := [name for name, value in found.items() if not isinstance(value, (str, int, float))]:
         raise RefusedError(f"{path}: {', '.join(wrong)}: expected a string, a number, true or false")
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in found.items()}
@@ -40,42 +39,33 @@ def _from_lines(path: str, text: str) -> dict[str, str]:
         if not line.strip() or line.lstrip().startswith("#") or (number == 1 and line.rstrip() == "---"):
             continue
         pair = LINE.fullmatch(line)
-        value = _scalar(pair[2]) if pair else None
-        if pair is None or value is None:
-            raise RefusedError(f"{path}:{number}: expected NAME: value, on one line; use JSON for all else")
-        if pair[1] in found:
-            raise RefusedError(f"{path}:{number}: {pair[1]} is given twice")
-        found[pair[1]] = value
+        if pair is None:
+            raise RefusedError(f"{path}:{number}: expected NAME: value, or the file as a JSON object")
+        name, value = pair[1], pair[2].rstrip(" \t")
+        if name in found:
+            raise RefusedError(f"{path}:{number}: {name} is given twice")
+        if value[0] == "'":
+            value = value[1:-1].replace("''", "'")
+        elif value[0] == '"':
+            value = json.loads(value)
+        found[name] = value
     return found
 
 
-def _scalar(written: str) -> Optional[str]:
-    """Return the string of a plain or quoted scalar of YAML; None for what may be more than that."""
-    if SINGLE.fullmatch(written):
-        return written[1:-1].replace("''", "'")
-    with suppress(ValueError):
-        if written.startswith('"'):
-            return str(json.loads(written))  # YAML reads it alike
-    return written if PLAIN.fullmatch(written) else None
-
-
-def _from_options(session: Session, declared: dict[str, Table]) -> dict[str, str]:
-    given: dict[str, str] = {}
-    options = session.options
-    for word in options.input:
+def _from_options(options: types.SimpleNamespace, declared: dict[str, Table]) -> dict[str, str]:
+    given = {} if options.task is None else {"task": options.task}  # (W15)
+    file = [] if options.task_file is None else [f"task=@{options.task_file}"]
+    for word in (*options.input, *file):
         name, equals, value = word.partition("=")
         if not equals:
             raise RefusedError(f"--input {word}: expected NAME=VALUE or NAME=@FILE")
+        if name in given:
+            raise RefusedError(f"input {name} is given twice")
         if value.startswith("@"):
             value = read_text(value[1:])
             if declared.get(name, {}).get("type") != "text":
                 value = value.removesuffix("\n").removesuffix("\r")
         given[name] = value
-    for task in (options.task, options.task_file):
-        if task is not None and TASK in given:
-            raise RefusedError("the task is given twice: --task, --task-file and --input task= are one")
-        if task is not None:
-            given[TASK] = task if task == options.task else read_text(task)
     return given
 
 
@@ -107,16 +97,16 @@ def _typed(session: Session, item: Table) -> Optional[str]:
         return is_long and (line != "\n" or more_comes())
 
     session.display.line(one_line(f"{name}: {item.get('description', '')}").rstrip(": "))
-    found: Optional[str] = asked(session, f"{name} ({told}): " if told else f"{name}: ", read, goes_on)
-    return found
+    return asked(session, f"{name} ({told}): " if told else f"{name}: ", read, goes_on)
 
 
 def check_inputs(session: Session) -> Registers:
     """Return the values of all inputs, or refuse them, every unfit one at once."""
     declared: dict[str, Table] = {item["name"]: item for item in session.program["inputs"]}
     given = _from_file(session.options.inputs) if session.options.inputs else {}
-    given.update(_from_options(session, declared))
-    wrong = [f"{name}: there is no such input; known: {', '.join(declared)}" for name in given if name not in declared]
+    given.update(_from_options(session.options, declared))
+    known = ", ".join(declared)
+    wrong = [f"{name}: there is no such input; known: {known}" for name in given if name not in declared]
     missing = [item for name, item in declared.items() if name not in given]
     if session.is_interactive and not wrong and any(_problem(item, item.get("default")) for item in missing):
         try:

@@ -26,34 +26,27 @@ class Limits(Extension):
 
     def stand(self, move: Move, before: Optional[State], stand: Record) -> Record:
         """Return what a run does: it ends, or waits before the step begins."""
-        limit = self._limit(before) if before is not None else 0
+        nodes, limit = self.session.program["nodes"], self.session.program.get("limit")
         if before is not None and limit:
-            nodes = self.session.program["nodes"]
             done = [*(record["node"] for record in before.finished if record["outcome"] != "goto"), before.node]
             is_gate = [nodes.get(name, {}).get("task") == "gate" for name in (move.node, *done)]  # which does not count
             if not is_gate[0] and is_gate.count(False) > limit:
                 message = f"{move.node}: the limit of {limit} steps was reached"
                 return {"condition": "stop", "message": message, "limited": limit}
-        seconds = pause_of(self.session.program["nodes"][move.node], move.registers)
+        seconds = pause_of(nodes[move.node], move.registers)
         if not seconds:
             return stand
         condition = "ready" if stand["condition"] == "running" else stand["condition"]
         return {**stand, "condition": condition, "due": time.time() + seconds}
 
-    def _limit(self, state: State) -> int:
-        """Return how many steps a run may do, as its program or its operator says; 0 for any number."""
-        said = [allowed(state) for allowed in self.session.at("steps_allowed")]
-        limits: list[int] = [self.session.program.get("limit", 0), *(limit for limit in said if limit is not None)]
-        return limits[-1]
-
     def before_step(self, name: str) -> Optional[Perform]:
         """Wait for what is left of a pause: a signal interrupts it, and a resume waits for the rest."""
         session = self.session
-        last = session.state.finished[-1] if session.state.finished else {}
+        due = session.state.finished[-1].get("due", 0.0) if session.state.finished else 0.0
         whole = pause_of(session.program["nodes"][name], session.state.registers)
-        left = min(last.get("due", 0.0) - time.time(), whole)  # the clock may have been set back
+        left = min(due - time.time(), whole)  # the clock may have been set back
         if left > 0 and session.state.condition in ("ready", "waiting"):
             session.display.line(f"    waiting {duration(left)} before this attempt")
-            with session.signals.listening():
+            with session.signals:
                 time.sleep(left)
         return None

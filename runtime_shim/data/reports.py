@@ -47,7 +47,7 @@ class Reports(Extension):
         """Return their folder."""
         return {REPORTS: REPORTS}
 
-    def told(self, done: Done, text: str) -> Done:
+    def told(self, text: str, done: Done) -> Done:
         """Keep the text of an outcome until that is recorded."""
         self._said = text
         return done

@@ -3,33 +3,26 @@
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any, Optional
 
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension
-from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.state import State
 
 # What holds texts, of a record.
-MASKED = ("title", "message", "how", "answer", "by", "note", "registers", "changed", "found")
-DOING = ("run", "resume")  # the subcommands that may call something
+MASKED = ("title", "message", "how", "answer", "by", "note", "registers", "changed")
 AROUND_SECRETS = " \t\n\v\f\r"  # commands print a secret without that too
 SHORTEST = 4  # characters; what is shorter stands in too many words
 CODES = re.compile(r"\\u[0-9a-f]{4}")
 HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}  # as writers of JSON for pages escape them
 
 
-def secret_value(name: str) -> str:
-    """Return the value of a secret without what stands around it."""
-    return os.environ.get(name, "").strip(AROUND_SECRETS)
-
-
-def hidden_parts(names: Iterable[str]) -> Optional[re.Pattern[str]]:
+def hidden_parts(values: Collection[str]) -> Optional[re.Pattern[str]]:
     """Return the pattern of values, of their lines, and of both as they stand in JSON, the longest first."""
-    values = [secret_value(name) for name in names]
-    lines = (line.strip(AROUND_SECRETS) for value in values for line in value.split("\n"))
-    found = {each for part in (*values, *lines) if len(part) >= SHORTEST for each in _written(part)}
+    parts = [part.strip(AROUND_SECRETS) for value in values for part in (value, *value.split("\n"))]
+    found = {each for part in parts if len(part) >= SHORTEST for each in _written(part)}
     return re.compile("|".join(map(re.escape, sorted(found, key=len, reverse=True)))) if found else None
 
 
@@ -51,20 +44,16 @@ class Secrets(Extension):
 
     _pattern: Optional[re.Pattern[str]] = None
 
-    @staticmethod
-    def suits(program: Table) -> bool:
-        """Tell whether the program has secrets, or its caller may name some."""
-        return "secrets" in program or "contract" in program
-
     def before_run(self, _state: Optional[State]) -> None:
-        """Take the values; refuse to call anything where secrets are missing or cannot be hidden, with their names."""
+        """Take the values, also of those that a caller names; refuse to call anything where some cannot be hidden."""
         options, needed = self.session.options, self.session.program.get("secrets", [])
         names = [*needed, *os.environ.get("RDC_SECRETS", "").split()]
-        self._pattern = hidden_parts(names)
-        if options.command not in DOING or options.dry_run:
+        values = {name: os.environ.get(name, "").strip(AROUND_SECRETS) for name in names}
+        self._pattern = hidden_parts(values.values())
+        if options.command not in ("run", "resume") or options.dry_run:  # nothing is called
             return
-        missing = [name for name in needed if not secret_value(name)]
-        short = [name for name in names if 0 < len(secret_value(name)) < SHORTEST]
+        missing = [name for name in needed if not values[name]]
+        short = [name for name, value in values.items() if 0 < len(value) < SHORTEST]
         for wrong, how in ((missing, "are missing"), (short, "cannot be hidden")):
             if wrong:
                 remedy = "set these environment variables to at least four characters"
@@ -76,13 +65,9 @@ class Secrets(Extension):
 
     def record(self, record: Record) -> Record:
         """Return a record or an event without them."""
-        return {key: self._in(value, key == "found") if key in MASKED else value for key, value in record.items()}
+        return {key: self._in(value) if key in MASKED else value for key, value in record.items()}
 
-    def _in(self, value: Any, has_names: bool = False) -> Any:  # noqa: ANN401 (texts, by name or in lists)
-        if isinstance(value, str):
-            return self.mask(value)
-        if isinstance(value, list):
-            return [self._in(inner, has_names) for inner in value]
-        if not hasattr(value, "items"):
-            return value
-        return {self.mask(name) if has_names else name: self._in(inner, has_names) for name, inner in value.items()}
+    def _in(self, value: Any) -> Any:  # noqa: ANN401 (a text, or several by name)
+        if hasattr(value, "items"):
+            return {name: self._in(inner) for name, inner in value.items()}
+        return self.mask(value) if isinstance(value, str) else value

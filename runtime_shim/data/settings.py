@@ -176,15 +176,16 @@ class MostSteps(OfMore):
         """Tell whether the program has a limit that this one takes the place of."""
         return "limit" in program and OfMore.suits(program)
 
-    def steps_allowed(self, state: State) -> Optional[int]:
-        """Return the number that was said, if one was."""
-        found: Optional[int] = agreed(state).get("max_steps")
-        return found
+    def before_run(self, state: Optional[State]) -> None:
+        """Put the number of the operator in the place of the program's limit."""
+        before = {} if state is None else agreed(state)
+        most = {**before, **settings_in(self.session.options, before)}.get("max_steps")
+        if most is not None:
+            self.session.program = {**self.session.program, "limit": most}
 
     def resumed(self) -> None:
         """Take up a run that has ended at its limit, if this call allows more."""
-        state = self.session.state
+        state, most = self.session.state, self.session.program["limit"]
         limit = state.finished[-1].get("limited") if state.condition == "stop" and state.finished else None
-        most = self.steps_allowed(state)
-        if limit is not None and most is not None and (most == 0 or most > limit):
+        if limit is not None and (most == 0 or most > limit):
             self.session.record({"kind": "again", "condition": "ready"})

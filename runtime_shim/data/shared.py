@@ -1,14 +1,24 @@
-"""What the calls of a document need not say: it follows from others, or goes for every step (I6, I7, I9)."""
+"""What the calls of a document need not say, since it follows from others (I6, I7, I9)."""
 
+import json
 from collections.abc import Container, Sequence
+from typing import Any
 
 from runtime_shim.engine.lifecycle import Extension
-from runtime_shim.engine.program import Table
+from runtime_shim.engine.program import RefusedError, Table
 
 WORDS_OF_TASKS = {"gate": ["approved", "rejected"], "confirm": ["yes", "no"], "input": ["pass"]}
 UNREAD = ("none", "invalid", "ambiguous", "failed")  # the outcomes of an agent without one of its keywords
 CALLING = ("shell", "agent", "tool", "parallel")
 TEXTS = ("title", "prompt", "block", "command", "message", "reason", "arguments", "options", "entries")
+
+
+def read_json(path: str, text: str) -> Any:  # noqa: ANN401 (any JSON value)
+    """Return what stands in a file of JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RefusedError(f"{path}: not JSON, which a program reads (`rdc run` reads YAML too): {error}") from None
 
 
 class Shared(Extension):
@@ -19,8 +29,7 @@ class Shared(Extension):
         """Give steps their outcomes, and the inputs and outputs of the program, if they say nothing else."""
         for node in table["nodes"].values():
             node.update(implied(node, node))
-        if {"inputs", "outputs", "gives"} & {*table}.union(*table["nodes"].values()):
-            add_common(table)
+        add_common(table)
 
 
 def implied(node: Table, said: Container[str] = ()) -> Table:

@@ -9,16 +9,15 @@ from typing import Optional
 
 from runtime_shim.data.fitting import unkept
 from runtime_shim.engine.lifecycle import Done, Extension, Perform
+from runtime_shim.engine.private import at_once
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State
 from runtime_shim.engine.texts import words_of
 from runtime_shim.engine.walk import VERBS, Registers, Verbs
 from runtime_shim.tasks.reading import extracted
-from runtime_shim.tasks.shell import Commands
 
 LARGEST_VARIABLE = 65_536  # bytes
-LARGEST_OUTPUT = 16 * 1024 * 1024  # bytes
+LARGEST_OUTPUT = 1 << 24  # bytes
 PAIR = re.compile(r"(.*?)(=|<<(?=.))(.*)")
 Slot = Optional[str]
 
@@ -60,9 +59,7 @@ def read_output(content: bytes, names: Iterable[str]) -> dict[str, str]:
         name, value = pair[1], until(pair[3], lines) if pair[2] == "<<" else pair[3]
         if value is None:
             raise ValueError(f"line {number}: {pair[3]} does not follow")
-        if name not in known:
-            raise ValueError(f"line {number}: no output of this name is declared")
-        if problem := unfit_variable(value):
+        if problem := unfit_variable(value) if name in known else "is not declared as an output":
             raise ValueError(f"line {number}: {name} {problem}")
         found[name] = value
     return found
@@ -70,74 +67,20 @@ def read_output(content: bytes, names: Iterable[str]) -> dict[str, str]:
 
 def read_regular(path: str) -> bytes:
     """Read a file that a command may have replaced by anything; one that is gone holds nothing."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
-    except FileNotFoundError:
-        return b""
-    with os.fdopen(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    with suppress(FileNotFoundError), open(path, "rb", opener=at_once) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise ValueError("it is not a regular file")
         content = file.read(LARGEST_OUTPUT + 1)
-    if len(content) > LARGEST_OUTPUT:
-        raise ValueError(f"it is larger than {LARGEST_OUTPUT:,} bytes")
-    return content
-
-
-class ValuedCommands(Commands):
-    """Runs shell steps, some of which give outputs."""
-
-    def perform(self, name: str, node: Table) -> Done:
-        """Run the command of a step and read its outputs; where they are malformed it fails, and has none."""
-        if "outputs" not in node:
-            return super().perform(name, node)
-        try:
-            with suppress(FileNotFoundError):
-                os.unlink(self._file)  # a command may have put a link there
-            os.close(self.session.store.within.open("output", os.O_WRONLY | os.O_CREAT | os.O_EXCL))
-        except OSError as error:
-            self.session.rest()
-            raise RefusedError(f"{self._file}: {error.strerror}") from None
-        try:
-            done = super().perform(name, node)
-            values = read_output(read_regular(self._file), node["outputs"])
-        except (ValueError, OSError) as error:
-            return Done("fail", f"the file of RDC_OUTPUT is refused: {getattr(error, 'strerror', error)}")
-        finally:
-            with suppress(OSError):
-                os.unlink(self._file)
-        return done._replace(verbs=keeping("", values))
-
-    @property
-    def _file(self) -> str:
-        return os.path.join(self.session.store.folder, "output")
-
-    def environment(self, node: Table, **more: str) -> dict[bytes, bytes]:
-        """Add RDC_OUTPUT where outputs are kept."""
-        return super().environment(node, **more, **({"RDC_OUTPUT": self._file} if "outputs" in node else {}))
-
-    def assumed(self, name: str, word: str) -> Done:
-        """Take the word and the outputs that were given for what came of a step (I16)."""
-        return super().assumed(name, word)._replace(verbs=keeping("", values_given(self.session, name)))
-
-
-def values_given(session: Session, name: str) -> dict[str, str]:
-    """Return the outputs of a step that the options give."""
-    values: dict[str, str] = {}
-    for given in session.options.value:
-        key, equals, value = given.partition("=")
-        if not equals or key not in session.program["nodes"][name].get("outputs", ()):
-            raise RefusedError(f"--value {given}: expected NAME=VALUE with a name that {name} keeps")
-        if problem := unfit_variable(value):
-            raise RefusedError(f"--value {key} {problem}")
-        values[key] = value
-    return values
+        if len(content) > LARGEST_OUTPUT:
+            raise ValueError(f"it is larger than {LARGEST_OUTPUT:,} bytes")
+        return content
+    return b""
 
 
 class Values(Extension):
     """Strings that a run keeps, and gives to what it calls."""
 
-    options = (("run resume", "--value", "NAME=VALUE...", "an output of the interrupted command, with --assume"),)
-    performers = {"shell": ValuedCommands}
+    options = (("run resume answer", "--value", "NAME=VALUE...", "an output of the command, beside its outcome"),)
 
     @staticmethod
     def suits(program: Table) -> bool:
@@ -151,7 +94,19 @@ class Values(Extension):
         if options.value and not options.assume and options.command != "answer":
             raise RefusedError("--value goes with --assume WORD")
 
-    def told(self, done: Done, text: str) -> Done:
+    def given(self, done: Optional[Done]) -> Optional[Done]:
+        """Return an outcome with the outputs that the options give (E2, I16)."""
+        name, values = self.session.state.node, {}
+        for given in self.session.options.value:
+            key, equals, value = given.partition("=")
+            if done is None or not equals or key not in self.session.program["nodes"][name].get("outputs", ()):
+                raise RefusedError(f"--value {given}: expected NAME=VALUE with a name that {name} keeps")
+            if problem := unfit_variable(value):
+                raise RefusedError(f"--value {key} {problem}")
+            values[key] = value
+        return done._replace(verbs=keeping("", values)) if done is not None and values else done
+
+    def told(self, text: str, done: Done) -> Done:
         """Return an outcome with its text."""
         return done._replace(verbs=keeping(text, {}))
 
@@ -163,13 +118,35 @@ class Values(Extension):
         """Return the environment variables of what a step calls; a string that is unset gives none."""
         places = node.get("texts", {}).items()
         found = {name: registers[slot] for name, slot in places if registers[slot] is not None}
-        return {**node.get("env", {}), **found}
+        path = os.path.join(self.session.store.folder, "output")
+        own = {"RDC_OUTPUT": path} if node["task"] == "shell" and "outputs" in node else {}
+        return {**node.get("env", {}), **found, **own}
 
     def before_step(self, name: str) -> Optional[Perform]:
-        """Fail a step whose variables do not fit into an environment, instead of beginning it."""
+        """Fail a step whose variables do not fit into an environment; have the outputs of a command read."""
         node = self.session.program["nodes"][name]
         for variable, value in self.variables(node, self.session.state.registers).items():
             if problem := unfit_variable(value):
                 failed = Done("failed" if "failed" in words_of(node) else "fail", f"{variable} {problem}")
                 return lambda _name, _node: failed
-        return None
+        return self._perform if node["task"] == "shell" and "outputs" in node else None
+
+    def _perform(self, name: str, node: Table) -> Done:
+        """Run a command and read its outputs; where they are malformed it fails, and has none."""
+        path = self.variables(node, self.session.state.registers)["RDC_OUTPUT"]
+        try:
+            with suppress(FileNotFoundError):
+                os.unlink(path)  # a command may have put a link there
+            os.close(self.session.store.within.open("output", os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        except OSError as error:
+            self.session.rest()
+            raise RefusedError(f"{path}: {error.strerror}") from None
+        try:
+            done = self.session.performers[name].perform(name, node)
+            values = read_output(read_regular(path), node["outputs"])
+        except (ValueError, OSError) as error:
+            return Done("fail", f"the file of RDC_OUTPUT is refused: {getattr(error, 'strerror', error)}")
+        finally:
+            with suppress(OSError):
+                os.unlink(path)
+        return done._replace(verbs=keeping("", values))

@@ -9,8 +9,8 @@ from contextlib import suppress
 from typing import Any, Optional
 
 from runtime_shim.engine.display import Display
-from runtime_shim.engine.journal import naming
 from runtime_shim.engine.lifecycle import Extension, Host, Option, Options, Subcommands
+from runtime_shim.engine.private import naming
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_REFUSED, RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import Interrupted
@@ -33,6 +33,9 @@ COMMANDS: Subcommands = {
 }
 # The subcommands that have an option, its name, what it takes (`...`: several times), what it is for.
 OPTIONS: Options = (
+    ("answer", "STEP", "", "the step that waits"),
+    ("answer", "REPLY", "", "pass, fail, yes or no, or what the step asks for"),
+    ("step", "PLACE", "...", "the steps that are due"),
     ("all", "--state-dir", "DIR", "the state directory"),
     ("run resume", "--answers", "FILE", "replies to questions: REPLY or STEP REPLY, a line each"),
     ("run resume", "--rerun-interrupted", "", "run the interrupted command again"),
@@ -41,9 +44,6 @@ OPTIONS: Options = (
     ("run", "--dry-run", "", "show the path; run and record nothing"),
     ("resume status", "--adopt", "", "accept the state of another version"),
     ("status", "--json", "", "print JSON"),
-    ("answer", "STEP", "", "the step that waits"),
-    ("answer", "REPLY", "", "pass, fail, yes or no, or what the step asks for"),
-    ("step", "PLACE", "STEP...", "the steps that are due"),
     ("history", "--prune", "N|AGE", "delete all but the newest N, or those older than 12h, 30d, 8w"),
 )
 LIKE = {"open": "run", "step": "resume"}  # the subcommand whose options another one has
@@ -96,7 +96,7 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
     try:
         return commands[command][1](session)
     except OSError as error:
-        if error.filename and session.store.involves(error.filename):
+        if str(error.filename).startswith(session.store.directory):
             error.strerror = f"{error.strerror}; choose another place with --state-dir"
         raise
 

@@ -1,4 +1,4 @@
-"""What the operator sees on standard error, line by line, and is asked at the terminal."""
+"""What the operator sees on standard error, line by line, and is asked at the terminal; what is told of steps (M8)."""
 
 import os
 import select
@@ -10,12 +10,15 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Callable, Optional, TextIO
 
-from runtime_shim.engine.journal import naming
-from runtime_shim.engine.program import EXIT_COMPLETE
+from runtime_shim.engine.journal import Record
+from runtime_shim.engine.private import naming
+from runtime_shim.engine.program import EXIT_COMPLETE, Table
 from runtime_shim.engine.signals import Interrupted, Signals
-from runtime_shim.engine.texts import MEANINGS, clean
+from runtime_shim.engine.state import State
+from runtime_shim.engine.texts import MEANINGS, clean, one_line
+from runtime_shim.engine.walk import Move, Registers, attempt_of, filled, instances_of
 
-STALLED = 100  # milliseconds until a writer whom nobody reads looks again whether it was told to end
+STALLED = 0.1  # seconds until a writer whom nobody reads looks again whether it was told to end
 STYLES = {"bold": "1", "dim": "2", "pass": "32", "fail": "1;31"}
 
 
@@ -24,20 +27,17 @@ class Display:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream, self.is_terminal = stream, stream.isatty()
-        self.gives_up: Callable[[], bool] = lambda: False  # whether what nobody takes is not waited for any more
+        self.gives_up: Callable[[], bool] = lambda: False  # whether to leave a pipe that nobody reads
         self._colour = self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-        self._dash = "—" if "utf" in (stream.encoding or "").lower() else "-"
 
     def put(self, text: str, file: int, encoding: str = "utf-8") -> None:
         """Write; a pipe that has stalled is left once the run was told to end."""
         data = text.encode(encoding, "backslashreplace")
         # A pipe that is ready takes this much without waiting. A line in a file is written at once, and so never torn.
-        step = len(data) if stat.S_ISREG(os.fstat(file).st_mode) else select.PIPE_BUF
-        poll = select.poll()
-        poll.register(file, select.POLLOUT)
+        size = len(data) if stat.S_ISREG(os.fstat(file).st_mode) else select.PIPE_BUF
         while data:
-            if poll.poll(STALLED):
-                data = data[os.write(file, data[:step]) :]
+            if select.select((), (file,), (), STALLED)[1]:
+                data = data[os.write(file, data[:size]) :]
             elif self.gives_up():
                 return
 
@@ -50,15 +50,16 @@ class Display:
         with suppress(OSError, ValueError):
             self.put(text + end, self._stream.fileno(), self._stream.encoding)
 
+    def dim(self, lines: Iterable[str]) -> None:
+        """Write lines that only explain."""
+        for line in lines:
+            self.line(self.paint(line, "dim"))
+
     def say(self, lines: Iterable[str]) -> int:
         """Write lines to standard output, for which the command was called."""
         with naming("standard output"):
             self.put("".join(clean(line) + "\n" for line in lines), sys.stdout.fileno(), sys.stdout.encoding)
         return EXIT_COMPLETE
-
-    def started(self, place: str, name: str, details: list[str]) -> None:
-        """Say which step begins."""
-        self.line(f"[{place}] {self.paint(name, 'bold')}" + (f" {self._dash} {', '.join(details)}" if details else ""))
 
     def rule(self, text: str) -> None:
         """Write one of the lines by which a run says where it stands (R3)."""
@@ -72,11 +73,11 @@ def forget_typed() -> None:
 
 
 def typed(display: Display, signals: Signals, prompt: str) -> str:
-    """Return the line that a person types after a prompt; "" where nothing more comes."""
+    """Return the line that a person types after a prompt, with its end; "" where nothing more comes."""
     before = signal.signal(signal.SIGCONT, lambda _number, _frame: display.line(prompt, end=""))  # after Ctrl-Z
     try:
         display.line(prompt, end="")
-        with signals.listening():
+        with signals:
             return os.read(sys.stdin.fileno(), 65536).decode(errors="surrogateescape")
     except Interrupted:  # the key has been echoed where the answer was due
         display.line()
@@ -87,14 +88,58 @@ def typed(display: Display, signals: Signals, prompt: str) -> str:
 
 def question(display: Display, signals: Signals, text: str, choices: str) -> Optional[str]:
     """Ask for one of the choices; None means that nobody answers."""
-    known = {word[:length]: word for word in choices.split("/") for length in (1, len(word))}
-    if choices in ("pass/fail", "yes/no"):
-        known = {word[:length]: MEANINGS[word] for word in MEANINGS for length in (1, len(word))}
+    words = MEANINGS if choices in ("pass/fail", "yes/no") else {word: word for word in choices.split("/")}
+    known = {word[:length]: words[word] for word in words for length in (1, len(word))}
     forget_typed()
-    line, word = " ", None
-    while line and not word:
-        line = typed(display, signals, f"{text} [{choices}] ")
-        word = known.get(line.strip().lower())
-        if not word:
-            display.line(f"Please type {choices.replace('/', ' or ')}." if line else "")
-    return word
+    while line := typed(display, signals, f"{text} [{choices}] "):
+        if word := known.get(line.strip().lower()):
+            return word
+        display.line(f"Please type {choices.replace('/', ' or ')}.")
+    display.line()
+    return None
+
+
+class Telling:
+    """The texts of a program, with what the registers of a run put into them."""
+
+    program: Table
+    display: Display
+    state: State
+    places: dict[str, str]  # of the steps that do something, in order
+    _group = ""  # that of the last step
+
+    def filled(self, node: Table, key: str, registers: Optional[Registers] = None) -> str:
+        """Return a text of a step, whole."""
+        return filled(node, node.get(key, ""), self.state.registers if registers is None else registers)
+
+    def label(self, name: str) -> str:
+        """Return a step's name and title as people read them."""
+        return one_line(f"{name} {self.filled(self.program['nodes'][name], 'title')}")
+
+    def texts(self, node: Table, key: str) -> list[str]:
+        """Return a text of a step as the lines in which it is shown."""
+        return [f"    {line}".rstrip() for line in clean(self.filled(node, key)).strip("\n").splitlines()]
+
+    def about(self, name: str) -> Record:
+        """Return a step as records and events have it."""
+        node, now = self.program["nodes"][name], self.state.registers
+        about = {"node": name, "title": self.filled(node, "title"), "attempt": attempt_of(node, now)}
+        return {**about, "instances": instances_of(node, now)}
+
+    def announce(self, name: str, *details: str) -> None:
+        """Say which step begins, and where the step before was in another group, which group."""
+        group = self.program["nodes"][name].get("group", "")
+        if group not in ("", self._group):
+            about = self.program["groups"][group]
+            self.display.line(self.display.paint(one_line(f"{group} {self.filled(about, 'title')}"), "bold"))
+            self.display.dim(self.texts(about, "prompt"))
+        self._group = group
+        step = f"[{self.places[name]}] {self.display.paint(self.label(name), 'bold')}"
+        self.display.line(f"{step} - {', '.join(details)}" if details else step)
+
+    def tell_passed(self, move: Move) -> None:
+        """Show the results of nested documents that a run has passed."""
+        for name in move.passed:
+            node = self.program["nodes"][name]
+            if node["task"] == "end":
+                self.display.line("    " + one_line(f"{name} {self.filled(node, 'message', move.registers)}"))

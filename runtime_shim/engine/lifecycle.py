@@ -1,6 +1,5 @@
 """The life of a run, as the parts of a runtime see it: what does a step, and what happens around the steps."""
 
-import json
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional
 
 from runtime_shim.engine.journal import Record
@@ -12,23 +11,14 @@ from runtime_shim.engine.walk import VERBS, Move, Registers, Verbs
 if TYPE_CHECKING:
     from runtime_shim.engine.session import Session
 
-
 Parse = Callable[[str, str], Any]  # of the text of a file, by its name
-
-
-def read_json(path: str, text: str) -> Any:  # noqa: ANN401 (any JSON value)
-    """Return what stands in a file of JSON."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise RefusedError(f"{path}: not JSON, which a program reads (`rdc run` reads YAML too): {error}") from None
 
 
 class Host(NamedTuple):
     """What runs a program: the words that call it, what reads its files, and the name and hash of its edition."""
 
     prog: str = ""
-    parse: Parse = read_json
+    parse: Optional[Parse] = None
     edition: str = ""
 
 
@@ -48,26 +38,30 @@ class Waiting(BaseException):
     """No error: the run cannot go on before somebody decides; the arguments say how, a line each."""
 
 
-class Performer:
-    """Does the steps of one kind of task, for a session."""
-
-    keys: tuple[str, ...]  # the texts that say what a step does
-    recovers = True  # whether a step can be interrupted half done, so that somebody must decide (R2)
+class Part:
+    """A part of a runtime, for one call of a program."""
 
     def __init__(self, session: "Session") -> None:
         self.session = session
 
-    def perform(self, name: str, node: Table) -> Done:
-        """Do a step."""
-        raise NotImplementedError
+
+class Performer(Part):
+    """Does the steps of one kind of task."""
+
+    keys: tuple[str, ...]  # the texts that say what a step does
+    recovers = True  # whether a step can be interrupted half done, so that somebody must decide (R2)
+
+    if TYPE_CHECKING:
+
+        def perform(self, name: str, node: Table) -> Done:
+            """Do a step."""
+
+        def recover(self, name: str) -> Optional[Done]:
+            """Decide about a step that was interrupted; None to run it again."""
 
     def preview(self, _name: str, _node: Table) -> Done:
         """Say what would come of a step, without doing it."""
         return Done("pass", "assumed")
-
-    def recover(self, name: str) -> Optional[Done]:
-        """Decide about a step that was interrupted; None to run it again."""
-        raise NotImplementedError
 
     @staticmethod
     def replies(_node: Table) -> list[str]:
@@ -94,8 +88,8 @@ Options = tuple[Option, ...]
 Performers = dict[str, type[Performer]]
 
 
-class Extension:
-    """A part of a runtime. A session calls the methods of all parts, in the order in which its edition names them."""
+class Extension(Part):
+    """Takes part in runs: a session calls the methods of all extensions, in the order that its edition says."""
 
     commands: Subcommands = {}  # subcommands: what each is for, and what does it
     options: Options = ()  # the subcommands that have an option, its name, what it takes, what it is for
@@ -112,9 +106,6 @@ class Extension:
     @staticmethod
     def complete(table: Table) -> None:
         """Add to the table of a program what its calls need not say."""
-
-    def __init__(self, session: "Session") -> None:
-        self.session = session
 
     if TYPE_CHECKING:  # the moments at which a part may take part; one that does nothing then has no such method
 
@@ -150,7 +141,7 @@ class Extension:
             """Return environment variables for what a step calls."""
             return {}
 
-        def told(self, done: Done, _text: str) -> Done:
+        def told(self, _text: str, done: Done) -> Done:
             """Return an outcome to which a text belongs."""
             return done
 
@@ -195,10 +186,6 @@ class Extension:
         def agrees(self, _before: Table) -> Table:
             """Return what the options of a call say for the whole run, by name; None for nothing new."""
             return {}
-
-        def steps_allowed(self, _state: State) -> Optional[int]:
-            """Return how many steps a run may do, 0 for any number; None for nothing else than its program says."""
-            return None
 
         def facts(self, _state: State) -> Table:
             """Return what the status tells of a run."""

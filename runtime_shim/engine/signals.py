@@ -3,9 +3,9 @@
 import os
 import signal
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from typing import Any, Optional
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Optional
 
 from runtime_shim.engine.program import Table
 
@@ -23,8 +23,8 @@ def started_at(pid: int) -> Optional[int]:
 def is_alive(process: Table) -> bool:
     """Tell whether a recorded process still lives; another one may have its number by now."""
     pid, since = process["pid"], process["since"]
-    began = started_at(pid) if (type(pid), type(since)) == (int, int) and pid > 1 else None  # no command is 0 or 1
-    return began is not None and began == since
+    is_known = type(pid) is type(since) is int and pid > 1  # no command is 0 or 1
+    return is_known and started_at(pid) == since
 
 
 def signal_groups(groups: Iterable[int], *numbers: int) -> None:
@@ -54,7 +54,10 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Signals:
-    """What would end a run, blocked until it is waited for: a handler loses one just before a call."""
+    """The stop signals, blocked until they are waited for: a handler loses one just before a call.
+
+    They raise Interrupted inside `with signals`.
+    """
 
     def __init__(self) -> None:
         wanted = [signal.Signals[f"SIG{name}"] for name in STOPS if hasattr(signal, f"SIG{name}")]
@@ -62,13 +65,20 @@ class Signals:
         self._has_received, self.has_timer = False, False  # an alarm not of the run's own is a stop like any other
         self._watched = {*self.stops, signal.SIGCHLD, signal.SIGALRM}
         self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._watched)
-        self._handlers: dict[int, Any] = {number: signal.signal(number, self._received) for number in self._watched}
-        self._handlers[signal.SIGTTOU] = signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # it takes its terminal back
+        for number in self._watched:
+            signal.signal(number, self._received)
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # the run takes its terminal back
 
     def _received(self, number: int, _frame: object) -> None:
         if number in self.stops:
             self._has_received = True
             raise Interrupted
+
+    def __enter__(self) -> None:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, self.stops)
+
+    def __exit__(self, *_error: object) -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, self.stops)
 
     def wait(self) -> int:
         """Wait for a stop signal, the end of a child or an alarm; returns its number."""
@@ -86,31 +96,3 @@ class Signals:
     def has_come(self) -> bool:
         """Tell whether a stop signal has come, be it received or still held back."""
         return self._has_received or bool(self.stops & signal.sigpending())
-
-    @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Let stop signals raise Interrupted inside the block."""
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, self.stops)
-        try:
-            yield
-        finally:
-            signal.pthread_sigmask(signal.SIG_BLOCK, self.stops)
-
-    def release(self) -> None:
-        """Let signals do what they did before; those that have come are too late, since the run has its end."""
-        signal.alarm(0)
-        while self._watched & signal.sigpending():
-            self.wait()
-        for number, handler in self._handlers.items():
-            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, self.before)
-
-
-@contextmanager
-def held_back() -> Iterator[Signals]:
-    """Hold signals back for a while; a run does so until its process ends."""
-    signals = Signals()
-    try:
-        yield signals
-    finally:
-        signals.release()

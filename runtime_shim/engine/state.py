@@ -5,12 +5,12 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Optional
 
-from runtime_shim.engine.journal import Record, at_once, encode, naming, read_journal
-from runtime_shim.engine.private import opened_folder, refuse_links
+from runtime_shim.engine.journal import Record, encode, read_journal
+from runtime_shim.engine.private import at_once, naming, opened_folder, refuse_links
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.signals import is_alive
 
@@ -20,15 +20,15 @@ OURS, FORMAT = ".rdc", 1  # where states are, the format of journals
 
 def utc_now() -> str:
     """Return the time as it is written in records."""
-    seconds, rest = divmod(time.time_ns(), 10**9)
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{rest // 1000:06}Z"
+    now = time.time_ns() // 1000
+    return time.strftime(f"%Y-%m-%dT%H:%M:%S.{now % 10**6:06}Z", time.gmtime(now // 10**6))
 
 
 def digest(value: object) -> str:
     """Return the SHA-256 of a text, or of another value as JSON, wherever and whenever it is made."""
-    import hashlib  # what is slow to import is imported late: `--help` does not need it
-
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, separators=(",", ":"))
+    import hashlib  # slow, and `--help` does not need it
+
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
@@ -46,10 +46,9 @@ def without_places(program: Table) -> Table:
 
 def differences(recorded: dict[str, str], now: dict[str, str]) -> list[str]:
     """Say which steps were added, removed and changed since."""
-    found: dict[str, list[str]] = {"added": [], "removed": [], "changed": []}
-    for name in {**now, **recorded}:
-        if now.get(name) != recorded.get(name):
-            found["added" if name not in recorded else "changed" if name in now else "removed"].append(name)
+    added, removed = ([name for name in one if name not in other] for one, other in ((now, recorded), (recorded, now)))
+    changed = [name for name in now if recorded.get(name, now[name]) != now[name]]
+    found = {"added": added, "removed": removed, "changed": changed}
     lines = [f"{how}: {', '.join(names)}" for how, names in found.items() if names]
     return lines or ["no step differs, only where the program begins or what it counts"]
 
@@ -60,13 +59,14 @@ class State:
     finished: list[Record]
     notes: list[Record]
 
-    def __init__(self, begin: Record) -> None:
+    def __init__(self, records: Sequence[Record]) -> None:
+        begin = records[0]
         self.begin, self.node, self.message = begin, begin["node"], begin.get("message", "")
         self.finished, self.notes = [], []  # what the step has left so far, such as the processes that it has called
-        # The lines of files of answers that were used, each with the digest of its file.
-        self.used: set[tuple[str, int]] = set()
+        self.used: set[tuple[str, int]] = set()  # lines of files of answers, each with the digest of its file
         self.decided: list[Record] = []
-        self.apply(begin)
+        for record in records:
+            self.apply(record)
 
     def apply(self, record: Record) -> None:
         """Go on by one record."""
@@ -77,12 +77,11 @@ class State:
             self.notes.append(record)
             return
         self.condition = record["condition"]
-        if kind == "resume":
-            self.decided.append({**record, "after": len(self.finished)})
         if kind in ("begin", "adopt"):  # it belongs to this program
             self.registers, self.program, self.nodes = dict(record["registers"]), record["program"], record["nodes"]
             self.name, self.source = record["name"], record["source"]
         elif kind == "resume":
+            self.decided.append({**record, "after": len(self.finished)})
             self.notes = [note for note in self.notes if note["kind"] != "process"]
         elif kind == "done":
             self.finished.append({key: value for key, value in record.items() if key != "changed"})  # texts may be long
@@ -99,49 +98,42 @@ def replay(records: list[Record], path: object, modes: Collection[str] = ("",)) 
     if records[0].get("format") != FORMAT or records[0].get("mode", "") not in modes:
         raise RefusedError(f"{path}: the state has a format that this program does not know; reset archives it")
     try:
-        state = State(records[0])
-        for record in records[1:]:
-            state.apply(record)
+        return State(records)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RefusedError(f"{path}: the journal is damaged: {error}") from None
-    return state
-
-
-def _numbers(about: os.stat_result) -> tuple[int, int]:
-    return about.st_dev, about.st_ino
 
 
 class Store:
     """A state directory, by the name that the operator knows: nothing is opened here after a chdir."""
 
-    _files: dict[str, tuple[int, int]]  # that are open, by path: device and number
     within: Any = None  # the directory, once it is open
+    _file: int
 
     def __init__(self, directory: str, modes: Collection[str] = ("",)) -> None:
         self.directory, self.path, self.modes = directory, os.path.join(directory, "journal"), modes
         self.folder = os.path.join(os.getcwd(), directory)  # wherever the run goes
-        self.loss = f"{directory} was removed or replaced during the run"
-        self._count, self._size, self._missing, self._files = 0, 0, b"", {}
+        self._count, self._size = 0, 0
+        self._open: dict[str, os.stat_result] = {}  # the files that must stay where they are
 
     def read(self) -> Optional[State]:
         """Read the state without changing anything."""
         refuse_links(self.directory)
-        records, self._size, self._missing = read_journal(self.path)
+        records, self._size = read_journal(self.path)
         self._count = len(records)
         return replay(records, self.path, self.modes) if records else None
 
-    def involves(self, name: object) -> bool:
-        """Tell whether a file is the directory, lies in it, or is a folder above it."""
-        path, own = os.path.join(str(name), ""), os.path.join(self.directory, "")
-        return path.startswith(own) or own.startswith(path)
+    def _opened(self, name: str, flags: int) -> int:
+        """Open a file that must stay where it is."""
+        file: int = self.within.open(name, flags | os.O_CREAT)
+        self._open[os.path.join(self.folder, name)] = os.fstat(file)
+        return file
 
     def lock(self) -> None:
         """Keep every other run away until this process ends; refuses where one is at work."""
-        is_new = not os.path.isdir(self.directory)
+        is_ours = OURS in self.directory.split("/") or not os.path.isdir(self.directory)
         self.within = opened_folder(self.directory)
-        lock, path = self.within.open("lock", os.O_RDWR | os.O_CREAT), os.path.join(self.directory, "lock")
-        self._files[os.path.join(self.folder, "lock")] = _numbers(os.fstat(lock))
-        with naming(path):
+        lock = self._opened("lock", os.O_RDWR)
+        with naming(os.path.join(self.directory, "lock")):
             for patience in (0.05, 0.1, 0.0):  # a `status` looks at the lock for an instant
                 with suppress(BlockingIOError):
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -150,63 +142,49 @@ class Store:
                     break
                 time.sleep(patience)
             else:
-                holder = os.pread(lock, 20, 0).decode().strip() or "?"
+                holder = os.pread(lock, 20, 0).decode().strip()
                 raise RefusedError(f"{self.directory}: a run is at work here (pid {holder})")
-        if is_new or OURS in self.directory.split("/"):  # Git takes no state; a folder that was there stays as it is
-            with suppress(OSError):
-                file = self.within.open(".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-                os.write(file, b"*\n")
-                os.close(file)
-
-    def sync(self) -> None:
-        """Make the names in the directory last."""
-        with naming(self.directory):
-            os.fsync(self.within.at)
+        if is_ours:  # Git takes no state; a folder that was there stays as it is
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+            with suppress(OSError), open(self.within.open(".gitignore", flags), "w") as file:
+                file.write("*\n")
 
     def is_busy(self) -> bool:
         """Tell whether a run is at work here now."""
-        with suppress(OSError), open(os.path.join(self.directory, "lock"), opener=at_once) as lock:
-            try:
+        try:
+            with open(os.path.join(self.directory, "lock"), opener=at_once) as lock:
                 fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except OSError:
-                return True
+        except OSError as error:
+            return isinstance(error, BlockingIOError)
         return False
 
     def is_there(self) -> bool:
         """Tell whether lock and journal are still where they were; a command may have removed them."""
         with suppress(OSError):
-            return all(place == _numbers(os.lstat(path)) for path, place in self._files.items())
+            return all(os.path.samestat(os.lstat(path), about) for path, about in self._open.items())
         return False
 
     def open(self) -> None:
-        """Open the journal, as it was read, for appending; a torn end is repaired."""
-        self.within = self.within or opened_folder(self.directory)
-        self._file = self.within.open("journal", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-        self._files[os.path.join(self.folder, "journal")] = _numbers(os.fstat(self._file))
+        """Open the journal of a state that is locked, as it was read, for appending; a torn end is repaired."""
+        self._file = self._opened("journal", os.O_RDWR | os.O_APPEND)
         with naming(self.path):
             os.ftruncate(self._file, self._size)
-        if self._missing:
-            self._write(self._missing)
-        self.sync()
+            if self._size and os.pread(self._file, 1, self._size - 1) != b"\n":
+                self._size += os.write(self._file, b"\n")
+            os.fsync(self.within.at)
 
     def append(self, record: Record, sync: bool = True) -> None:
         """Write a record; it survives whatever happens, if `sync`."""
-        self._write(encode({"n": self._count, **record}), sync)
-        self._count += 1  # only then is the place checked: a folder that was moved away has the record
-        if sync and not self.is_there():
-            raise RefusedError(self.loss)
-
-    def _write(self, line: bytes, sync: bool = True) -> None:
+        line = encode({"n": self._count, **record})
         try:
-            written = os.write(self._file, line)
-            if written < len(line):
-                os.ftruncate(self._file, self._size)  # half a record before another one would be damage
+            if os.write(self._file, line) < len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301
             if sync:
                 getattr(os, "fdatasync", os.fsync)(self._file)
         except OSError as error:
+            os.ftruncate(self._file, self._size)  # half a record before another one would be damage
             raise RefusedError(f"{self.path}: cannot record: {error.strerror}") from None
-        self._size += len(line)
+        self._count, self._size = self._count + 1, self._size + len(line)
 
     def archive(self, name: str, beside: Mapping[str, str]) -> str:
         """Archive the journal under a name of its own, and what lies beside it; nothing is ever deleted."""
@@ -214,14 +192,10 @@ class Store:
         taken = {entry.partition(".")[0] for entry in os.listdir(history)}
         while name in taken:
             name += "-2"
-        for path, ending in beside.items():
-            with suppress(FileNotFoundError):
-                os.rename(path, f"{name}.{ending}", src_dir_fd=self.within.at, dst_dir_fd=history)
-        target = os.path.join(self.directory, "history", name)
-        with naming(self.path):
-            os.rename("journal", name, src_dir_fd=self.within.at, dst_dir_fd=history)
+        for path, ending in (*beside.items(), ("journal", "")):
+            with naming(self.path), suppress(FileNotFoundError):
+                os.rename(path, f"{name}.{ending}".rstrip("."), src_dir_fd=self.within.at, dst_dir_fd=history)
         os.fsync(history)
-        os.close(history)
-        self.sync()
-        self._count, self._size, self._missing = 0, 0, b""
-        return target
+        os.fsync(self.within.at)
+        self._count, self._size = 0, 0
+        return os.path.join(self.directory, "history", name)

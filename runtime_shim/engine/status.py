@@ -28,7 +28,7 @@ def condition_of(state: State, is_busy: bool) -> str:
 def choices(session: Session, state: State, condition: str) -> list[tuple[str, str]]:
     """Return what an operator can do about a run in a condition, each with its command."""
     call, node = session.call, session.program["nodes"].get(state.node, {"task": ""})
-    adopt = ["--adopt"][session.is_same(state) :]
+    adopt = () if session.is_same(state) else ("--adopt",)
     if condition in (*ENDED, "expired"):
         return [*session.gathered("again", state), ("to start a new run", call("run"))]
     if adopt and node["task"] not in session.kinds:
@@ -54,16 +54,15 @@ def describe(session: Session, state: Optional[State], is_busy: bool) -> Table:
     facts = {key: program[key] for key in ("name", "title", "source")}
     if state is None:
         return {**facts, "state": "none", "next": [session.call("run")]}
-    for prepare in session.at("before_run"):
-        prepare(state)
+    session.each("before_run", state)
     node = program["nodes"].get(state.node, {"title": ""})
     facts.update(state=condition_of(state, is_busy), run=state.begin["run"], began=state.begin["time"], step=state.node)
     facts["step_title"] = session.filled(node, "title", {**program["registers"], **state.registers})
     pid = [None, *(one["pid"] for one in state.left_behind())][-1]
     done = [{"step": one["node"], **{key: one[key] for key in KNOWN if key in one}} for one in state.finished]
     facts.update(message=state.message, same_program=session.is_same(state), pid=pid, finished=done)
-    for look in session.at("facts"):
-        facts.update(look(state))
+    for more in session.each("facts", state):
+        facts.update(more)
     found = choices(session, state, facts["state"]) if facts["state"] != "running" else ()
     return {**facts, "next": [command for _, command in found]}
 

@@ -21,7 +21,7 @@ def run(session: Session) -> int:
     old = session.read(begins=True)
     session.take()
     if old is not None:
-        session.archive(old.begin["run"])
+        session.store.archive(old.begin["run"], session.beside())
     session.store.open()
     session.store.append(session.state.begin)
     return session.go(resumed=False)
@@ -54,9 +54,8 @@ def step(session: Session) -> int:
     state: Any = session.read()
     nodes, order, places = session.program["nodes"], list(session.program["nodes"]), session.options.PLACE
     names = {name: {name, nodes[name].get("step")} for name in session.places}  # a stage belongs to a step
-    for place in places:
-        if all(place not in known for known in names.values()):
-            raise RefusedError(f"there is no step {place!a}; `steps` lists the steps")
+    if unknown := {*places}.difference(*names.values()):
+        raise RefusedError(f"there is no step {min(unknown)!a}; `steps` lists the steps")
     only = [name for name in names if names[name] & {*places}]
     vars(session.options).update(only=only, command="resume")
     is_stopped, what = state.condition == "stop", f"step {' '.join(places)}"
@@ -84,5 +83,5 @@ def reset(session: Session) -> int:
     with suppress(RefusedError, OSError):
         state = session.read_state()
         name = state.begin["run"] if state is not None else "empty"
-    session.display.rule(f"the run was archived as {session.archive(name)}")
+    session.display.rule(f"the run was archived as {session.store.archive(name, session.beside())}")
     return EXIT_COMPLETE

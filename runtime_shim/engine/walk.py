@@ -1,6 +1,7 @@
 """The meaning of a program: a pure walk from step to step, which never runs anything."""
 
 import collections
+import operator
 import re
 from collections.abc import Mapping, MutableMapping
 from typing import Any, Callable, NamedTuple, Optional
@@ -9,16 +10,16 @@ from runtime_shim.engine.program import RefusedError, Table
 
 Registers = MutableMapping[str, Any]
 Verbs = Mapping[str, Callable[[Any, Any], Any]]
-TESTS: Mapping[str, Callable[[Any, Any], bool]] = {
-    "<": lambda count, limit: bool(count < limit),
-    ">=": lambda count, limit: bool(count >= limit),
-    "=": lambda count, number: bool(count == number),
+TESTS: Verbs = {
+    "<": operator.lt,
+    ">=": operator.ge,
+    "=": operator.eq,
     "==": lambda slot, text: (slot or "") == text,
     "!=": lambda slot, text: (slot or "") != text,
 }
 VERBS: Verbs = {
     "=": lambda _old, new: new,
-    "+": lambda old, more: old + more,
+    "+": operator.add,
     "at least": max,
     "clear": lambda _old, _what: None,
     "keep": lambda old, what: old if what[0] == "output" else "",  # of an outcome without a text
@@ -37,7 +38,7 @@ class Move(NamedTuple):
 
 def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> None:
     for effect in edge.get("do", ()):
-        if effect[0] == "reset" and len(effect) == 2:
+        if len(effect) == 2:  # "reset" and a scope
             registers.update({name: program["registers"][name] for name in program["scopes"][effect[1]]})
             continue
         register, verb, amount = effect
@@ -60,22 +61,20 @@ def advance(program: Table, node: str, registers: Registers, outcome: str, verbs
 
 
 def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS) -> Move:
-    """Go along an edge, and on; `before` stays as it is."""
+    """Follow an edge, and those of branches and of ends of nested documents (M8); `before` stays as it is."""
     changed: Registers = {}
     registers = collections.ChainMap(changed, before)  # copying all counters at each step would make long programs slow
-    says, passed = [edge.get("says", "")], []
-    _apply(program, edge, registers, verbs)
-    while is_passed(program["nodes"][edge["go"]]):
-        passed.append(edge["go"])
-        edge = _choose(program, edge["go"], registers, None)
+    says: list[str]
+    passed: list[str]
+    says, passed = [], []
+    while True:
         _apply(program, edge, registers, verbs)
-        says.append(edge.get("says", ""))
-    return Move(edge["go"], registers, changed, ", ".join(filter(None, says)), tuple(passed))
-
-
-def is_passed(node: Table) -> bool:
-    """Tell whether a run goes on through a step: a branch, or the end of a nested document, which has edges (M8)."""
-    return node["task"] in ("branch", "end") and bool(node.get("edges"))
+        name, node = edge["go"], program["nodes"][edge["go"]]
+        says += filter(None, [edge.get("says")])
+        if node["task"] not in ("branch", "end") or not node.get("edges"):
+            return Move(name, registers, changed, ", ".join(says), tuple(passed))
+        passed.append(name)
+        edge = _choose(program, name, registers, None)
 
 
 def filled(node: Table, text: str, registers: Registers, escape: Callable[[str], str] = str) -> str:

@@ -17,15 +17,6 @@ ARCHIVED = re.compile(r"([0-9]{8}T[0-9]{6}Z-[0-9a-f]{8}|damaged-[0-9]{8}T[0-9]{6
 HOURS = {"h": 1, "d": 24, "w": 7 * 24}
 
 
-def archived(session: Session) -> list[tuple[float, str]]:
-    """Return when archived runs were written to for the last time and their journals, the newest first."""
-    folder = os.path.join(session.store.directory, "history")
-    refuse_links(folder)
-    files = os.scandir(folder) if os.path.isdir(folder) else ()
-    runs = [file for file in files if ARCHIVED.fullmatch(file.name) and file.is_file(follow_symlinks=False)]
-    return sorted(((file.stat().st_mtime, file.path) for file in runs), reverse=True)
-
-
 def place_of(path: str, modes: Collection[str], is_busy: bool = False) -> tuple[str, str, State]:
     """Return the state of the run of a journal: its condition, its place or message, all of it.
 
@@ -62,7 +53,11 @@ def history(session: Session) -> int:
     """List the archived runs, or delete some with all that was kept of them; their journals go last."""
     import shutil
 
-    runs = archived(session)
+    folder = os.path.join(session.store.directory, "history")
+    refuse_links(folder)
+    files = os.scandir(folder) if os.path.isdir(folder) else ()
+    journals = [file for file in files if ARCHIVED.fullmatch(file.name) and file.is_file(follow_symlinks=False)]
+    runs = sorted(((file.stat().st_mtime, file.path) for file in journals), reverse=True)  # the last to end is first
     if session.options.prune is None:
         return session.display.say([told_run(session, *run) for run in runs] or ["No run was archived here."])
     gone = outdated(runs, session.options.prune)

@@ -12,7 +12,7 @@ from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.texts import clean
-from runtime_shim.tasks.process import Code, Processes
+from runtime_shim.tasks.process import Code, Ended, Processes
 from runtime_shim.tasks.shell import Commands
 
 LOGS, LOG_LIMIT = "logs", "1m"  # the folder; how much is kept of an output
@@ -129,9 +129,7 @@ class LoggedProcesses(Processes):
             self._log.finish(session.display.gives_up)
             raise
 
-    def watch(
-        self, groups: Sequence[int], seconds: int = 0, ended: Callable[[int], None] = lambda _index: None
-    ) -> list[Code]:
+    def watch(self, groups: Sequence[int], seconds: int = 0, ended: Ended = lambda _index, _code: None) -> list[Code]:
         """Wait until the command has ended, and until what it said is shown."""
         try:
             return super().watch(groups, seconds, ended)

@@ -4,6 +4,7 @@ import json
 from typing import Any, Callable, NamedTuple, Optional
 
 from runtime_shim.data.fitting import NUMBER
+from runtime_shim.data.shared import read_json
 from runtime_shim.engine.lifecycle import Extension, Performers
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
@@ -116,6 +117,6 @@ class MockRuns(Extension):
         session, path = self.session, self.session.options.mock
         if not path or session.options.command not in ("run", "resume"):
             return
-        mocks = mocks_in(path, session.host.parse(path, read_text(path)))
+        mocks = mocks_in(path, (session.host.parse or read_json)(path, read_text(path)))
         for task in {*self.mocked} & {*session.kinds}:
             session.kinds[task] = type("Mocked", (self.mocked[task], session.kinds[task]), {"mocks": mocks})

@@ -1,4 +1,4 @@
-"""The operator's jump: a run that waits, was interrupted or has ended by STOP goes on at another step (I27)."""
+"""The operator's jump: a run that is not complete goes on at another step (I27)."""
 
 from typing import Any
 
@@ -47,24 +47,19 @@ def moved(program: Table, state: State, name: str) -> Move:
     return follow(whole, {"go": jump["go"], "do": [*do, *jump.get("do", ())]}, state.registers)
 
 
-def check_movable(session: Session, state: State) -> None:
-    """Refuse to move a run that is over, or whose command still runs."""
-    if not session.is_same(state):
-        raise RefusedError("this run belongs to a different version of this program; goto needs the same one")
-    is_limited = state.condition == "stop" and session.program["nodes"][state.node]["task"] != "end"
-    if state.condition == "complete" or is_limited:
-        reason = state.message if is_limited else "the run is complete"
-        raise RefusedError(f"{reason}; begin a new run: {session.call('run')}")
-    if pids := ", ".join(str(one["pid"]) for one in state.left_behind()):
-        raise RefusedError(f"{session.label(state.node)}: its command still runs (pid {pids}); wait for it, or end it")
-
-
 def goto(session: Session) -> int:
-    """Move the run, and record that like an outcome; it goes on with `resume`."""
+    """Move the run, unless it is over or its command still runs, and record that like an outcome."""
     session.alone()
     session.take(session.read())
     state, before = session.state, session.state.node
-    check_movable(session, state)
+    if not session.is_same(state):
+        raise RefusedError("goto needs the version of this program that began the run")
+    is_limited = state.condition == "stop" and session.program["nodes"][before]["task"] != "end"
+    if state.condition == "complete" or is_limited:
+        over = state.message if is_limited else "the run is complete"
+        raise RefusedError(f"{over}; begin a new run: {session.call('run')}")
+    if pids := ", ".join(str(one["pid"]) for one in state.left_behind()):
+        raise RefusedError(f"{session.label(before)}: its command still runs (pid {pids}); wait for it, or end it")
     move = moved(session.program, state, session.options.STEP)
     session.store.open()
     about = {**session.about(before), "outcome": "goto", "how": f"moved to {one_line(move.node)}", "says": ""}

@@ -14,16 +14,14 @@ from runtime_shim.engine.texts import HIDDEN, one_line
 
 LONGEST = {"by": 200, "note": 2000}  # characters
 SIGNED = ("done", "entry", "resume")  # kinds of records
-TOLD_HOW = ("fail", "failed", "goto")  # outcomes
 
 
 def user() -> str:
     """Return the name of the user, or else the number."""
-    import pwd
+    import getpass
 
-    with suppress(KeyError):
-        name = os.environ.get("LOGNAME") or os.environ.get("USER") or pwd.getpwuid(os.getuid()).pw_name
-        return one_line(name)[: LONGEST["by"]] or str(os.getuid())
+    with suppress(KeyError, OSError):
+        return one_line(getpass.getuser())[: LONGEST["by"]]
     return str(os.getuid())
 
 
@@ -36,15 +34,14 @@ class Signing(Extension):
     """Signs the decisions of a call."""
 
     options = (
-        ("resume answer goto approve", "--by", "WHO", "who decides (default: the name of the user)"),
+        ("resume answer goto approve", "--by", "WHO", "who decides (default: the user)"),
         ("resume answer goto approve", "--note", "TEXT", "why"),
     )
     _is_due = False  # whether the decision of this call is still to be recorded
 
     def _said(self) -> Record:
         """Return who decides and why, as far as the options say."""
-        found = {key: getattr(self.session.options, key) for key in LONGEST}
-        return {key: text for key, text in found.items() if text or (text is not None and key == "by")}
+        return {key: text for key in LONGEST if (text := getattr(self.session.options, key)) is not None}
 
     def before_run(self, state: Optional[State]) -> None:
         """See to it that a decision of this call is signed."""
@@ -55,7 +52,7 @@ class Signing(Extension):
             if re.search(rf"{HIDDEN}|[\n\t]", text) or not 0 < len(text.strip()) <= len(text) <= LONGEST[key]:
                 raise RefusedError(f"--{key} takes one line of 1 to {LONGEST[key]:,} characters that print")
             if not (decides or session.is_interactive):
-                raise RefusedError(f"--{key} signs a decision, and there is none to make here: leave it out")
+                raise RefusedError(f"--{key} signs a decision, and none is due")
 
     def record(self, record: Record) -> Record:
         """Return a record with who decided and why; a resume has one decision, and what is answered at the terminal."""
@@ -73,7 +70,7 @@ class Signing(Extension):
     def lines(self, facts: Table, record: Optional[Table]) -> list[str]:
         """Return what stands below a step: why it failed, where the run was moved, and who decided."""
         place = next((number for number, each in enumerate(facts["finished"], 1) if each is record), 0)
-        is_told = record and record["outcome"] in TOLD_HOW and record["how"] not in ASSUMED
+        is_told = record and record["outcome"] in ("fail", "failed", "goto") and record["how"] not in ASSUMED
         about = [record["how"] if is_told else "", told_by(record)] if record else []
         again = (f"the next one was run again, {told_by(one)}" for one in facts["decisions"] if one["after"] == place)
         return [f"        {one_line(line)}" for line in (", ".join(filter(None, about)), *again) if line]

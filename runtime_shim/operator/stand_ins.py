@@ -3,7 +3,7 @@
 import re
 from typing import Optional
 
-from runtime_shim.data.values import keeping, unfit_variable, values_given
+from runtime_shim.data.values import keeping, unfit_variable
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Done, Extension, Perform, Waiting
 from runtime_shim.engine.program import RefusedError, Table
@@ -52,10 +52,7 @@ class ByHand(Extension):
     """Runs that execute nothing; that belongs to the run."""
 
     mode = "prompted"
-    options = (
-        ("run", "--prompted", "", "execute nothing: show each command, and ask what came of it"),
-        ("answer", "--value", "NAME=VALUE...", "an output of the command that was done by hand"),
-    )
+    options = (("run", "--prompted", "", "execute nothing: show each command, and ask what came of it"),)
 
     def before_run(self, state: Optional[State]) -> None:
         """Put commands as questions; what agents and tools do is done by hand."""
@@ -73,16 +70,6 @@ class ByHand(Extension):
         """Say in the journal that a run executes nothing; programs that do not know such runs refuse its format."""
         is_beginning = record.get("kind") == "begin" and self.session.options.prompted
         return {**record, "mode": self.mode} if is_beginning else record
-
-    def given(self, done: Optional[Done]) -> Optional[Done]:
-        """Return an answer with the outputs that were given beside it (E2)."""
-        session = self.session
-        if not session.options.value:
-            return done
-        values = values_given(session, session.state.node)
-        if done is None:
-            raise RefusedError(f"--value: {session.state.node} is not answered as a whole")
-        return done._replace(verbs=keeping("", values))
 
     def before_step(self, name: str) -> Optional[Perform]:
         """Have the outputs of a command asked for, once its outcome was given at the terminal."""

@@ -6,6 +6,7 @@ import types
 from functools import cached_property
 from typing import Optional
 
+from runtime_shim.data.fitting import MATCH
 from runtime_shim.data.settings import number_of, seconds_of
 from runtime_shim.engine.lifecycle import Done, Extension, Options
 from runtime_shim.engine.program import RefusedError, Table
@@ -55,12 +56,6 @@ class Contexts(Extension):
 
 
 LONGEST_SEARCH = 60  # seconds: an hour may not be enough for `\\d+:` in a megabyte of digits
-SEARCH = """
-import json, re, signal, sys
-signal.alarm(int(sys.argv[1]))
-pattern, answer = json.load(sys.stdin)
-print(re.search(pattern, answer, re.IGNORECASE) is not None)
-"""
 
 
 def named(options: types.SimpleNamespace, command: str) -> str:
@@ -126,7 +121,8 @@ class Commanded(Caller):
             return read_word(None, *settings), f"looking for its validation pattern: {error}"
 
     def _is_found(self, pattern: str, answer: str) -> bool:
-        return child_says(self.processes, SEARCH, [pattern, answer], LONGEST_SEARCH, "-S") == b"True\n"
+        given = ["search", re.IGNORECASE, pattern, answer]
+        return child_says(self.processes, MATCH, given, LONGEST_SEARCH, "-S") == b"True\n"
 
 
 class Agents(Commanded):

@@ -77,10 +77,9 @@ class Prompts(Asking):
 
     def given(self, _name: str, reply: str, how: str) -> Done:
         """Read pass, fail, yes or no."""
-        outcome = MEANINGS.get(reply.lower())
-        if outcome is None:
+        if reply.lower() not in MEANINGS:
             raise RefusedError(f"{one_line(reply)}: expected pass, fail, yes or no")
-        return self.session.told(Done(outcome, how), reply)
+        return self.session.told(Done(MEANINGS[reply.lower()], how), reply)
 
     @staticmethod
     def replies(node: Table) -> list[str]:
@@ -105,7 +104,7 @@ def answer(session: Session) -> int:
         session.settle(state.node, done, 0.0, begins=False)
     is_stopped = state.condition == "stop"
     for line in hints(session, "stop" if is_stopped else "ready"):
-        session.display.rule("".join([line, *(hint() for hint in session.at("hint"))]))
+        session.display.rule("".join([line, *session.each("hint")]))
     if is_stopped:
         session.display.rule(f"STOP {one_line(state.message)}".rstrip())
     return EXIT_COMPLETE

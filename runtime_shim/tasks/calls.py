@@ -140,7 +140,7 @@ class Caller(Asking, Prompting):
         tried = [note["until"] for note in session.state.notes if note["kind"] == "tried"]
         left = min(tried[-1] - time.time(), FIRST_PAUSE * 2.0 ** len(tried)) if tried else 0.0
         if left > 0:
-            with session.signals.listening():
+            with session.signals:
                 time.sleep(left)
         session.heed()
         if session.state.condition == "ready":
@@ -160,10 +160,7 @@ class Caller(Asking, Prompting):
     def at_terminal(self, name: str, label: str) -> Optional[Done]:
         """Take what a person types, and ask again where that is no answer; None if the person leaves it for later."""
         prompt = f"{label}: your answer (end it with Ctrl-D)\n"
-        found: Optional[Done] = asked(
-            self.session, prompt, lambda reply: self.given(name, reply, "answered here"), lambda _line: True
-        )
-        return found
+        return asked(self.session, prompt, lambda reply: self.given(name, reply, "answered here"), lambda _line: True)
 
     def not_called(self, name: str) -> Waiting:
         """Say how a step is answered, or what would answer it."""

@@ -131,9 +131,9 @@ def exchange(
             os.waitpid(one.group, 0)
         raise
 
-    def finished(index: int) -> None:
+    def finished(index: int, code: Code) -> None:
         exchanges[index].finish()
-        processes.said = _answered(exchanges[index], processes.last)
+        processes.said = _answered(exchanges[index], code)
         ended(index)
 
     how = processes.watch([one.group for one in exchanges], seconds, finished)

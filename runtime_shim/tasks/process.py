@@ -35,52 +35,9 @@ if TYPE_CHECKING:
 PATIENCE = 10  # seconds from a stop signal, or from the end of a time limit (I21), to SIGKILL
 IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and by this runner
 Code = Optional[int]  # of a process that has ended: negative for a signal, None where its time was up
-KEYS = (-signal.SIGINT, -signal.SIGQUIT, 128 + signal.SIGINT)
+KEYS = {-signal.SIGINT, -signal.SIGQUIT, 128 + signal.SIGINT}
 Modes = Optional[list[Any]]
-
-
-class Foreground:
-    """The controlling terminal, if there is one. SIGTTOU is ignored while it is used."""
-
-    _ours: Modes
-    _theirs: Modes
-
-    def __init__(self) -> None:
-        self._is_lent, self.terminal, self._ours, self._theirs = False, -1, None, None
-        with suppress(OSError):
-            self.terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
-
-    def is_ours(self) -> bool:
-        """Tell whether this process is in the foreground."""
-        with suppress(OSError):
-            return os.tcgetpgrp(self.terminal) == os.getpgrp()
-        return False
-
-    def lend(self, group: int, again: bool = False) -> None:
-        """Give the foreground away, if it is ours."""
-        if self.is_ours():
-            self._ours = self._swap(self._theirs if again else None)
-            with suppress(OSError):  # the command may have ended already
-                os.tcsetpgrp(self.terminal, group)
-                self._is_lent = True
-
-    def take_back(self) -> bool:
-        """Take it back, with its modes (a `stty -echo` may be left); tells whether it was lent."""
-        was_lent, self._is_lent = self._is_lent, False
-        if was_lent:
-            with suppress(OSError):  # the terminal may be gone
-                os.tcsetpgrp(self.terminal, os.getpgrp())
-            self._theirs = self._swap(self._ours)
-        return was_lent
-
-    def _swap(self, wanted: Modes) -> Modes:
-        """Return the modes of the terminal, and set others."""
-        modes: Modes = None
-        with suppress(OSError, termios.error):
-            modes = termios.tcgetattr(self.terminal)
-            if wanted is not None:
-                termios.tcsetattr(self.terminal, termios.TCSANOW, wanted)
-        return modes
+Ended = Callable[[int, Code], None]  # is told the place of one that has ended, and how; None where it was ended
 
 
 def in_words(code: Code) -> str:
@@ -89,21 +46,22 @@ def in_words(code: Code) -> str:
         return "out of time"
     if code >= 0:
         return f"exit code {code}" if code else ""
-    names = {number.value: number.name for number in signal.Signals}
-    return f"killed by {names.get(-code, f'signal {-code}')}"
+    return f"killed by {next((each.name for each in signal.Signals if each == -code), f'signal {-code}')}"
 
 
 class Processes:
     """Begins processes, telling `began`, and waits for them; one alone has the terminal if it `lends`."""
 
-    _left: list[int]
-    _late: set[int]
-    last: Code = None
-    said: Any = None
+    said: Any
 
     def __init__(self, signals: "Waiter", lends: bool, began: Callable[[int], None]) -> None:
-        self._signals, self._lends, self._began, self._foreground = signals, lends, began, Foreground()
-        self._is_stopping = False
+        self._signals, self._lends, self._began = signals, lends, began
+        self._left: list[int] = []  # the groups that are waited for
+        self._late: set[int] = set()  # those whose time is up
+        self._is_stopping, self._terminal = False, -1
+        self._ours: Modes = None  # the modes of the terminal, while it is lent
+        with suppress(OSError):
+            self._terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
 
     def spawn(
         self, path: str, words: list[bytes], environment: Mapping[bytes, bytes], files: Sequence[Any] = ()
@@ -114,62 +72,80 @@ class Processes:
         self._began(group)
         return group
 
-    def watch(
-        self, groups: Sequence[int], seconds: int = 0, ended: Callable[[int], None] = lambda _index: None
-    ) -> list[Code]:
+    def watch(self, groups: Sequence[int], seconds: int = 0, ended: Ended = lambda _index, _code: None) -> list[Code]:
         """Wait until they end, or are ended."""
-        codes: dict[int, Code] = {}
+        codes: dict[int, int] = {}
         self._left, self._late = list(groups), set()
         try:
             if self._lends and len(groups) == 1:
-                self._foreground.lend(groups[0])
+                self._lend(groups[0])
             if seconds:
                 self._signals.wake_after(seconds)
             while self._left:
                 self._heed(self._signals.wait())
                 for group in list(self._left):
                     pid, status = os.waitpid(group, os.WNOHANG | os.WUNTRACED)
-                    if pid and os.WIFSTOPPED(status) and self._foreground.terminal >= 0:
+                    if os.WIFSTOPPED(status) and self._terminal >= 0:
                         self._stopped(group, os.WSTOPSIG(status))
                     elif pid and not os.WIFSTOPPED(status):
                         codes[group] = os.waitstatus_to_exitcode(status)
                         self._left.remove(group)
-                        is_cut = self._is_stopping or group in self._late
-                        self.last = None if is_cut else codes[group]
-                        ended(groups.index(group))
+                        ended(groups.index(group), None if self._is_stopping or group in self._late else codes[group])
         finally:
-            had_keys = self._foreground.take_back()
+            had_keys = self._take_back() is not None
             signal_groups(self._left, signal.SIGKILL)
             for group in self._left:
                 os.waitpid(group, 0)
-        is_stopped = self._is_stopping or (had_keys and not set(KEYS).isdisjoint(codes.values()))
-        signal_groups(groups if is_stopped else self._late, signal.SIGKILL)  # R5: what has outlived its leader
-        if is_stopped:
+        if self._is_stopping or (had_keys and not KEYS.isdisjoint(codes.values())):
+            signal_groups(groups, signal.SIGKILL)  # R5: what has outlived its leader
             raise Interrupted
+        signal_groups(self._late, signal.SIGKILL)
         if seconds:
             self._signals.wake_after(0)
-        codes.update(dict.fromkeys(self._late))
-        return list(map(codes.get, groups))
+        return [None if group in self._late else codes[group] for group in groups]
 
     def _heed(self, number: int) -> None:
         """End what runs when the run is told to end or the time is up (I21): at last by SIGKILL."""
-        is_time, is_ending = number == signal.SIGALRM and self._signals.has_timer, self._is_stopping or self._late
-        if is_time and is_ending:
-            number = signal.SIGKILL
-        elif is_time:
-            self._late, number = set(self._left), signal.SIGTERM
+        was_ending = self._is_stopping or bool(self._late)
+        if number == signal.SIGALRM and self._signals.has_timer:
+            self._late.update(self._left)
+            number = signal.SIGKILL if was_ending else signal.SIGTERM
         elif number in self._signals.stops:
             self._is_stopping, number = True, number if number in FORWARDED else signal.SIGTERM
         else:
             return
-        if not is_ending:
+        if not was_ending:
             self._signals.wake_after(PATIENCE)
         signal_groups(self._left, number, signal.SIGCONT)
 
     def _stopped(self, group: int, number: int) -> None:
         """Stop with it (Ctrl-Z) and go on; one that wanted the terminal gets it."""
-        self._foreground.take_back()
-        if number not in (signal.SIGTTIN, signal.SIGTTOU) or not self._foreground.is_ours():
+        theirs = self._take_back()
+        if number not in (signal.SIGTTIN, signal.SIGTTOU) or not self._lend(group, theirs):
             signal_groups([os.getpgrp()], signal.SIGTSTP)
-        self._foreground.lend(group, again=True)
+            self._lend(group, theirs)
         signal_groups([group], signal.SIGCONT)
+
+    # --- The controlling terminal, if there is one. SIGTTOU is ignored while it is used ---
+
+    def _lend(self, group: int, modes: Modes = None) -> bool:
+        """Give the terminal away, if it is ours; tells whether it was."""
+        with suppress(OSError):
+            if os.tcgetpgrp(self._terminal) == os.getpgrp():
+                self._ours = self._give(group, modes)
+        return self._ours is not None
+
+    def _take_back(self) -> Modes:
+        """Take it back, with its modes (a `stty -echo` may be left); returns those of the command that had it."""
+        ours, self._ours = self._ours, None
+        return self._give(os.getpgrp(), ours) if ours else None
+
+    def _give(self, group: int, modes: Modes) -> Modes:
+        """Give the terminal to a group, with these modes; returns those that it had."""
+        before: Modes = None
+        with suppress(OSError, termios.error):  # the terminal may be gone, and the command
+            before = termios.tcgetattr(self._terminal)
+            if modes:
+                termios.tcsetattr(self._terminal, termios.TCSANOW, modes)
+            os.tcsetpgrp(self._terminal, group)
+        return before

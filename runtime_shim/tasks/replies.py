@@ -1,4 +1,4 @@
-"""Replies that are strings: in files of answers, on standard input, and for the questions that take them (I10)."""
+"""Replies that are strings: from files of answers, standard input and the terminal (I10)."""
 
 import json
 import re
@@ -16,18 +16,10 @@ from runtime_shim.engine.walk import filled
 from runtime_shim.tasks.answers import Answer, Problem
 from runtime_shim.tasks.ask import Asking
 from runtime_shim.tasks.reading import SPACES
-from runtime_shim.tasks.terminal import asked
+from runtime_shim.tasks.terminal import asked, kept
 
 OBJECT = re.compile(r'\s*\{\s*["}]')  # how JSON begins; the name of a step may begin with a brace too
-FREE = ("input", "select")  # what asks for a string: then no line is a comment
 ANY = ["-"]  # the replies of a step that takes any string
-
-
-def check_reply(reply: str) -> str:
-    """Return a reply that a run keeps."""
-    if problem := unkept(reply):
-        raise RefusedError(f"the reply {problem}")
-    return reply
 
 
 def one_of(words: Iterable[str]) -> str:
@@ -39,7 +31,8 @@ class Script:
     """Reads a file of answers: lines, strings of several lines, or JSON."""
 
     def __init__(self, nodes: dict[str, Table], kinds: Performers) -> None:
-        self._names, self._is_free = {*nodes}, any(node["task"] in FREE for node in nodes.values())
+        self._names = {*nodes}
+        self._is_free = any(node["task"] in ("input", "select") for node in nodes.values())  # no line is a comment
         self._askers: dict[str, tuple[str, list[str]]] = {}  # the task of what takes an answer, and its replies
         for name, node in nodes.items():
             task = node["task"]
@@ -52,8 +45,8 @@ class Script:
     def read(self, text: str) -> Iterator[Union[Answer, Problem]]:
         """Return the answers in order, and what is wrong with some."""
         for item in self._json(text) if OBJECT.match(text) else self._lines(text):
-            problem = self._problem(item) if isinstance(item, Answer) else ""
-            yield (item.line, problem) if isinstance(item, Answer) and problem else item
+            problem = self._problem(*item[1:]) if isinstance(item, Answer) else ""
+            yield (item[0], problem) if problem else item
 
     @staticmethod
     def _json(text: str) -> Iterator[Union[Answer, Problem]]:
@@ -63,16 +56,10 @@ class Script:
             yield 1, f"not JSON: {error}"
             return
         found = ((name, reply) for name, said in pairs for reply in (said if isinstance(said, list) else [said]))
-        for number, (name, reply) in enumerate(found, start=1):
-            is_text = isinstance(reply, str)
-            yield (
-                Answer(number, name, reply)
-                if is_text
-                else (number, f"{one_line(name)}: expected a string, or a list of strings")
-            )
+        yield from (Answer(number, *pair) for number, pair in enumerate(found, start=1))
 
     def _lines(self, text: str) -> Iterator[Union[Answer, Problem]]:
-        names = sorted({*self._names, *self._askers}, key=len, reverse=True)
+        names = sorted(self._names.union(self._askers), key=len, reverse=True)
         of_step = re.compile(rf"({'|'.join(map(re.escape, names))})(<<|[ \t])(.*)", re.DOTALL)
         lines = enumerate(text.split("\n"), start=1)
         for number, written in lines:
@@ -90,9 +77,10 @@ class Script:
                 reply = re.sub(r"(^|\s)#.*", "", reply).strip()
             yield Answer(number, step, reply)
 
-    def _problem(self, answer: Answer) -> str:
+    def _problem(self, step: Optional[str], reply: Any) -> str:  # noqa: ANN401 (JSON may have any value)
         """Say what is wrong with an answer, as far as that is known before the run."""
-        step, reply = answer.step, answer.reply
+        if not isinstance(reply, str):
+            return f"{one_line(step or '')}: expected a string, or a list of strings"
         if problem := unkept(reply):
             return f"the reply {problem}"
         if step is None:
@@ -112,28 +100,26 @@ class Questions(Asking):
 
     def shown(self, node: Table) -> list[str]:
         """Add the options, with their numbers."""
-        options = self._options(node) if node["task"] == "select" else []
-        return [*super().shown(node), *(f"    {place}. {one_line(one)}" for place, one in enumerate(options, start=1))]
+        options = (f"    {place}. {one_line(option)}" for place, option in self._numbered(node).items())
+        return [*super().shown(node), *options]
 
     def ask_here(self, name: str, node: Table) -> Optional[Done]:
         """Ask for a line until it fits; the number of an option stands for it, unless an option is that number."""
-        options, label = self._options(node), self.session.label(name)
+        options, numbered = self._options(node), self._numbered(node)
         choices = {"input": ":", "select": f" [1-{len(options)}]"}.get(node["task"], f" [{'/'.join(options)}]")
-        numbers = {str(place): one for place, one in enumerate(options, start=1)} if node["task"] == "select" else {}
 
         def read(reply: str) -> Done:
-            return self.given(name, reply if reply in options else numbers.get(reply, reply), "answered here")
+            return self.given(name, reply if reply in options else numbered.get(reply, reply), "answered here")
 
         forget_typed()
-        found: Optional[Done] = asked(self.session, f"{label}{choices} ", read)
-        return found
+        return asked(self.session, f"{self.session.label(name)}{choices} ", read)
 
     def given(self, _name: str, reply: str, how: str) -> Done:
         """Read a reply: the text of the outcome is the reply, but that of a decision."""
-        node, text = self.session.program["nodes"][self.session.state.node], check_reply(reply)
+        node = self.session.program["nodes"][self.session.state.node]
         if node["task"] == "input":
-            return self.session.told(Done("pass", how), text.strip(SPACES))
-        options, text = self._options(node), text if node["task"] == "select" else text.strip().lower()
+            return self.session.told(Done("pass", how), reply.strip(SPACES))
+        options, text = self._options(node), reply if node["task"] == "select" else reply.strip().lower()
         if text not in options:
             raise RefusedError(f"{one_line(reply)}: {one_of(options)}")
         done = Done(words_of(node)[options.index(text)], how)
@@ -142,6 +128,9 @@ class Questions(Asking):
     def _options(self, node: Table) -> list[str]:
         """Return what a step offers, as a run fills it in."""
         return [filled(node, one, self.session.state.registers) for one in node.get("options", words_of(node))]
+
+    def _numbered(self, node: Table) -> dict[str, str]:
+        return {str(place): one for place, one in enumerate(self._options(node), 1) if node["task"] == "select"}
 
     @staticmethod
     def replies(node: Table) -> list[str]:
@@ -163,6 +152,5 @@ class Replies(Extension):
     def reply(self, reply: str) -> str:
         """Return the reply that a word stands for: `-` is for what comes on standard input."""
         if reply == "-":
-            data = sys.stdin.buffer.read(LONGEST_TEXT + 2)
-            reply = data.decode(errors="surrogateescape").removesuffix("\n")
-        return check_reply(reply)
+            reply = sys.stdin.buffer.read(LONGEST_TEXT + 2).decode(errors="surrogateescape").removesuffix("\n")
+        return kept(reply)

@@ -50,8 +50,8 @@ class Calling(Performer):
         """Return the environment of what a step calls (M4, I7)."""
         now = self.session.state.registers
         found: Table = {**variables_of(self.session.state.node, node, now), **more}
-        for look in self.session.at("variables"):
-            found = {**look(node, now), **found}
+        for others in self.session.each("variables", node, now):
+            found = {**others, **found}
         return {**self._environment, **{key.encode(): str(value).encode() for key, value in found.items()}}
 
     def not_begun(self, name: str, error: OSError) -> RefusedError:
@@ -98,8 +98,7 @@ class Commands(Calling):
         """Run the command of a step: exit code 0 is PASS, all else FAIL (M2)."""
         display = self.session.display
         if display.is_terminal and attempt_of(node, self.session.state.registers) == 1:  # a log has the document for it
-            for line in self.session.texts(node, "prompt"):
-                display.line(display.paint(line, "dim"))
+            display.dim(self.session.texts(node, "prompt"))
         self.session.heed()
         command, environment = self.session.filled(node, "command"), self.environment(node)
         try:

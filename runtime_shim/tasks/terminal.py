@@ -2,13 +2,17 @@
 
 import select
 import sys
-from typing import Any, Callable
+from typing import TYPE_CHECKING, Callable, Optional
 
+from runtime_shim.data.fitting import unkept
 from runtime_shim.engine.display import forget_typed, typed
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.session import Session
 
-MOST_PASTED = 100  # times that the rest of a paste is thrown away
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Read = TypeVar("Read")
 
 
 def more_comes() -> bool:
@@ -18,18 +22,25 @@ def more_comes() -> bool:
 
 def forget_pasted() -> None:
     """Throw away the rest of what was pasted: it must not reach a command or the shell."""
-    for _ in range(MOST_PASTED):
+    for _ in range(100):
         if not more_comes():
             break
         forget_typed()
 
 
+def kept(reply: str) -> str:
+    """Return a reply that a run keeps; refuses another one."""
+    if problem := unkept(reply):
+        raise RefusedError(f"the reply {problem}")
+    return reply
+
+
 def asked(
     session: Session,
     prompt: str,
-    read: Callable[[str], Any],
+    read: Callable[[str], "Read"],
     goes_on: Callable[[str], bool] = lambda _line: False,
-) -> Any:  # noqa: ANN401 (whatever `read` returns)
+) -> Optional["Read"]:
     """Return what `read` makes of a string; asks again where it refuses, and returns None if nothing was typed.
 
     The string ends with the first line after which it does not go on, or with Ctrl-D.
@@ -43,6 +54,6 @@ def asked(
         if lines == [""]:
             return None
         try:
-            return read("".join(lines).removesuffix("\n"))
+            return read(kept("".join(lines).removesuffix("\n")))
         except RefusedError as error:
             session.display.line(str(error))

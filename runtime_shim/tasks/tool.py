@@ -9,7 +9,12 @@ from runtime_shim.engine.session import Session
 from runtime_shim.engine.walk import filled
 from runtime_shim.tasks.calls import Caller
 from runtime_shim.tasks.prompting import answer_of, pairs
-from runtime_shim.tasks.reading import TOOL_SECONDS, cleaned, in_json
+from runtime_shim.tasks.reading import TOOL_SECONDS, cleaned
+
+
+def in_json(text: str) -> str:
+    """Return a text as it stands inside of a JSON string (I13)."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
 class Tools(Caller):

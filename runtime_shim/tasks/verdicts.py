@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Callable, Optional
 
-from runtime_shim.tasks.reading import COLOURS
+COLOURS = re.compile("\x1b\\[[0-?]*[ -/]*[@-~]")  # what tells a terminal how to show the words beside it
 
 
 def keywords_in(answer: str, keywords: Iterable[str]) -> set[str]:

@@ -29,6 +29,7 @@ from rdc.comparison import Comparison
 from rdc.generation import emitted
 from rdc.tables import check_tables
 from runtime_shim.engine.journal import encode, read_journal
+from runtime_shim.engine.private import opened_folder
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.state import Store
 from runtime_shim.tasks.answers import read_answers, read_text, take_answer
@@ -132,11 +133,12 @@ def journal(data: bytes) -> None:
     for content in (data, b"\n".join(b"%08x %s" % (zlib.crc32(line), line) for line in data.split(b"\n"))):
         with folder_with(journal=content) as folder, suppress(RefusedError):
             path = folder / "journal"
-            records, _size, _missing = read_journal(path)
+            records, _ = read_journal(path)
             assert path.read_bytes() == content
             assert b"".join(map(encode, records)).count(b"\n") == len(records)
             store = Store(str(folder))
             store.read()
+            store.within = opened_folder(store.directory)
             store.open()
             store.append({"kind": "process"})
             assert read_journal(path)[0][:-1] == records

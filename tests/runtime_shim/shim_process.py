@@ -9,13 +9,17 @@ import pty
 import re
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from runtime_shim.engine.signals import Signals
 from tests import warm
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -155,6 +159,24 @@ def wait_until(condition: Any, seconds: float = 15) -> None:
     while not condition():
         assert time.monotonic() < deadline, "it did not come true in time"
         time.sleep(0.01)
+
+
+@contextmanager
+def held_back() -> Iterator[Signals]:
+    """Hold signals back for a while, and let them do what they did before; a run does so until its process ends."""
+    numbers = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
+    handlers = {number: signal.getsignal(number) for number in numbers}
+    signals = Signals()
+    try:
+        yield signals
+    finally:
+        signal.alarm(0)
+        while pending := signal.sigpending() - signals.before:
+            signal.sigwait(pending)
+        for number, handler in handlers.items():
+            if handler is not None:
+                signal.signal(number, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, signals.before)
 
 
 def kill(process: subprocess.Popen[str]) -> None:

@@ -8,7 +8,7 @@ import os
 import signal
 import time
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -18,7 +18,7 @@ from compiler.ir.tasks import Check, End, Stage
 from compiler.ir.texts import Text, text
 from compiler.ir.verify import verify
 from runtime_shim.contract.attempt import Stages
-from runtime_shim.tasks.process import Code, Processes
+from runtime_shim.tasks.process import Code, Ended, Processes
 from tests.runtime_shim.shim_programs import ORIGIN, Compiled, Reference, edge, node, of
 
 STEP = "draft"
@@ -92,9 +92,7 @@ class Polled(Processes):
     ) -> int:
         return os.posix_spawnp(path, words, environment, file_actions=files, setpgroup=0)
 
-    def watch(
-        self, groups: Sequence[int], seconds: int = 0, ended: Callable[[int], None] = lambda _index: None
-    ) -> list[Code]:
+    def watch(self, groups: Sequence[int], seconds: int = 0, ended: Ended = lambda _index, _code: None) -> list[Code]:
         (group,), deadline = groups, time.monotonic() + (seconds or math.inf)
         pid, status = 0, 0
         while not pid and time.monotonic() < deadline:
@@ -103,8 +101,9 @@ class Polled(Processes):
         if not pid:
             os.killpg(group, signal.SIGKILL)
             os.waitpid(group, 0)
-        ended(0)
-        return [os.waitstatus_to_exitcode(status) if pid else None]
+        code = os.waitstatus_to_exitcode(status) if pid else None
+        ended(0, code)
+        return [code]
 
 
 def direct(root: Path, seconds: float = 60, **program: Any) -> Stages:

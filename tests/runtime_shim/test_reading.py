@@ -14,8 +14,8 @@ from runtime_shim.tasks.reading import (
     LARGEST_ANSWER,
     decoded,
     extracted,
-    in_json,
 )
+from runtime_shim.tasks.tool import in_json
 from runtime_shim.tasks.verdicts import joined_answer, joined_word, read_word
 
 WORDS = ("APPROVED", "REJECTED", "NOT APPROVED", "Done", "+1")

@@ -209,10 +209,7 @@ def test_archiving_that_was_cut_short_is_done_again(tmp_path: Path) -> None:
 def test_a_state_does_not_hold_the_texts_of_every_round(tmp_path: Path) -> None:
     place = Compiled(tmp_path, REVIEW)
     assert place.run("run", "--agent", "echo; echo 'a long answer, OK'").code == 0
-    first, *others = place.records()
-    state = State(first)
-    for record in others:
-        state.apply(record)
+    state = State(place.records())
     assert "a long answer" not in str(state.finished[:-1])
     assert "a long answer" in str(state.registers["plan"])
 

@@ -288,7 +288,7 @@ def stopped_half_way(*_paths: object, **_directories: object) -> None:
 
 def test_nothing_that_is_kept_is_ever_half_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     session = SimpleNamespace(store=Store(str(tmp_path)), mask=str)
-    session.store.open()
+    session.store.lock()
     keeper = Prompting.__new__(Prompting)
     keeper.session = session  # type: ignore[assignment]
     assert keeper.keep("prompts", "2/elicit", "first") == 1

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from runtime_shim.engine.signals import held_back
 from runtime_shim.tasks import exchange as module
 from runtime_shim.tasks.exchange import Call, exchange
 from runtime_shim.tasks.process import Processes
+from tests.runtime_shim.shim_process import held_back
 
 
 @pytest.fixture

@@ -15,11 +15,10 @@ from typing import Any, cast
 
 import pytest
 
-from runtime_shim.engine.signals import held_back
 from runtime_shim.operator import notices
 from runtime_shim.operator.logs import LONGEST_LINE, Log
 from tests.runtime_shim.shim_operator import TWO, logs
-from tests.runtime_shim.shim_process import Place, ask, kill, program, shell, wait_until
+from tests.runtime_shim.shim_process import Place, ask, held_back, kill, program, shell, wait_until
 
 # --- Logs -------------------------------------------------------------------------------------------------------------
 

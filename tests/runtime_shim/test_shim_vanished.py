@@ -37,7 +37,7 @@ def test_state_that_a_command_removes_ends_the_run_with_the_remedy(tmp_path: Pat
     result = place.run("run", "--events", "/dev/null")
     assert result.code == 2
     assert result.last == (
-        "rdc: error: 2 Clean ended with PASS, and this is lost: .rdc/deploy was removed or replaced during the run"
+        "rdc: error: .rdc/deploy was removed or replaced during the run; 2 Clean ended with PASS, which is lost"
     )
     *_, moved, lost, elsewhere, _ = result.err.splitlines()
     assert moved.endswith(f"{place.script} resume")
@@ -72,9 +72,9 @@ def test_a_run_whose_state_was_removed_does_not_run_beside_a_second_one(tmp_path
 def test_state_that_vanishes_while_a_question_is_shown(tmp_path: Path) -> None:
     place = Place(tmp_path, program({"1": shell("echo one >> log", "2"), "2": ask("COMPLETE")}))
     hook = (
-        "import shutil, runtime_shim.engine.display as d\nstarted = d.Display.started\n"
-        "def gone(self, place, *rest):\n    started(self, place, *rest)\n    '2/2' == place and shutil.rmtree('.rdc')\n"
-        "d.Display.started = gone\nPROGRAM ="
+        "import shutil, runtime_shim.engine.display as t\nannounce = t.Telling.announce\n"
+        "def gone(self, name, *rest):\n    announce(self, name, *rest)\n    '2' == name and shutil.rmtree('.rdc')\n"
+        "t.Telling.announce = gone\nPROGRAM ="
     )
     place.script.write_text(place.script.read_text().replace("PROGRAM =", hook, 1))
     result = place.run("run")

@@ -97,8 +97,8 @@ def test_state_of_another_document(tmp_path: Path) -> None:
         refused = place.run(*words)
         assert refused.code == 2
         assert refused.last == (
-            f"rdc: error: the state in .rdc/deploy is that of deploy.runbook.md (run {run}), "
-            "this is other.runbook.md: use --state-dir, or archive it with reset"
+            f"rdc: error: .rdc/deploy has the state of deploy (deploy.runbook.md, run {run}), "
+            "not of deploy (other.runbook.md): use --state-dir"
         )
         assert "--adopt" not in refused.err
         assert "deploy.py reset" in refused.err

@@ -26,6 +26,8 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
+from tests import interpreters
+
 SERVER = Path(__file__).with_name("server.py")
 
 DECIDED_AT_THE_START = ("PYTHON", "LC_", "LANG", "TZ")
@@ -69,7 +71,7 @@ class _Server:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(DECIDED_AT_THE_START)}
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, *options, str(SERVER), str(theirs.fileno()), loads],
+                [sys.executable, *options, str(SERVER), str(theirs.fileno()), interpreters.kept_code(), loads],
                 env={**kept, **environment},
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,

@@ -1,26 +1,29 @@
 """The process that forks for each call; see the package. It is run as a script and imports nothing of the tests.
 
-Its words: the number of a socket, and the name of what it is to load, if anything. A request is a length, three files
-(standard input, output and error), and as many bytes of JSON. The answers are the child's number, and how it ended.
+Its words: the number of a socket, the folder of code that is kept, and the name of what it is to load, if anything. A
+request is a length, three files (standard input, output and error), and as many bytes of JSON. The answers are the
+child's number, and how it ended.
 """
 
 from __future__ import annotations
 
-import atexit
 import gc
 import json
 import os
 import resource
 import socket
 import sys
-import threading
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tests.warm import codes
+else:
+    import codes  # stands beside this script
 
 STANDARD = ["argparse", "hashlib", "select", "shlex", "shutil", "signal", "stat", "subprocess", "tempfile"]
 """Of the standard library, what programs import; it says nothing about a program that it finds them loaded."""
@@ -62,19 +65,19 @@ def load_rdc() -> None:
                 load("python").emit(program, {})
 
 
-Code = CodeType | SyntaxError | None
+Code = list[CodeType] | SyntaxError | None
 """What a child is to run: a program, or rdc."""
 
 LOADED = {"": lambda: None, "runtime_shim": load_runtime, "rdc": load_rdc}
 
 
 @lru_cache(maxsize=24)
-def code_of(text: bytes, path: str) -> CodeType | SyntaxError:
+def code_of(text: bytes, path: str) -> list[CodeType] | SyntaxError:
     """A program, compiled once, or why it cannot be."""
     try:
-        return compile(text, path, "exec", dont_inherit=True)
+        return codes.code_of(text, path, sys.argv[2])
     except SyntaxError as error:
-        return error
+        return error.with_traceback(None)
 
 
 def serve(channel: socket.socket) -> tuple[Mapping[str, Any], Code, list[int]]:
@@ -83,7 +86,8 @@ def serve(channel: socket.socket) -> tuple[Mapping[str, Any], Code, list[int]]:
         length, files = int.from_bytes(head[0], "big"), head[1]
         request = json.loads(channel.recv(length, socket.MSG_WAITALL))
         script = request["words"][0]
-        code = None if script == "-m" else code_of(Path(request["cwd"], script).read_bytes(), script)
+        path = Path(request["cwd"], script)
+        code = None if script == "-m" else code_of(path.read_bytes(), str(path))
         child = os.fork()
         if not child:
             channel.close()
@@ -119,42 +123,33 @@ def perform(words: list[str], code: Code) -> None:
         start()
         return
     if isinstance(code, SyntaxError):
-        raise code
-    sys.argv, sys.path[0] = words, str(Path(words[0]).parent.absolute())
+        sys.excepthook(type(code), code, None)
+        codes.end(1)
+        return
+    path = Path(words[0]).absolute()
+    sys.argv, sys.path[0] = words, str(path.parent)
     program = ModuleType("__main__")
-    program.__dict__.update(__file__=words[0], __builtins__=__builtins__)
+    program.__dict__.update(__file__=str(path), __builtins__=__builtins__)
     sys.modules["__main__"] = program
-    exec(code, program.__dict__)
-
-
-def end(code: object) -> None:
-    """End as an interpreter does, but leave what was loaded alone: to take it apart would copy it."""
-    if isinstance(code, str):
-        print(code, file=sys.stderr)
-    threading._shutdown()  # type: ignore[attr-defined] # waits for threads
-    atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError):
-            stream.flush()
-    os._exit(code if isinstance(code, int) else int(code is not None))
+    codes.run(code, program)
 
 
 def main() -> None:
     """Load what is needed, then serve; a child goes on from there as an interpreter that has just begun."""
     for name in STANDARD:
         import_module(name)
-    LOADED[sys.argv[2]]()
+    LOADED[sys.argv[3]]()
     gc.freeze()
     request, code, files = serve(socket.socket(fileno=int(sys.argv[1])))
     begin(request, files)
     try:
         perform(request["words"], code)
     except SystemExit as ended:
-        end(ended.code)
+        codes.end(ended.code)
     except BaseException:  # noqa: BLE001 (as an interpreter does)
         sys.excepthook(*sys.exc_info())
-        end(1)
-    end(None)
+        codes.end(1)
+    codes.end(None)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests import warm
+from tests.warm.codes import LONG, RUNTIME
 
 SCRIPT = """
 import atexit, os, resource, sys, threading
@@ -29,7 +30,12 @@ ENDS = {
     "words": "sys.exit('no')",
     "nothing": "sys.exit()",
     "a signal": "sys.stdout.flush(); os.kill(os.getpid(), 9)",
+    "an interrupt": "raise KeyboardInterrupt",
+    "an error": "def f():\n    return [1][2]\n\n\nclass A:\n    def g(self): f()\n\nA().g()",
 }
+FILL = "# " + "x" * LONG + "\n"
+LONGER = f"{FILL}{SCRIPT}\n# A runtime{RUNTIME.decode()}a.\n{FILL}if True:\n    import ast\nprint(ast.__name__)\n"
+"""A program of an author's part and a runtime, of which both are long."""
 
 
 def begun(words: list[str], cwd: Path, env: dict[str, str], text: bytes) -> tuple[int, bytes, bytes]:
@@ -55,6 +61,48 @@ def test_a_program_cannot_tell_the_difference(option: list[str], ends: str, tmp_
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert (done.returncode, done.stdout, done.stderr) == expected
     assert b"__main__" in done.stdout
+
+
+@pytest.mark.parametrize("ends", ENDS.values(), ids=ENDS)
+@pytest.mark.parametrize("text", [FILL + SCRIPT, LONGER], ids=["one part", "two parts"])
+def test_a_long_script_cannot_tell_whether_it_was_compiled_before(text: str, ends: str, tmp_path: Path) -> None:
+    script = tmp_path / "a.py"
+    script.write_text(f"{text}# {tmp_path}\n{ends}", encoding="utf-8")
+    given = [str(script), "b", "c d"]
+    env = {"PATH": os.environ["PATH"], "PYTHONUTF8": "1", "RDC_A": "é"}
+    expected = begun([sys.executable, *given], tmp_path, env, b"given")
+    for _ in range(2):
+        assert begun(["python3", *given], tmp_path, env, b"given") == expected
+    done = warm.run([sys.executable, *given], cwd=tmp_path, env=env, input=b"given")
+    assert (done.returncode, done.stdout, done.stderr) == expected
+
+
+IN_A_TEXT = f"""{FILL}
+A = '''
+# No runtime{RUNTIME.decode()}a.
+'''
+print(A)
+def f(
+"""
+
+
+@pytest.mark.parametrize("ends", [")", "): pass", "): return\n1 / 0"])
+def test_a_text_that_names_a_runtime_parts_nothing(ends: str, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(IN_A_TEXT + ends, encoding="utf-8")
+    env = {"PATH": os.environ["PATH"]}
+    expected = begun([sys.executable, "a.py"], tmp_path, env, b"")
+    assert begun(["python3", "a.py"], tmp_path, env, b"") == expected
+    done = warm.run([sys.executable, "a.py"], cwd=tmp_path, env=env)
+    assert (done.returncode, done.stdout, done.stderr) == expected
+    assert expected[0] == int(ends != "): pass")
+
+
+@pytest.mark.parametrize("option", ["-I", "-E", "-P", "-u", "-bb"])
+def test_the_interpreter_on_path_heeds_its_options(option: str, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(FILL + "import sys\nprint(sys.flags, sys.path[0])", encoding="utf-8")
+    words, env = [option, "a.py"], {"PATH": os.environ["PATH"], "PYTHONHASHSEED": "0"}
+    shown = begun(["python3", *words], tmp_path, env, b"")
+    assert shown == begun([os.path.realpath(sys.executable), *words], tmp_path, env, b"")
 
 
 def test_a_program_that_was_changed_is_read_anew(tmp_path: Path) -> None:

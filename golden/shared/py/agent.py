@@ -23,48 +23,27 @@ class Contexts(Extension):
         return {name: {**node, "above": above[name]} if any(above[name]) else node for name, node in nodes.items()}
 
 LONGEST_SEARCH = 60  # seconds: an hour may not be enough for `\\d+:` in a megabyte of digits
-SEARCH = """
-import json, re, signal, sys
-signal.alarm(int(sys.argv[1]))
-pattern, answer = json.load(sys.stdin)
-print(re.search(pattern, answer, re.IGNORECASE) is not None)
-"""
-
-def searched_word(processes, what, answer):
-    settings = what.get("keywords", ()), what.get("validation"), what.get("excused", ())
-    try:
-        return read_word(answer, *settings, search=lambda pattern, text: _is_found(processes, pattern, text)), ""
-    except SearchError as error:
-        return read_word(None, *settings), f"looking for its validation pattern: {error}"
-
-def _is_found(processes, pattern, answer):
-    return child_says(processes, SEARCH, [pattern, answer], LONGEST_SEARCH, "-S") == b"True\n"
-
 def named(options, command):
     return called(command, (options.agent_model or "") if is_recipe(command) else "")
 
-class Commanded(Speaking):
+class Commanded(Caller):
     noun = "agent"
     seconds = AGENT_SECONDS
     def __init__(self, session):
         super().__init__(session)
-        self._agent = getattr(session.options, "agent", None)
-        self._common = self._agent or os.environ.get("RDC_AGENT") or None
-        self._given = pairs("--agent-for", getattr(session.options, "agent_for", []))
-        self._read_limits(session.options)
-    def _read_limits(self, options):
-        retries, seconds, model = (
-            getattr(options, f"agent_{name}", None) or "" for name in ("retries", "timeout", "model")
-        )
-        self.retries = number_of("--agent-retries", retries, 0) if retries else 0
-        self._seconds = seconds_of("--agent-timeout", seconds) if seconds else 0
+        options = session.options
+        self._common = options.agent or os.environ.get("RDC_AGENT") or None
+        self._given = pairs("--agent-for", options.agent_for)
+        self.retries = number_of("--agent-retries", options.agent_retries, 0) if options.agent_retries else 0
+        self._seconds = seconds_of("--agent-timeout", options.agent_timeout) if options.agent_timeout else 0
         commands = [self._common or "", *self._given.values()]
-        if model and not any(map(is_recipe, commands)):
-            called(next(filter(None, commands), ""), model)
+        if options.agent_model and not any(map(is_recipe, commands)):
+            called(next(filter(None, commands), ""), options.agent_model)
     @cached_property
     def _listed(self):
-        path = "" if self._agent else os.environ.get("RDC_AGENTS")
-        return read_pairs(f"RDC_AGENTS {path}", path) if path else {}
+        path = "" if self.session.options.agent else os.environ.get("RDC_AGENTS")
+        lines = read_text(path).splitlines() if path else ()
+        return pairs(f"RDC_AGENTS {path}", [line for line in lines if line.strip() and line.lstrip()[0] != "#"])
     def command_of(self, kind):
         found = self._given.get(kind) or self._listed.get(kind) or self._common
         return found and named(self.session.options, found)
@@ -81,7 +60,14 @@ class Commanded(Speaking):
             raise RefusedError(f"the answer of {one_line(name)} is empty")
         return answer
     def read(self, what, answer):
-        return searched_word(self.processes, what, answer)
+        settings = what.get("keywords", ()), what.get("validation"), what.get("excused", ())
+        try:
+            return read_word(answer, *settings, search=self._is_found), ""
+        except SearchError as error:
+            return read_word(None, *settings), f"looking for its validation pattern: {error}"
+    def _is_found(self, pattern, answer):
+        given = ["search", re.IGNORECASE, pattern, answer]
+        return child_says(self.processes, MATCH, given, LONGEST_SEARCH, "-S") == b"True\n"
 
 class Agents(Commanded):
     def perform(self, name, node):
@@ -124,4 +110,37 @@ class OfAgents(Extension):
     @staticmethod
     def suits(program):
         return any(node["task"] in ("agent", "parallel") for node in program["nodes"].values())
+
+# An agent answers questions because the operator says so by --agent (M3): approval is not for any agent.
+CLOSING = "Answer {}. End your answer with a line that is just the reply."
+
+class AgentPrompts(Prompts, Prompting):
+    noun = "agent"
+    seconds = AGENT_SECONDS
+    def __init__(self, session):
+        super().__init__(session)
+        self._command = named(session.options, session.options.agent or "")
+    def variables(self, name, what):
+        return {**super().variables(name, what), "RDC_AGENT_TYPE": ""}
+    def perform(self, name, node):
+        done = self.from_file(name) if self._command else None
+        if done is not None or not self._command:
+            return done or super().perform(name, node)
+        session = self.session
+        closing = CLOSING.format(node["question"].upper().replace("/", " or "))
+        parts = (session.label(name), *(session.filled(node, key) for key in ("prompt", "block")), closing)
+        prompt = "\n\n".join(filter(None, parts)) + "\n"
+        (answered,) = self.converse(node, [(name, {}, self._command, prompt)])
+        answer = answer_of(answered) or ""
+        outcome = verdict(answer)
+        how = answered.trouble or ("answered by the agent" if outcome else "the agent did not say pass or fail")
+        return session.told(Done(outcome or "fail", how), answer)
+def verdict(answer):
+    last = next((line for line in reversed(answer.split("\n")) if line.strip()), "")
+    word = re.sub("[^A-Z]", "", last.upper()).lower()
+    return "pass" if word == "ok" else MEANINGS.get(word)
+
+class OfPrompts(Extension):
+    options = AGENT
+    performers = {"ask": AgentPrompts}
 

@@ -1,41 +1,26 @@
 # --- The file that a good run leaves (I28): written once, whole or not at all, after the run is known to be complete.
 SUFFIXES = {
-    "markdown": "md",
-    "json": "json",
-    "mermaid": "mmd",
-    "chartjs": "json",
-    "html_css": "html",
-    "javascript": "js",
-    "typescript": "ts",
-}
+    "markdown": "md", "json": "json", "mermaid": "mmd", "chartjs": "json", "html_css": "html",
+    "javascript": "js", "typescript": "ts",
+}  # fmt: skip
 OTHER = "txt"
-
-def write_whole(path, data, by=''):
+def write_out(path, data):
     path = os.path.realpath(path)
-    if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
+    if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "wb") as file:
             file.write(data)
         return
-    draft = f"{path}{by}.new"
+    folder = os.open(os.path.dirname(path), os.O_RDONLY)
     try:
-        with open(draft, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-    except OSError:
-        with suppress(OSError):
-            os.unlink(draft)
-        raise
+        write_at(folder, os.path.basename(path), data)
+    finally:
+        os.close(folder)
 
 class Artifact(Extension):
     options = (("run resume", "--out", "FILE", "where the last output is written, instead of the state directory"),)
     @staticmethod
     def suits(program):
         return "artifact" in program
-    def agrees(self, _before):
-        out = self.session.options.out
-        return {"out": os.path.abspath(out) if out else None}
     def beside(self):
         name = self.session.program["name"]
         files = (f"{name}.{suffix}" for suffix in dict.fromkeys([*SUFFIXES.values(), OTHER]))
@@ -49,7 +34,7 @@ class Artifact(Extension):
         name = f"{session.program['name']}.{SUFFIXES.get(session.filled(artifact, 'type'), OTHER)}"
         path, data = out or os.path.join(session.store.folder, name), session.mask(text).encode("utf-8", "replace")
         try:
-            write_whole(path, data, f".{os.getpid()}") if out else put(session.store.within, name, data)
+            write_out(path, data) if out else put(session.store.within, name, data)
         except OSError as error:
             raise RefusedError(
                 f"to write it: {session.call('resume', '--out', 'FILE')}",
@@ -60,12 +45,10 @@ class Artifact(Extension):
 
 OUTPUT = "output "
 UNTOLD = ("last output", "prompt ", "__elicit_step_")  # slots that repeat others, or are no outputs
-
 def kept_slots(program):
     for name, node in program["nodes"].items():
         for edge in node.get("edges", ()):
             yield from ((name, effect[0]) for effect in edge.get("do", ()) if effect[1:2] == ["keep"])
-
 def _sized(size):
     return f"{size:,} byte{'s' * (size != 1)}"
 

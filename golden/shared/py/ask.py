@@ -1,116 +1,82 @@
-# --- Prompts: answered by a file of answers, by the person at the terminal, or later by `answer` (M3).
-class Answers:
-    def __init__(self, path, nodes, used, read):
-        text = read_text(path, LARGEST)
-        self.digest = digest(text)
-        self.is_another = bool(used) and self.digest not in dict(used)
-        answers = checked_answers(path, read(text, nodes))
-        self._left = [answer for answer in answers if (self.digest, answer.line) not in used]
-    def take(self, node, is_asking=True):
-        return take_answer(self._left, node, is_asking)
-
+# --- Questions: answered by a file of answers, by the person at the terminal, or later by `answer` (M3).
 class Asking(Performer):
     keys = ("prompt", "block")
     recovers = False
     asks = True  # whether it takes an answer that names no step
+    def perform(self, name, node):
+        session = self.session
+        for line in self.shown(node):
+            session.display.line(line)
+        session.heed()
+        done = self.from_file(name) or (self.ask_here(name, node) if session.is_interactive else None)
+        if done is None:
+            raise Waiting(*hints(session, "waiting"))
+        return done
+    def preview(self, name, node):
+        return self.from_file(name) or Done(words_of(node)[0], "assumed")
+    def shown(self, node):
+        return [line for key in self.keys for line in self.session.texts(node, key)]
+    def take(self, name):
+        mark, left = self.session.answers
+        answer = take_answer(left, name, self.asks)
+        return (None, {}) if answer is None else (answer.reply, {"answers": mark, "line": answer.line})
     def from_file(self, name):
-        answers = self.session.answers
-        answer = answers.take(name, self.asks) if answers is not None else None
-        if answers is None or answer is None:
+        reply, note = self.take(name)
+        if reply is None:
             return None
-        note = {"answers": answers.digest, "line": answer.line}
-        where = f"line {answer.line} of {self.session.options.answers}"
+        where = f"line {note['line']} of {self.session.options.answers}"
         try:
-            done = self.given(name, answer.reply, one_line(f"answered by {where}"))
+            done = self.given(name, reply, one_line(f"answered by {where}"))
         except RefusedError as error:
             self.session.rest()
             raise RefusedError(f"{where}: {error}") from None
         return done._replace(note=note) if done is not None else None
-    def wait(self, name, node):
-        session = self.session
-        first, *others = self.replies(node)
-        return Waiting(
-            f"to answer: {session.call('answer', name, first)}" + "".join(f"   (or {other})" for other in others),
-            f"to go on:  {session.call('resume')}",
-        )
 
 class Prompts(Asking):
-    def perform(self, name, node):
-        session = self.session
-        for line in session.texts(node, "prompt") + session.texts(node, "block"):
-            session.display.line(line)
-        session.heed()
-        done = self.from_file(name)
-        if done is not None:
-            return done
-        if session.is_interactive:
-            text = session.label(name)
-            if not text.endswith(("?", ".", ":")):
-                text = f"{text}:" if node["question"] == "yes/no" else f"Did {text} pass?"
-            choice = session.ask(text, node["question"])
-            if choice is not None:
-                return session.told(Done(choice, "answered here"), choice)
-        raise self.wait(name, node)
-    def preview(self, name, node):
-        return self.from_file(name) or super().preview(name, node)
+    def ask_here(self, name, node):
+        text = self.session.label(name)
+        if not text.endswith(("?", ".", ":")):
+            text = f"{text}:" if node["question"] == "yes/no" else f"Did {text} pass?"
+        choice = self.session.ask(text, node["question"])
+        return None if choice is None else self.given(name, choice, "answered here")
     def given(self, _name, reply, how):
-        outcome = MEANINGS.get(reply.lower())
-        if outcome is None:
+        if reply.lower() not in MEANINGS:
             raise RefusedError(f"{one_line(reply)}: expected pass, fail, yes or no")
-        return self.session.told(Done(outcome, how), reply)
+        return self.session.told(Done(MEANINGS[reply.lower()], how), reply)
     @staticmethod
     def replies(node):
-        words = node["question"].split("/")
-        return words
-
+        return str(node["question"]).split("/")
 def answer(session):
-    node, reply = session.options.STEP, session.options.REPLY
-    reply = session.through("reply", reply)
+    step, reply = session.options.STEP, session.through("reply", session.options.REPLY)
     session.alone()
     session.take(session.read())
     state = session.state
     if state.condition != "waiting":
         raise RefusedError("no step waits for an answer")
     performer = session.performers[state.node]
-    if not performer.is_named(node, state.node, session.program["nodes"][state.node]):
-        raise RefusedError(f"{state.node} waits for an answer, {node} does not")
+    if not performer.is_named(step, state.node, session.program["nodes"][state.node]):
+        raise RefusedError(f"{state.node} waits for an answer, {step} does not")
     session.store.open()
-    done = performer.given(node, reply, "answered")
-    done = session.through("given", done)
+    done = session.through("given", performer.given(step, reply, "answered"))
     if done is not None:
         session.settle(state.node, done, 0.0, begins=False)
-    if state.condition == "stop":
-        session.display.rule(f"to {how_again(session)}")
+    is_stopped = state.condition == "stop"
+    for line in hints(session, "stop" if is_stopped else "ready"):
+        session.display.rule("".join([line, *session.each("hint")]))
+    if is_stopped:
         session.display.rule(f"STOP {one_line(state.message)}".rstrip())
-        return EXIT_COMPLETE
-    hints = (hint() for hint in session.at("hint"))
-    session.display.rule("".join([f"to go on: {session.call('resume')}", *hints]))
     return EXIT_COMPLETE
 
-def how_again(session):
-    if "contract" not in session.program:
-        return f"start a new run: {session.call('run')}"
-    is_rejected = session.state.finished[-1]["outcome"] == "rejected"
-    return f"{'ask for this approval' if is_rejected else 'try'} again: {session.call('resume')}"
-
-ANSWER = (
-    ("answer", "STEP", "", "the step that waits"),
-    ("answer", "REPLY", "", "pass, fail, yes or no, or what the step asks for"),
-)
-
-class Asks(Extension):
-    commands = {"answer": ("answer the step that waits", answer)}
-    options = ANSWER
-    performers = {"ask": Prompts}
+class Tasks(Extension):
+    performers = {"shell": Commands, "ask": Prompts}
     def open(self):
-        session, path = self.session, self.session.options.answers
+        session, path, used = self.session, self.session.options.answers, self.session.state.used
         if path is None:
             return
-        read = [read_lines, *session.at("answers_in")][-1]
-        session.answers = Answers(path, session.program["nodes"], session.state.used, read)
-        if session.answers.is_another:
-            session.display.rule(f"{path}: not the answers used before; all of its lines count as unused")
-    def answers(self, node, name):
-        performer, call = self.session.kinds[node["task"]], self.session.call
-        return [call("answer", one, reply) for one in performer.names(name, node) for reply in performer.replies(node)]
+        text = read_text(path, LARGEST)
+        read, mark = [read_lines, *session.at("answers_in")][-1], digest(text)
+        found = read_answers(path, text, session.program["nodes"], read)
+        session.answers = mark, [each for each in found if (mark, each.line) not in used]
+        if used and mark not in dict(used):
+            session.display.rule(f"{path}: other answers than before; all of its lines count as unused")
 

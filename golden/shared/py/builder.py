@@ -37,7 +37,7 @@ class Builder:
         if "times" in edge:
             edge.update({"if": [[counter, "<", edge.pop("times")]], "do": [[counter, "+", 1]]})
         elif counter:  # who leaves and comes back has all attempts again
-            edge["do"] = [*edge["do"], [counter, "=", 0]]
+            edge["do"].append([counter, "=", 0])
         if "end" in edge:
             edge["go"] = self._end(name, edge, edge.pop("end"))
         return {key: value for key, value in edge.items() if value or key == "says"}
@@ -63,14 +63,12 @@ class Builder:
         name = end.pop("to", None) or next(free for free in (f"{name}/{word}", *more) if free not in nodes)
         nodes[name] = {"title": "", "task": "end", **end, "edges": []}
         return name
-
 def unframed(value):  # a text, or any other setting
     return value[1:-1] if isinstance(value, str) and value.startswith("\n") else value
-
 def built(document, extensions):
     words = document.__code__.co_varnames[: document.__code__.co_argcount]
     makers = [extension.builder for extension in extensions if extension.builder]
-    builder = next((make() for make in makers if all(hasattr(make, word) for word in words)), None) or Builder()
+    builder = next((make for make in makers if all(hasattr(make, word) for word in words)), Builder)()
     document(*(getattr(builder, word, None) or functools.partial(builder.step, task=word) for word in words))
     table = builder.table
     for extension in extensions:

@@ -1,127 +1,76 @@
 # --- The command line of a program.
-def run(session):
-    if session.options.dry_run:
-        session.take()
-        return session.display.say(preview(session))
-    session.alone()
-    old = session.read(begins=True)
-    session.take()
-    if old is not None:
-        session.archive(old.begin["run"])
-    session.store.open()
-    session.store.append(session.state.begin)
-    return session.go(resumed=False)
-
-def resume(session):
-    session.alone()
-    session.take(session.read())
-    session.store.open()
-    os.chdir(session.state.begin["cwd"])  # M2: where the run was started from
-    if (began := session.state.begin.get("edition", "")) != session.host.edition and began:
-        session.display.rule(f"this run began with edition {began}, and continues with {session.host.edition or 'rdc'}")
-    if session.state.condition not in ENDED and not session.is_same(session.state):
-        session.adopt()
-    return session.go(resumed=True)
-
-def status(session):
-    is_busy = session.store.is_busy()  # asked first: a run that ends between the two has not been interrupted
-    facts = describe(session, session.read() if os.path.exists(session.store.path) else None, is_busy)
-    is_json = session.options.json
-    return session.display.say([json.dumps(facts, indent=2)] if is_json else status_lines(session, facts))
-
-def steps(session):
-    return session.display.say(steps_lines(session))
-
-def reset(session):
-    session.alone()
-    name = time.strftime("damaged-%Y%m%dT%H%M%SZ", time.gmtime())
-    with suppress(RefusedError, OSError):
-        state = session.read_state()
-        name = state.begin["run"] if state is not None else "empty"
-    session.display.rule(f"the run was archived as {session.archive(name)}")
-    return EXIT_COMPLETE
-
 COMMANDS = {
-    "run": ("begin a run", run),
-    "resume": ("go on with a run", resume),
-    "status": ("say where the run stands", status),
+    "run": ("start a run", run),
+    "resume": ("continue a run", resume),
+    "status": ("show the run's state and what to do next", status),
+    "answer": ("answer the step that waits", answer),
     "steps": ("list the steps", steps),
-    "reset": ("archive the run, to begin anew", reset),
+    "open": ("start a run without running a step", open_run),
+    "step": ("continue a run through these steps", step),
+    "reset": ("archive the run, so that you can start again", reset),
+    "history": ("list archived runs, or delete some", history),
 }
 # The subcommands that have an option, its name, what it takes (`...`: several times), what it is for.
 OPTIONS = (
-    ("run resume status steps reset answer", "--state-dir", "DIR", "where the state is kept"),
-    ("run resume", "--answers", "FILE", "REPLY or STEP REPLY, a line each"),
+    ("answer", "STEP", "", "the step that waits"),
+    ("answer", "REPLY", "", "pass, fail, yes or no, or what the step asks for"),
+    ("step", "PLACE", "...", "the steps that are due"),
+    ("all", "--state-dir", "DIR", "the state directory"),
+    ("run resume", "--answers", "FILE", "replies to questions: REPLY or STEP REPLY, a line each"),
     ("run resume", "--rerun-interrupted", "", "run the interrupted command again"),
     ("run resume", "--assume", "WORD", "the outcome of the interrupted command"),
-    ("run resume answer", "--events", "FILE", "append what happens, as JSON lines"),
-    ("run", "--dry-run", "", "show the path; do and record nothing"),
+    ("run resume answer approve goto", "--events", "FILE", "append events as JSON lines"),
+    ("run", "--dry-run", "", "show the path; run and record nothing"),
     ("resume status", "--adopt", "", "accept the state of another version"),
-    ("status", "--json", "", "for machines"),
+    ("status", "--json", "", "print JSON"),
+    ("history", "--prune", "N|AGE", "delete all but the newest N, or those older than 12h, 30d, 8w"),
 )
-
 LIKE = {"open": "run", "step": "resume"}  # the subcommand whose options another one has
-
-class Words(collections.namedtuple("Words", "prog commands options")):
-    def of(self, command):
-        names = {command, LIKE.get(command, command)}
-        return tuple(option for option in self.options if not names.isdisjoint(option[0].split()))
-    def help(self, title, command):
-        lines = [f"  {name:7} {text}" for name, (text, _) in self.commands.items()]
-        if command in self.commands:
-            lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in self.of(command)]
-        return [f"usage: {self.prog} {command} [OPTION]...", "", title, "", *lines]
-    def read(self, command, words):
-        known = {name: takes for _, name, takes, _ in self.of(command)}
-        found = {name: None if takes else False for _, name, takes, _ in self.options}
-        found.update({name: [] for _, name, takes, _ in self.options if "..." in takes})
-        due = [name for name in known if name[0] != "-"]
-        rest, see = iter(words), f"(see: {self.prog} {command} --help)"
-        for word in rest:
-            name, equals, value = word.partition("=")
-            if due and not word.startswith("--"):
-                name, value = due[0], word
-                due = due if "..." in known[name] else due[1:]
-            elif name not in known or (equals and not known[name]):
-                raise RefusedError(f"unrecognized arguments: {word} {see}")
-            elif not known[name]:
-                value = True
-            elif not equals:
-                value = next(rest, "--")
-                if value.startswith("--"):
-                    raise RefusedError(f"argument {name}: expected {known[name]} {see}")
-            found[name] = [*found[name], value] if "..." in known[name] else value
-        if missing := [name for name in due if not found[name]]:
-            raise RefusedError(f"the following arguments are required: {' '.join(missing)} {see}")
-        options = {name.strip("-").replace("-", "_"): value for name, value in found.items()}
-        return types.SimpleNamespace(**options, prog=self.prog, command=command, known=self.options)
-
-def words_of_program(prog, kinds):
-    commands = {**COMMANDS, **{name: each for kind in kinds for name, each in kind.commands.items()}}
-    options = dict.fromkeys([*OPTIONS, *(option for kind in kinds for option in kind.options)])
-    return Words(prog, commands, tuple(options))
-
+def read_words(words, own, options, see):
+    found = {name: [] if "..." in takes else None if takes else False for _, name, takes, _ in options}
+    known = {name: takes for _, name, takes, _ in own}
+    due, rest = [name for name in known if name[0] != "-"], iter(words)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if due and not word.startswith("--"):
+            name, value = due[0], word
+            due = due["..." not in known[name] :]
+        elif name not in known or (equals and not known[name]):
+            raise RefusedError(f"unrecognized arguments: {word} {see}")
+        elif not equals:
+            value = next(rest, "--") if known[name] else True
+            if known[name] and value.startswith("--"):
+                raise RefusedError(f"argument {name}: expected {known[name]} {see}")
+        found[name] = [*found[name], value] if "..." in known[name] else value
+    if missing := [name for name in due if not found[name]]:
+        raise RefusedError(f"the following arguments are required: {' '.join(missing)} {see}")
+    return types.SimpleNamespace(**{name.strip("-").replace("-", "_"): found[name] for name in found})
 def execute(program, argv, host, display, kinds):
-    words, prog = words_of_program(host.prog, kinds), host.prog
-    command = argv[0] if argv else ""
-    if {"-h", "--help"} & set(argv if command in words.commands else argv[:1]):
-        return display.say(words.help(program["title"], command if command in words.commands else "COMMAND"))
-    if command not in words.commands:
-        wrong = f"no command {command!a}" if argv else "no subcommand was given"
-        raise RefusedError(f"{wrong}: there are {', '.join(words.commands)} (see: {prog} --help)")
-    options = words.read(command, argv[1:])
-    outcomes = {word for node in program["nodes"].values() for word in node.get("words", BINARY)}
-    if options.assume and (options.rerun_interrupted or options.assume not in outcomes):
-        raise RefusedError(f"--assume takes one of {', '.join(sorted(outcomes))}, and no --rerun-interrupted beside it")
+    commands = {**COMMANDS, **{name: each for kind in kinds for name, each in kind.commands.items()}}
+    options = tuple(dict.fromkeys([*OPTIONS, *(option for kind in kinds for option in kind.options)]))
+    command, *words = argv or [""]
+    own = [option for option in options if {"all", command, LIKE.get(command)} & {*option[0].split()}]
+    if {"-h", "--help"} & {*argv}:
+        lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
+        if command not in commands:
+            lines, command = [f"  {name:7} {text}" for name, (text, _) in commands.items()], "COMMAND"
+        return display.say([f"usage: {host.prog} {command} [OPTION]...", "", program["title"], "", *lines])
+    if command not in commands:
+        known = f"there are {', '.join(commands)} (see: {host.prog} --help)"
+        raise RefusedError(f"no subcommand {command or 'was given'}: {known}")
+    given = read_words(words, own, options, f"(see: {host.prog} {command} --help)")
+    vars(given).update(prog=host.prog, command=command, known=options, only=None)
+    outcomes = sorted({word for node in program["nodes"].values() for word in words_of(node)})
+    if given.assume and (given.rerun_interrupted or given.assume not in outcomes):
+        raise RefusedError(f"--assume takes one of {', '.join(outcomes)}, and no --rerun-interrupted beside it")
     with naming("the current folder"):
-        session = Session(program, options, display, kinds, host)
+        session = Session(program, given, display, kinds, host)
     try:
-        return words.commands[command][1](session)
+        return commands[command][1](session)
     except OSError as error:
-        if error.filename and session.store.involves(error.filename):
+        if str(error.filename).startswith(session.store.directory):
             error.strerror = f"{error.strerror}; choose another place with --state-dir"
         raise
-
 def main(program, extensions, argv=None, host=Host()):
     for name in ("stdin", "stdout", "stderr"):
         if getattr(sys, name) is None:  # the next file that is opened would take its place
@@ -129,24 +78,28 @@ def main(program, extensions, argv=None, host=Host()):
     is_direct = "/" in sys.argv[0] and os.access(sys.argv[0], os.X_OK)
     prog = host.prog or ("" if is_direct else "python3 ") + shlex.quote(sys.argv[0])
     kinds = [kind for kind in extensions if kind.suits(program)]
+    words, display = sys.argv[1:] if argv is None else argv, Display(sys.stderr)
     with suppress(KeyboardInterrupt):
-        words = sys.argv[1:] if argv is None else argv
-        return _do(program, words, host._replace(prog=prog), Display(sys.stderr), kinds)
+        try:
+            return execute(program, words, host._replace(prog=prog), display, kinds)
+        except RefusedError as refusal:
+            *details, reason = refusal.args
+        except BrokenPipeError:  # the reader of the output has seen enough
+            return EXIT_COMPLETE
+        except OSError as error:
+            details, reason = [], f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        except Interrupted:
+            display.rule("INTERRUPTED before anything was done")
+            return EXIT_INTERRUPTED
+        for text in (*details, f"error: {reason}"):
+            display.rule(text)
+        return EXIT_INTERRUPTED if display.gives_up() else EXIT_REFUSED
     return EXIT_INTERRUPTED
 
-def _do(program, argv, host, display, kinds):
-    try:
-        return execute(program, argv, host, display, kinds)
-    except RefusedError as refusal:
-        *details, reason = refusal.args
-    except BrokenPipeError:  # who reads the output has seen enough
-        return EXIT_COMPLETE
-    except OSError as error:
-        details, reason = [], f"{error.filename}: {error.strerror}" if error.filename else str(error)
-    except Interrupted:
-        display.rule("INTERRUPTED before anything was done")
-        return EXIT_INTERRUPTED
-    for text in (*details, f"error: {reason}"):
-        display.rule(text)
-    return EXIT_INTERRUPTED if display.gives_up() else EXIT_REFUSED
+EXTENSIONS = (
+    Tasks,
+)  # in the order in which they take part
 
+
+if __name__ == "__main__":
+    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands 7c5521683d95")))

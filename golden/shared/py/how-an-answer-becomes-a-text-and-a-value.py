@@ -4,14 +4,10 @@ AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the time limits where a program says n
 MOST_READ = 1 << 24  # characters of what is no JSON object in the end: so no answer takes for ever
 SPACES = " \t\n\r\v\f"
 NO_TEXT = re.compile("[\0\ud800-\udfff]")
-COLOURS = re.compile("\x1b\\[[0-?]*[ -/]*[@-~]")  # what tells a terminal how to show the words beside it
-
 def decoded(answer):
     return cleaned(answer.decode("utf-8", errors="replace"))
-
 def cleaned(text):
     return NO_TEXT.sub("\ufffd", text).strip(SPACES)
-
 def extracted(answer, field):
     decoder, found = json.JSONDecoder(parse_constant=_no_json), answer
     place, work = answer.find("{"), 0
@@ -19,30 +15,19 @@ def extracted(answer, field):
         try:
             value, end = decoder.raw_decode(answer, place)
         except (ValueError, RecursionError) as error:
+            value, end = None, place + 1
             work += getattr(error, "pos", len(answer)) - place
-            place = answer.find("{", place + 1)
-            continue
-        for inner in _objects_in(value):
-            found = _as_text(inner[field]) if field in inner else found
+        pending = [value]  # by hand, since a value may be deeper than calls can be
+        while pending:
+            item = pending.pop()
+            if isinstance(item, dict):
+                found = _as_text(item[field]) if field in item else found
+                item = [*item.values()]
+            pending += reversed(item) if isinstance(item, list) else ()
         place = answer.find("{", end)
     return found
-
-def _objects_in(value):  # any JSON value
-    pending = [value]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, dict):
-            yield item
-            pending += reversed(item.values())
-        elif isinstance(item, list):
-            pending += reversed(item)
-
 def _no_json(name):
     raise ValueError(f"{name} is no JSON, though Python takes it")
-
 def _as_text(value):  # any JSON value
     return cleaned(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":")))
-
-def in_json(text):
-    return json.dumps(text, ensure_ascii=False)[1:-1]
 

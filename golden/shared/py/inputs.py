@@ -1,172 +1,104 @@
 # --- Inputs: values that are given when a run begins (I8).
-LINE = re.compile(r"([A-Za-z_][A-Za-z0-9_]*):(?:[ \t]+(.*?))?[ \t]*")
-PLAIN = re.compile(r"[^\s\[\]{}&*!|>'\"%@`#,?:-].*|[?:-]\S.*")
-TASK = "task"  # the input that `--task` and `--task-file` give (W15)
-MOST_PASTED = 100  # times that what is left of a paste is thrown away
-NOTHING = ("", "~", "null", "Null", "NULL")
-
+# Strings of YAML that can be nothing else: in single quotes, in double quotes as in JSON, in none.
+SINGLE = r"'(?:[^']|'')*'"
+DOUBLE = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"'
+PLAIN = r"(?!(?:~|null|Null|NULL)\s*$)(?:[^\s\[\]{}&*!|>'\"%@`#,?:-]|-(?=\S))(?:(?!:\s|:$|\s#).)*"
+LINE = re.compile(rf"([A-Za-z_][A-Za-z0-9_]*):[ \t]+({SINGLE}|{DOUBLE}|{PLAIN})[ \t]*")
 def _from_file(path):
     text = read_text(path)
-    if not text.lstrip().startswith(("{", "[")):
+    if not text.lstrip().startswith("{"):
         return _from_lines(path, text)
     found = read_json(path, text)
-    if not isinstance(found, dict):
-        raise RefusedError(f"{path}: expected a JSON object with a value for each input")
-    return {name: _as_value(path, name, value) for name, value in found.items()}
-
-def _as_value(path, name, value):  # any JSON value
-    if isinstance(value, str):
-        return value
-    if isinstance(value, (bool, int, float)):
-        return json.dumps(value)
-    raise RefusedError(f"{path}: {name}: expected a string, a number, true or false")
-
+    if wrong := [name for name, value in found.items() if not isinstance(value, (str, int, float))]:
+        raise RefusedError(f"{path}: {', '.join(wrong)}: expected a string, a number, true or false")
+    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in found.items()}
 def _from_lines(path, text):
     found = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.lstrip().startswith("#") or (number == 1 and line.rstrip() == "---"):
             continue
         pair = LINE.fullmatch(line)
-        value = _scalar(pair[2] or "") if pair else None
-        if pair is None or value is None:
-            raise RefusedError(f"{path}:{number}: expected NAME: value, on one line; use JSON for all else")
-        if pair[1] in found:
-            raise RefusedError(f"{path}:{number}: {pair[1]} stands here a second time")
-        found[pair[1]] = value
+        if pair is None:
+            raise RefusedError(f"{path}:{number}: expected NAME: value, or the file as a JSON object")
+        name, value = pair[1], pair[2].rstrip(" \t")
+        if name in found:
+            raise RefusedError(f"{path}:{number}: {name} is given twice")
+        if value[0] == "'":
+            value = value[1:-1].replace("''", "'")
+        elif value[0] == '"':
+            value = json.loads(value)
+        found[name] = value
     return found
-
-def _scalar(written):
-    if single := re.fullmatch(r"'((?:[^']|'')*)'", written):
-        return single[1].replace("''", "'")
-    if written.startswith('"'):
-        with suppress(ValueError):  # what JSON reads, YAML reads alike
-            value = json.loads(written)
-            return value if isinstance(value, str) else None
-        return None
-    is_plain = PLAIN.fullmatch(written) and not re.search(r":\s|:$|\s#", written) and written not in NOTHING
-    return written if is_plain else None
-
-def _from_words(declared, words):
-    given = {}
-    for word in words:
+def _from_options(options, declared):
+    given = {} if options.task is None else {"task": options.task}  # (W15)
+    file = [] if options.task_file is None else [f"task=@{options.task_file}"]
+    for word in (*options.input, *file):
         name, equals, value = word.partition("=")
         if not equals:
             raise RefusedError(f"--input {word}: expected NAME=VALUE or NAME=@FILE")
+        if name in given:
+            raise RefusedError(f"input {name} is given twice")
         if value.startswith("@"):
             value = read_text(value[1:])
             if declared.get(name, {}).get("type") != "text":
                 value = value.removesuffix("\n").removesuffix("\r")
         given[name] = value
     return given
-
-def check_inputs(program, options):
-    declared = {item["name"]: item for item in program["inputs"]}
-    given = {**(_from_file(options.inputs) if options.inputs else {}), **_from_words(declared, options.input)}
-    given.update(_task(options) if TASK in declared else {})
-    wrong = [f"{name}: there is no such input; known: {', '.join(declared)}" for name in given if name not in declared]
-    if not wrong and any(name not in given and _problem(item, item.get("default")) for name, item in declared.items()):
-        given.update(_typed([item for name, item in declared.items() if name not in given]))
-    found = {}
-    for name, item in declared.items():
-        found[name] = given.get(name, item.get("default"))
-        problem = _problem(item, found[name])
-        if problem:
-            wrong.append(f"input {name}: {problem}; give it by --input {name}=VALUE")
-    if wrong:
-        raise RefusedError(*wrong)
-    return found
-
 def _problem(item, value):
     if value is None:
         return "a value is needed" if item["required"] else ""
-    if any("\ud800" <= character <= "\udfff" for character in value):
-        return "its value is not UTF-8"
-    if len(value.encode()) > LARGEST_INPUT:
-        return f"its value is longer than {LARGEST_INPUT:,} bytes"
     return unfit(value, item["type"], item.get("options", ()), item.get("pattern"))
-
-def _typed(items):
-    display = Display(sys.stderr)
-    if not (display.is_terminal and sys.stdin.isatty()):
-        return {}
-    try:
-        return _asked_one_by_one(items, display)
-    except KeyboardInterrupt:
-        display.line()
-        raise Interrupted from None
-    finally:  # the rest of what was pasted must not reach a command or the shell
-        with suppress(OSError, ValueError, termios.error):
-            for _ in range(MOST_PASTED):
-                if not _more_comes():
+def _typed(session, item):
+    name, options, default = item["name"], item.get("options", ()), item.get("default")
+    is_long = item["type"] == "text"
+    about = (
+        f"one of {', '.join(options)}" if options else "",
+        "several lines; end with an empty line" if is_long else "",
+        f"default {default}" if default is not None else "" if item["required"] else "may be empty",
+    )
+    told = one_line("; ".join(filter(None, about)))
+    def read(text):
+        value = text.rstrip("\n")
+        if problem := _problem(item, value or default):
+            raise RefusedError(one_line(problem))
+        return value
+    def goes_on(line):  # an empty line within a string that is pasted does not end it
+        return is_long and (line != "\n" or more_comes())
+    session.display.line(one_line(f"{name}: {item.get('description', '')}").rstrip(": "))
+    return asked(session, f"{name} ({told}): " if told else f"{name}: ", read, goes_on)
+def check_inputs(session):
+    declared = {item["name"]: item for item in session.program["inputs"]}
+    given = _from_file(session.options.inputs) if session.options.inputs else {}
+    given.update(_from_options(session.options, declared))
+    known = ", ".join(declared)
+    wrong = [f"{name}: there is no such input; known: {known}" for name in given if name not in declared]
+    missing = [item for name, item in declared.items() if name not in given]
+    if session.is_interactive and not wrong and any(_problem(item, item.get("default")) for item in missing):
+        try:
+            for item in missing:
+                value = _typed(session, item)
+                if value is None:
                     break
-                termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
-
-def _asked_one_by_one(items, display):
-    given = {}
-    for item in items:
-        name, options, default = item["name"], item.get("options", ()), item.get("default")
-        display.line(one_line(f"{name}: {item.get('description', '')}").rstrip(": "))
-        about = [f"one of {', '.join(options)}"] if options else []
-        is_long = item["type"] == "text"
-        about += ["several lines; end with an empty line"] if is_long else []
-        about += [f"default {default}"] if default is not None else [] if item["required"] else ["may be empty"]
-        prompt = f"{name} ({one_line('; '.join(about))}): " if about else f"{name}: "
-        problem = "?"
-        while problem:
-            display.line(prompt, end="")
-            value = _entered(display, is_long)
-            if value is None:
-                return given
-            if not value and (default is not None or not item["required"]):
-                break
-            problem = _problem(item, value) if value else "a value is needed"
-            if problem:
-                display.line(one_line(problem))
-            else:
-                given[name] = value
-    return given
-
-def _entered(display, is_long):
-    lines = []
-    while True:
-        line = sys.stdin.buffer.readline().decode(errors="surrogateescape")
-        text = line.rstrip("\r\n")
-        if not line:
-            display.line()
-        elif not is_long:
-            return text
-        if not line or not (text or _more_comes()):
-            return "\n".join(lines).rstrip("\n") if line or lines else None
-        lines.append(text)
-
-def _more_comes():
-    return bool(select.select([sys.stdin], [], [], 0.1)[0])
-
-def _task(options):
-    given = next((word for word in options.input if word.startswith(f"{TASK}=")), None)
-    if [options.task, options.task_file, given].count(None) < 2:
-        raise RefusedError("the task is given twice: --task, --task-file and --input task= are one")
-    if options.task is not None:
-        return {TASK: options.task}
-    return {TASK: read_text(options.task_file)} if options.task_file is not None else {}
+                given.update({item["name"]: value} if value else {})
+        finally:
+            forget_pasted()
+    found = {name: given.get(name, item.get("default")) for name, item in declared.items()}
+    problems = ((name, _problem(item, found[name])) for name, item in declared.items())
+    wrong += [f"input {name}: {problem}; give it by --input {name}=VALUE" for name, problem in problems if problem]
+    if wrong:
+        raise RefusedError(*wrong)
+    return found
 
 class Inputs(Extension):
     options = (
         ("run", "--input", "NAME=VALUE...", "NAME=VALUE or NAME=@FILE"),
         ("run", "--inputs", "FILE", "values of inputs: a JSON object, or lines NAME: value"),
+        ("run", "--task", "TEXT", "the same as --input task=TEXT"),
+        ("run", "--task-file", "FILE", "the same as --input task=@FILE"),
     )
     @staticmethod
     def suits(program):
         return bool(program.get("inputs"))
     def registers(self):
-        return check_inputs(self.session.program, self.session.options)
-
-class TaskInput(Extension):
-    options = (
-        ("run", "--task", "TEXT", "what is to be done"),
-        ("run", "--task-file", "FILE", "the same, from a file"),
-    )
-    @staticmethod
-    def suits(program):
-        return any(item["name"] == TASK for item in program.get("inputs", ()))
+        return check_inputs(self.session)
 

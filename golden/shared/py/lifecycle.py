@@ -1,27 +1,19 @@
 # --- The life of a run, as the parts of a runtime see it: what does a step, and what happens around the steps.
-def read_json(path, text):  # any JSON value
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise RefusedError(f"{path}: not JSON, which a program reads (`rdc run` reads YAML too): {error}") from None
-
-Host = collections.namedtuple("Host", "prog parse edition", defaults=('', read_json, '',))
+Host = collections.namedtuple("Host", "prog parse edition", defaults=('', None, '',))
 
 Done = collections.namedtuple("Done", "outcome how note verbs", defaults=(None, VERBS,))
 
 class Waiting(BaseException):
     pass
 
-class Performer:
-    recovers = True  # whether a step can be interrupted half done, so that somebody must decide (R2)
+class Part:
     def __init__(self, session):
         self.session = session
-    def perform(self, name, node):
-        raise NotImplementedError
+
+class Performer(Part):
+    recovers = True  # whether a step can be interrupted half done, so that somebody must decide (R2)
     def preview(self, _name, _node):
         return Done("pass", "assumed")
-    def recover(self, name):
-        raise NotImplementedError
     @staticmethod
     def replies(_node):
         return []
@@ -33,7 +25,7 @@ class Performer:
     def given(self, name, reply, _how):
         raise RefusedError(f"{name} takes no answer such as {one_line(reply)}")
 
-class Extension:
+class Extension(Part):
     commands = {}  # subcommands: what each is for, and what does it
     options = ()  # the subcommands that have an option, its name, what it takes, what it is for
     performers = {}  # what does the steps, by the kind of their task
@@ -46,6 +38,4 @@ class Extension:
     @staticmethod
     def complete(table):
         pass
-    def __init__(self, session):
-        self.session = session
 

@@ -4,25 +4,23 @@ SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}  # bytes
 PIPE = 1 << 20  # bytes: no pipe holds more
 LONGEST_LINE, LONGEST_SECRET = 1 << 20, 1 << 17  # bytes: an environment variable has 128 KiB at most
 SHOWN_LINES, SHOWN_BYTES = 10, 8192  # of a log, in the status
-
 def limit_of(given):
     size = re.fullmatch(r"([1-9][0-9]{0,9})([kmg]?)(i?b)?", given.lower())
     if not size:
         raise RefusedError(f"--log-limit {given!a}: give a number of bytes, such as 65536, 512k or 1M")
     return int(size[1]) * SIZES[size[2]]
-
 def log_of(number, node):
     return f"{number:03}-{file_name(node)}.log"
 
-class Log(threading.Thread):
+class Log:
     def __init__(self, file, limit, mask):
-        super().__init__(daemon=True)
-        self._mask = mask
+        import threading  # slow to import
         self._file = open(file, "r+b", buffering=0)
         self._file.seek(0, os.SEEK_END)
-        self._limit, self._rest, self._source, self.sink = limit, b"", *os.pipe()
+        self._mask, self._limit, self._rest, self._source, self.sink = mask, limit, b"", *os.pipe()
         self._is_over, self._is_drained = threading.Event(), threading.Event()
-    def run(self):
+        self.start = threading.Thread(target=self._copy, daemon=True).start
+    def _copy(self):
         poll = select.poll()
         poll.register(self._source, select.POLLIN)
         data = None
@@ -87,7 +85,7 @@ class LoggedProcesses(Processes):
         except OSError:
             self._log.finish(session.display.gives_up)
             raise
-    def watch(self, groups, seconds=0, ended=lambda _index: None):
+    def watch(self, groups, seconds=0, ended=lambda _index, _code: None):
         try:
             return super().watch(groups, seconds, ended)
         finally:

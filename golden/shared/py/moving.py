@@ -1,29 +1,22 @@
-# --- The operator's jump: a run that waits, was interrupted or has ended by STOP goes on at another step (I27).
-UNANSWERED = ("fail", "failed", "invalid", "ambiguous")  # outcomes of calls without an answer that counts
-
+# --- The operator's jump: a run that is not complete goes on at another step (I27).
 def is_within(jumps, name, group):
     told = jumps.get("within", {})
     return name in told[group] if group in told else name.startswith((f"{group}.", f"{group}/"))
-
 def target_of(program, name):
     jumps = program.get("jumps", {})
     known = jumps.get("to", {})
-    doing = [each for each, node in program["nodes"].items() if node["task"] not in ("branch", "end")]
-    inside = [each for each in doing if name and each.startswith((f"{name}.", f"{name}/"))]
+    enter = jumps.get("enter", {})
     if name in known:
-        found = known[name]
-        return found
-    if name in doing or inside:
-        around = [[group, do] for group, do in jumps.get("enter", {}).items() if is_within(jumps, name, group)]
-        if name in doing:
-            return {"go": name, "entering": around}
-        return {"go": inside[0], "entering": around, "do": jumps.get("enter", {}).get(name, [])}
+        return known[name]
+    doing = [each for each, node in program["nodes"].items() if node["task"] not in ("branch", "end")]
+    inside = [name] if name in doing else [each for each in doing if name and is_within({}, each, name)]
+    if inside:
+        around = [[group, do] for group, do in enter.items() if is_within(jumps, name, group)]
+        return {"go": inside[0], "entering": around, "do": enter.get(name, ())}
     import difflib
-
     near = difflib.get_close_matches(name, [*doing, *known], 1)
     hint = f"did you mean {near[0]}?" if near else "`steps` lists the steps"
     raise RefusedError(f"there is no step {one_line(name)!a}; {hint}")
-
 def moved(program, state, name):
     jumps, jump = program.get("jumps", {}), target_of(program, name)
     node = program["nodes"].get(state.node, {})
@@ -33,55 +26,41 @@ def moved(program, state, name):
             do += effects
     whole = {**program, "scopes": {**program.get("scopes", {}), **jumps.get("scopes", {})}}
     return follow(whole, {"go": jump["go"], "do": [*do, *jump.get("do", ())]}, state.registers)
-
-def check_movable(session, state):
-    anew = f"begin a new run: {session.call('run')}"
-    if state.condition == "complete":
-        raise RefusedError(f"the run is complete; {anew}")
-    if not session.is_same(state):
-        raise RefusedError("this run belongs to a different version of this program; goto needs the same one")
-    if state.condition == "stop" and session.program["nodes"][state.node]["task"] != "end":  # at the limit of steps
-        raise RefusedError(f"{state.message}; {anew}")
-    if pids := ", ".join(str(one["pid"]) for one in state.left_behind()):
-        raise RefusedError(f"{session.label(state.node)}: its command still runs (pid {pids}); wait for it, or end it")
-
 def goto(session):
     session.alone()
     session.take(session.read())
     state, before = session.state, session.state.node
-    check_movable(session, state)
+    if not session.is_same(state):
+        raise RefusedError("goto needs the version of this program that began the run")
+    is_limited = state.condition == "stop" and session.program["nodes"][before]["task"] != "end"
+    if state.condition == "complete" or is_limited:
+        over = state.message if is_limited else "the run is complete"
+        raise RefusedError(f"{over}; begin a new run: {session.call('run')}")
+    if pids := ", ".join(str(one["pid"]) for one in state.left_behind()):
+        raise RefusedError(f"{session.label(before)}: its command still runs (pid {pids}); wait for it, or end it")
     move = moved(session.program, state, session.options.STEP)
-    stand = session.stand(move, begins=False)  # no limit and no pause that was due apply
-    title = session.filled(session.program["nodes"][before], "title")
     session.store.open()
-    about = {"node": before, "title": title, "attempt": 1, "instances": {}, "outcome": "goto", "seconds": 0.0}
-    about.update(how=f"moved to {one_line(move.node)}", says="", next=move.node, time=utc_now())
-    session.record({"kind": "done", **about, "changed": move.changed, **stand})
+    about = {**session.about(before), "outcome": "goto", "how": f"moved to {one_line(move.node)}", "says": ""}
+    about.update(seconds=0.0, next=move.node, time=utc_now(), changed=move.changed)
+    session.record({"kind": "done", **about, **session.stand(move, begins=False)})  # no limit and no pause applies
     last = state.finished[-1]
     session.emit("goto", **{key: last[key] for key in ("node", "next", "by", "note") if key in last})
     session.display.rule(f"moved from {before} to {session.label(move.node)}")
     if state.condition not in ENDED:
-        session.display.rule(f"to go on: {session.call('resume')}")
+        session.display.rule(f"to continue: {session.call('resume')}")
     return EXIT_COMPLETE
 
 class Moving(Extension):
     commands = {"goto": ("move the run to another step", goto)}
-    options = (
-        ("goto", "STEP", "", "the step, or the group that begins with it"),
-        ("goto", "--events", "FILE", "append what happens, as JSON lines"),
-        ("goto", "--state-dir", "DIR", "where the state is kept"),
-    )
+    options = (("goto", "STEP", "", "the step, or the group that begins with it"),)
     @staticmethod
     def suits(program):
         return "contract" not in program
-    def again(self, facts):
-        session, last = self.session, [one for one in facts["finished"][-1:] if one["outcome"] in UNANSWERED]
-        nodes = session.program["nodes"]
-        is_at_end = facts["state"] == "stop" and nodes.get(facts["step"], {}).get("task") == "end"
-        called = [
-            one["step"] for one in last if nodes.get(one["step"], {}).get("task") in ("agent", "tool", "parallel")
-        ]
-        if not is_at_end or not facts["same_program"]:  # `goto` refuses these
-            return []
-        return [f"{session.call('goto', step)} && {session.call('resume')}" for step in called]
 
+EXTENSIONS = (
+    Signing, Tasks, Shared, Inputs, Secrets, Values, Limits, Replies, OfGates, Moving,
+)  # in the order in which they take part
+
+
+if __name__ == "__main__":
+    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="values 0c435e3565c4")))

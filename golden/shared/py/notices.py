@@ -19,13 +19,8 @@ class Notices(Extension):
             problem = str(error)
         if problem:
             session.display.line(f"    --notify: {problem}")
-
 def _told(session, command, given):
-    import tempfile
-
-    with tempfile.TemporaryFile() as file, open(os.devnull, "wb") as nowhere:  # it need not read, nor print
-        file.write(given)
-        file.seek(0)
+    with file_with(given) as file, open(os.devnull, "wb") as nowhere:  # it need not read, nor print
         streams = (file, nowhere, nowhere)
         files = [(os.POSIX_SPAWN_DUP2, each.fileno(), number) for number, each in enumerate(streams)]
         deadline, before = time.monotonic() + NOTICE_SECONDS, signal.sigpending()

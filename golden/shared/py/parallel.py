@@ -6,42 +6,39 @@ class Parallels(Commanded):
     jobs = 0  # how many entries are called at the same time, 0 for all
     def __init__(self, session):
         super().__init__(session)
-        given = getattr(session.options, "jobs", None)
+        given = session.options.jobs
         self.jobs = number_of("--jobs", given, 1) if given else 0
     def perform(self, name, node):
-        said = self._said(name)
-        names, commands = entry_names(name, node), [self.command_of(entry["agent"]) for entry in node["entries"]]
+        said, names = self._said(name), entry_names(name, node)
         due = [index for index in range(len(names)) if index not in said]
-        if any(commands[index] is None for index in due):
-            return self._by_hand(name, node, due)
-        calls = [(names[at], node["entries"][at], commands[at] or "", self._prompt(node, at)) for at in due]
+        entries = [node["entries"][index] for index in due]
+        calls = [
+            (names[index], entry, self.command_of(entry["agent"]) or "", self._prompt(node, entry))
+            for index, entry in zip(due, entries)  # Python 3.9 has no `strict`
+        ]
+        if not all(command for _, _, command, _ in calls):
+            return self._by_hand(name, calls)
         answers = self.converse(node, calls)
-        troubles = []
-        for index, answered in zip(due, answers):  # Python 3.9 has no `strict`
-            said[index] = answer_of(answered)
-            if answered.trouble:
-                troubles.append(f"{names[index]}: {answered.trouble}")
-        return self._joined(name, said, ", ".join(troubles))
+        said.update(zip(due, map(answer_of, answers)))
+        troubles = [(names[index], answered.trouble) for index, answered in zip(due, answers)]
+        return self._joined(name, said, ", ".join(f"{entry}: {trouble}" for entry, trouble in troubles if trouble))
     def call(self, node, calls):
         most = self.jobs or len(calls) or 1
         pieces = [calls[place : place + most] for place in range(0, len(calls), most)]
         return [answered for piece in pieces for answered in super(Parallels, self).call(node, piece)]
-    def _prompt(self, node, index):
-        entry, now = node["entries"][index], self.session.state.registers
+    def _prompt(self, node, entry):
+        now = self.session.state.registers
         prompt = filled(node, entry["prompt"], now)
-        if "context" in entry:
-            prompt = above(self.session.program, entry["context"], now) + prompt
-        return prompt
+        return above(self.session.program, entry["context"], now) + prompt if "context" in entry else prompt
     def _said(self, name):
         notes = [note for note in self.session.state.notes if note["kind"] == "entry"]
         said = {note["entry"]: note["answer"] for note in notes}
         names = entry_names(name, self.session.program["nodes"][name])
-        answers = self.session.answers
         for index, entry in enumerate(names):
-            answer = answers.take(entry, False) if answers is not None and index not in said else None
-            if answer is not None and answers is not None:
-                said[index] = self.answered(entry, answer.reply)
-                self._note(index, said[index], answers=answers.digest, line=answer.line)
+            reply, note = self.take(entry) if index not in said else (None, {})
+            if reply is not None:
+                said[index] = self.answered(entry, reply)
+                self._note(index, said[index], **note)
         return said
     def settled(self, name, answered):
         node = self.session.state.node
@@ -51,18 +48,19 @@ class Parallels(Commanded):
                 self._note(index, answer)
     def _note(self, index, answer, **more):
         self.session.record({"kind": "entry", "entry": index, "answer": answer, **more})
-    def _by_hand(self, name, node, due):
-        session, names = self.session, entry_names(name, node)
+    def _by_hand(self, name, calls):
+        session = self.session
         session.record({"kind": "wait", "condition": "waiting"})
-        for index in due:
-            session.display.line(f"    {names[index]}:")
-            for line in clean(self._prompt(node, index)).splitlines():
+        for entry, _, _, prompt in calls:
+            session.display.line(f"    {entry}:")
+            for line in clean(prompt).splitlines():
                 session.display.line(f"        {line}".rstrip())
             if session.is_interactive:
-                done = self.at_terminal(names[index], names[index])
+                done = self.at_terminal(entry, entry)
                 if done is not None:
                     return done
-        raise self.not_called(names[min(set(due) - set(self._said(name)))])
+        names, said = entry_names(name, session.program["nodes"][name]), self._said(name)
+        raise self.not_called(next(one for index, one in enumerate(names) if index not in said))
     def given(self, name, reply, how):
         node = self.session.state.node
         step = self.session.program["nodes"][node]
@@ -75,19 +73,18 @@ class Parallels(Commanded):
     def _joined(self, name, said, how):
         node = self.session.program["nodes"][name]
         answers = [said[index] or None for index in range(len(node["entries"]))]
-        found = [self.read(entry, answer) for entry, answer in zip(node["entries"], answers)]
-        words = [word for word, _trouble in found]
-        troubles = [f"{one}: {trouble}" for one, (_word, trouble) in zip(entry_names(name, node), found) if trouble]
-        how = ", ".join(filter(None, [how, *troubles]))
-        word = joined_word(words, node["check"], node["failing"], node["unanimous"])
-        return self.session.told(Done(word, how), joined_answer(answers))
+        found = list(map(self.read, node["entries"], answers))
+        told = zip(entry_names(name, node), found)
+        troubles = [f"{entry}: {trouble}" for entry, (_word, trouble) in told if trouble]
+        word = joined_word([word for word, _trouble in found], node["check"], node["failing"], node["unanimous"])
+        return self.session.told(Done(word, ", ".join(filter(None, [how, *troubles]))), joined_answer(answers))
     @staticmethod
     def names(name, node):
         return entry_names(name, node)
     def variables(self, name, what):
         return {**super().variables(name, what), "RDC_ENTRY": name.rpartition("_")[2]}
     def preview(self, name, _node):
-        return Done(self._first(name), "assumed")
+        return Done(self.first_word(name), "assumed")
 
 class OfParallels(Extension):
     options = (("run resume", "--jobs", "NUMBER", "how many entries of a parallel step are called at the same time"),)

@@ -11,10 +11,8 @@ RECIPES = (
     # The prompt is an argument here, of which a system takes 128 KiB at most.
     Recipe("cursor", "documentation of 2026-11", 'cursor-agent -p --output-format text{model} -- "$(cat)"', "--model"),
 )
-
 def is_recipe(agent):
     return any(recipe.name == agent.strip() for recipe in RECIPES)
-
 def called(agent, model=''):
     recipe = next((recipe for recipe in RECIPES if recipe.name == agent.strip()), None)
     if recipe is not None:

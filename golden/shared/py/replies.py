@@ -1,190 +1,104 @@
-# --- Replies that are texts, typed or from a file of answers, and the questions that take them (I10).
-LARGEST_REPLY = 1 << 20  # bytes
-PASSED = ("pass", "fail", "yes", "no")
-WORDS = {"ask": PASSED, "stage": PASSED, "confirm": ("yes", "no"), "gate": ("approved", "rejected")}
-ANSWERED = (*WORDS, "input", "select", "agent", "tool", "parallel")
+# --- Replies that are strings: from files of answers, standard input and the terminal (I10).
 OBJECT = re.compile(r'\s*\{\s*["}]')  # how JSON begins; the name of a step may begin with a brace too
-AROUND = " \t\n\r\v\f"  # what does not count at the ends of a reply that is any text (I10)
-FREE = ("input", "select")  # what asks for a text: then no line is a comment
-
-def check_reply(reply):
-    try:
-        size = len(reply.encode())
-    except UnicodeEncodeError:
-        raise RefusedError("the reply is not UTF-8") from None
-    if size > LARGEST_REPLY:
-        raise RefusedError(f"the reply is longer than {LARGEST_REPLY:,} bytes")
-    return reply
-
-def taken_from(reply):
-    if reply != "-":
-        return check_reply(reply)
-    data = sys.stdin.buffer.read(LARGEST_REPLY + 2)
-    try:
-        return check_reply(data.decode().removesuffix("\n"))
-    except UnicodeDecodeError:
-        raise RefusedError("the reply on standard input is not UTF-8") from None
-
-def typed(display, signals, prompt, is_long=False):
-    display.line(f"{prompt} (end it with Ctrl-D)" if is_long else f"{prompt} ", end="\n" if is_long else "")
-    lines = []
-    while True:
-        try:
-            with signals.listening():
-                line = sys.stdin.buffer.readline().decode(sys.stdin.encoding, "surrogateescape")
-        except Interrupted:
-            display.line()
-            raise
-        if line and not is_long:
-            return line.removesuffix("\n")
-        if not line:
-            display.line()
-            return "".join(lines).removesuffix("\n") if lines else None
-        lines.append(line)
+ANY = ["-"]  # the replies of a step that takes any string
+def one_of(words):
+    return f"expected one of {one_line(', '.join(words))}"
 
 class Script:
     def __init__(self, nodes, kinds):
-        self._nodes = nodes
-        self._owners = {}
+        self._names = {*nodes}
+        self._is_free = any(node["task"] in ("input", "select") for node in nodes.values())  # no line is a comment
+        self._askers = {}  # the task of what takes an answer, and its replies
         for name, node in nodes.items():
-            if node["task"] in ANSWERED and node.get("stage", "execute") == "execute":
-                self._owners.update(dict.fromkeys(kinds[node["task"]].names(name, node), node))
-        self._names = sorted(self._owners, key=len, reverse=True)
-        self._is_free = any(node["task"] in FREE for node in nodes.values())
+            task = node["task"]
+            if task not in kinds or node.get("stage", "execute") != "execute":
+                continue
+            replies = [*MEANINGS] if task in ("ask", "stage") else kinds[task].replies(node)
+            if replies:
+                self._askers.update(dict.fromkeys(kinds[task].names(name, node), (task, replies)))
     def read(self, text):
-        found = self._json(text) if OBJECT.match(text) else self._lines(text)
-        for item in found:
-            if isinstance(item, Answer) and self._problem(item):
-                yield item.line, self._problem(item)
-            else:
-                yield item
-    def _json(self, text):
+        for item in self._json(text) if OBJECT.match(text) else self._lines(text):
+            problem = self._problem(*item[1:]) if isinstance(item, Answer) else ""
+            yield (item[0], problem) if problem else item
+    @staticmethod
+    def _json(text):
         try:
             pairs = json.loads(text, object_pairs_hook=list)
         except (ValueError, RecursionError) as error:
             yield 1, f"not JSON: {error}"
             return
-        number = 0
-        for name, replies in pairs:
-            for reply in replies if isinstance(replies, list) else [replies]:
-                number += 1
-                if name not in self._owners:
-                    yield number, f"{one_line(name)} is not a step that asks"
-                elif not isinstance(reply, str):
-                    yield number, f"{one_line(name)}: expected a string, or a list of strings"
-                else:
-                    yield Answer(number, name, reply)
+        found = ((name, reply) for name, said in pairs for reply in (said if isinstance(said, list) else [said]))
+        yield from (Answer(number, *pair) for number, pair in enumerate(found, start=1))
     def _lines(self, text):
-        lines = iter(enumerate(text.split("\n"), start=1))
-        for number, whole in lines:
-            line = whole.removesuffix("\r")
-            if not line.strip() or (not self._is_free and line.lstrip().startswith("#")):
+        names = sorted(self._names.union(self._askers), key=len, reverse=True)
+        of_step = re.compile(rf"({'|'.join(map(re.escape, names))})(<<|[ \t])(.*)", re.DOTALL)
+        lines = enumerate(text.split("\n"), start=1)
+        for number, written in lines:
+            line = written if self._is_free else written.lstrip()
+            if not line.strip() or (not self._is_free and line.startswith("#")):
                 continue
-            name = next((name for name in self._names if line.startswith((f"{name} ", f"{name}\t", f"{name}<<"))), None)
-            if name is None:
-                first = line.split(None, 1)[0]
-                known = first in self._nodes and len(line.split()) > 1
-                yield (number, f"{first} is not a step that asks") if known else Answer(number, None, self._bare(line))
-            elif line[len(name)] != "<":
-                reply = line[len(name) + 1 :]
-                has_words = self._owners[name]["task"] in WORDS
-                yield Answer(number, name, self._bare(reply) if has_words else reply)
-            else:
-                inner = self._until(line[len(name) + 2 :], lines)
-                yield (
-                    (number, f"{line[len(name) + 2 :]} does not follow")
-                    if inner is None
-                    else Answer(number, name, inner)
-                )
-    def _bare(self, reply):
-        return reply if self._is_free else re.sub(r"(^|\s)#.*", "", reply).strip()
+            found = of_step.fullmatch(line)
+            step, mark, reply = found.groups() if found else (None, "", line)
+            if mark == "<<":
+                inner = until(reply, lines)
+                yield (number, f"{reply} does not follow") if inner is None else Answer(number, step, inner)
+                continue
+            reply = reply.removesuffix("\r")
+            if not self._is_free and self._askers.get(step or "", ("", []))[1] != ANY:
+                reply = re.sub(r"(^|\s)#.*", "", reply).strip()
+            yield Answer(number, step, reply)
+    def _problem(self, step, reply):  # JSON may have any value
+        if not isinstance(reply, str):
+            return f"{one_line(step or '')}: expected a string, or a list of strings"
+        if problem := unkept(reply):
+            return f"the reply {problem}"
+        if step is None:
+            is_known = self._is_free or reply.lower() in (*MEANINGS, "approved", "rejected")
+            return "" if is_known else one_of(MEANINGS)
+        if step not in self._askers:
+            return f"{one_line(step)} is not a step that asks"
+        task, replies = self._askers[step]
+        if task in ("agent", "parallel") and not reply.strip(SPACES):
+            return f"the answer of {step} is empty"
+        is_one = replies == ANY or (reply if task == "select" else reply.strip().lower()) in replies
+        return "" if is_one else f"{one_of(replies)} for {step}"
+
+class Questions(Asking):
+    def shown(self, node):
+        options = (f"    {place}. {one_line(option)}" for place, option in self._numbered(node).items())
+        return [*super().shown(node), *options]
+    def ask_here(self, name, node):
+        options, numbered = self._options(node), self._numbered(node)
+        choices = {"input": ":", "select": f" [1-{len(options)}]"}.get(node["task"], f" [{'/'.join(options)}]")
+        def read(reply):
+            return self.given(name, reply if reply in options else numbered.get(reply, reply), "answered here")
+        forget_typed()
+        return asked(self.session, f"{self.session.label(name)}{choices} ", read)
+    def given(self, _name, reply, how):
+        node = self.session.program["nodes"][self.session.state.node]
+        if node["task"] == "input":
+            return self.session.told(Done("pass", how), reply.strip(SPACES))
+        options, text = self._options(node), reply if node["task"] == "select" else reply.strip().lower()
+        if text not in options:
+            raise RefusedError(f"{one_line(reply)}: {one_of(options)}")
+        done = Done(words_of(node)[options.index(text)], how)
+        return self.session.told(done, "" if node["task"] == "gate" else text)
+    def _options(self, node):
+        return [filled(node, one, self.session.state.registers) for one in node.get("options", words_of(node))]
+    def _numbered(self, node):
+        return {str(place): one for place, one in enumerate(self._options(node), 1) if node["task"] == "select"}
     @staticmethod
-    def _until(word, lines):
-        inner = []
-        for _, line in lines:
-            if line.removesuffix("\r") == word:
-                return "\n".join(inner)
-            inner.append(line)
-        return None
-    def _problem(self, answer):
-        try:
-            check_reply(answer.reply)
-        except RefusedError as error:
-            return str(error)
-        if answer.step is None:
-            known = {word for words in WORDS.values() for word in words}
-            return "" if self._is_free or answer.reply.lower() in known else f"expected {', '.join(WORDS['ask'])}"
-        node = self._owners[answer.step]
-        words = WORDS.get(node["task"], ())
-        if words and answer.reply.strip().lower() not in words:
-            return f"expected {' or '.join(words)} for {answer.step}"
-        if node["task"] in ("agent", "parallel") and not answer.reply.strip(AROUND):
-            return f"the answer of {answer.step} is empty"
-        if node["task"] == "select" and "placeholders" not in node and answer.reply not in node["words"]:
-            return f"expected one of {', '.join(node['words'])} for {answer.step}"
-        return ""
+    def replies(node):
+        words = words_of(node)
+        is_filled = "options" in node or any(key in word for key in node.get("placeholders", ()) for word in words)
+        return ANY if node["task"] == "input" or is_filled else [*words]
 
 class Replies(Extension):
-    @staticmethod
-    def suits(program):
-        return any(node["task"] in ANSWERED and node["task"] != "ask" for node in program["nodes"].values())
+    performers = {"confirm": Questions, "input": Questions, "select": Questions}
     def answers_in(self, text, nodes):
         return Script(nodes, self.session.kinds).read(text)
     def reply(self, reply):
-        return taken_from(reply)
-
-class Questions(Asking):
-    def perform(self, name, node):
-        session = self.session
-        for line in session.texts(node, "prompt") + session.texts(node, "block") + self._listed(node):
-            session.display.line(line)
-        session.heed()
-        done = self.from_file(name)
-        while done is None and session.is_interactive:
-            reply = typed(session.display, session.signals, self._asked(name, node))
-            if reply is None:
-                break
-            try:
-                done = self.given(name, self._chosen(node, reply), "answered here")
-            except RefusedError as error:
-                session.display.line(f"{error}")
-        if done is None:
-            raise self.wait(name, node)
-        return done
-    def preview(self, name, node):
-        return self.from_file(name) or Done(words_of(node)[0], "assumed")
-    def given(self, name, reply, how):
-        node, text = self.session.program["nodes"][name], check_reply(reply)
-        if node["task"] == "input":
-            return self.session.told(Done("pass", how), text.strip(AROUND))
-        if node["task"] == "confirm":
-            word = text.strip().lower()
-            if word not in ("yes", "no"):
-                raise RefusedError(f"{one_line(text)}: expected yes or no")
-            return self.session.told(Done(word, how), word)
-        options = self._options(node)
-        if text not in options:
-            raise RefusedError(f"{one_line(text)}: expected one of {one_line(', '.join(options))}")
-        return self.session.told(Done(node["words"][options.index(text)], how), text)
-    def _options(self, node):
-        options = node["options"] if "options" in node else node["words"]
-        return [filled(node, option, self.session.state.registers) for option in options]
-    def _listed(self, node):
-        options = self._options(node) if node["task"] == "select" else []
-        return [f"    {number}. {one_line(option)}" for number, option in enumerate(options, start=1)]
-    def _chosen(self, node, reply):
-        options = self._options(node) if node["task"] == "select" else []
-        is_number = reply.isdecimal() and reply.isascii() and reply not in options and len(reply) < 9
-        return options[int(reply) - 1] if is_number and 0 < int(reply) <= len(options) else reply
-    def _asked(self, name, node):
-        choices = {"confirm": " [yes/no]", "select": f" [1-{len(words_of(node))}]"}
-        return f"{self.session.label(name)}{choices.get(node['task'], ':')}"
-    @staticmethod
-    def replies(node):
-        words = list(words_of(node))
-        is_filled = "options" in node or any(key in word for key in node.get("placeholders", ()) for word in words)
-        return ["-"] if node["task"] == "input" or is_filled else words
-
-class Asked(Extension):
-    performers = {"confirm": Questions, "input": Questions, "select": Questions}
+        if reply == "-":
+            reply = sys.stdin.buffer.read(LONGEST_TEXT + 2).decode(errors="surrogateescape").removesuffix("\n")
+        return kept(reply)
 

@@ -1,5 +1,15 @@
 # --- Reports: answers are added to files, each below a heading with the date (I29), in a folder that texts name (I30).
 REPORTS = "reports"
+def add_block(folder, report, place, text):
+    name, before, block = f"{report}.md", b"", text.encode("utf-8", "replace")
+    if is_link(name, folder.at):  # an agent may have put anything in its place
+        raise OSError(0, "it is a link")
+    with suppress(FileNotFoundError), open(folder.open(name, os.O_RDONLY), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(0, "it is not a regular file")
+        before = file.read()
+    if before[place : place + len(block)] != block:
+        put(folder, name, before[:place] + block + before[place:])
 
 class Reports(Extension):
     _said = ""  # the text of the outcome that is about to be recorded
@@ -11,7 +21,7 @@ class Reports(Extension):
         return os.path.join(self.session.store.folder, REPORTS)
     def beside(self):
         return {REPORTS: REPORTS}
-    def told(self, done, text):
+    def told(self, text, done):
         self._said = text
         return done
     def _texts(self, name):
@@ -25,8 +35,12 @@ class Reports(Extension):
     def record(self, record):
         if record.get("kind") != "done":
             return record
-        texts = {report: self.session.mask(text) for report, text in self._texts(record["node"]).items()}
-        added = report_blocks(self._folder, texts)
+        date, added = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()), {}
+        for report, text in self._texts(record["node"]).items():
+            if text := self.session.mask(text):
+                path = os.path.join(self._folder, f"{report}.md")
+                size = os.path.getsize(path) if os.path.isfile(path) and not os.path.islink(path) else 0
+                added[report] = (size, "\n" * bool(size) + f"## {date}\n\n{text}\n")
         return {**record, "reports": added} if added else record
     def open(self):
         session, slot = self.session, self.session.program.get("folder")

@@ -5,7 +5,6 @@ FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 class UnsafeError(ValueError):
     pass
-
 def inside(root, path):
     try:
         is_path = bool(path) and b"\0" not in os.fsencode(path)
@@ -20,7 +19,6 @@ def inside(root, path):
     if real != top and not real.startswith(os.path.join(top, "")):
         raise UnsafeError(f"{one_line(path)} leads out of the project")
     return [name for name in os.path.relpath(real, top).split(os.sep) if name != os.curdir]
-
 @contextmanager
 def folder_inside(root, names, makes=False):
     folder = os.open(os.path.realpath(root), FOLDER)
@@ -35,7 +33,6 @@ def folder_inside(root, names, makes=False):
         yield folder
     finally:
         os.close(folder)
-
 @contextmanager
 def safely(path):
     try:
@@ -44,7 +41,6 @@ def safely(path):
         missing = error.errno in (errno.ENOENT, errno.ENOTDIR)
         reason = "does not exist" if missing else f"cannot be used: {error.strerror}"
         raise UnsafeError(f"{one_line(path)} {reason}") from None
-
 def check_there(root, path):
     names = inside(root, path)
     with safely(path), folder_inside(root, names[:-1]) as folder:
@@ -53,12 +49,9 @@ def check_there(root, path):
         return
     if not stat.S_ISREG(mode):
         raise UnsafeError(f"{one_line(path)} is not a regular file")
-
 def is_missing(root, path):
     return not os.path.lexists(os.path.join(os.path.realpath(root), *inside(root, path)))
-
-@contextmanager
-def opened(root, path):
+def pieces_of(root, path):
     names = inside(root, path)
     with safely(path), folder_inside(root, names[:-1]) as folder:
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
@@ -67,19 +60,23 @@ def opened(root, path):
         if not stat.S_ISREG(os.fstat(file).st_mode):
             raise UnsafeError(f"{one_line(path)} is not a regular file")
         with safely(path):
-            yield file
+            while piece := os.read(file, 1 << 20):
+                yield piece
     finally:
         os.close(file)
-
 def read_inside(root, path, most=LARGEST_FILE):
     content = bytearray()
-    with opened(root, path) as file:
-        while piece := os.read(file, 1 << 20):
-            content += piece
-            if len(content) > most:
-                raise UnsafeError(f"{one_line(path)} is larger than {most:,} bytes")
+    for piece in pieces_of(root, path):
+        content += piece
+        if len(content) > most:
+            raise UnsafeError(f"{one_line(path)} is larger than {most:,} bytes")
     return bytes(content)
-
+def sha256_of(root, path):
+    import hashlib  # slow to import
+    found = hashlib.sha256()
+    for piece in pieces_of(root, path):
+        found.update(piece)
+    return found.hexdigest()
 def write_inside(root, path, content):
     names = inside(root, path)
     if not names or path.endswith("/"):
@@ -90,20 +87,7 @@ def write_inside(root, path, content):
         with suppress(FileNotFoundError):
             if not stat.S_ISREG(os.stat(names[-1], dir_fd=folder, follow_symlinks=False).st_mode):
                 raise UnsafeError(f"{one_line(path)} is not a regular file")
-        _replace(folder, names[-1], content)
-
-def _replace(folder, name, content):
-    draft = f".rdc-{os.urandom(8).hex()}.new"
-    file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=folder)
-    try:
-        with os.fdopen(file, "wb") as opened_draft:
-            opened_draft.write(content)
-        os.replace(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except OSError:
-        with suppress(OSError):
-            os.unlink(draft, dir_fd=folder)
-        raise
-
+        write_at(folder, names[-1], content)
 def list_inside(root, path):
     with safely(path), folder_inside(root, inside(root, path)) as folder, os.scandir(folder) as entries:
         names = (entry.name + ("/" if entry.is_dir(follow_symlinks=False) else "") for entry in entries)

@@ -1,7 +1,6 @@
-# --- A run without a journal: it begins at the first step, goes on to the end, and keeps nothing (rule 2).
+# --- A run without a journal: it starts at the first step, continues to the end, and keeps nothing (rule 2).
 HELP = "Keeps nothing. Compiled without `-O runtime=script`, it resumes."
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
 def say(text, end='\n'):
     with suppress(OSError, ValueError):
         print(text, end=end, file=sys.stderr, flush=True)
@@ -9,7 +8,7 @@ def say(text, end='\n'):
 class Script:
     def __init__(self, program, answers):
         self.program, self.nodes = program, program["nodes"]
-        self.answers = checked_answers(answers, read_lines(read_text(answers, LARGEST), self.nodes) if answers else ())
+        self.answers = read_answers(answers, read_text(answers, LARGEST), self.nodes) if answers else []
         self.registers, self.child, self.is_stopped, self.group = dict(program["registers"]), 0, False, ""
         self.is_interactive, self.run_id = os.isatty(0), f"script-{os.urandom(4).hex()}"
     def stop(self, number, _frame):
@@ -64,7 +63,6 @@ class Script:
             say(f"    [{node['question']}] ", end="")
             typed = os.read(0, 4096).decode(errors="replace")
         return known[typed.strip().lower()]
-
 def main(program):
     (option, path), usage = (*sys.argv[1:], "", "")[:2], f"usage: {sys.argv[0]} [--answers FILE]"
     if option in ("-h", "--help"):

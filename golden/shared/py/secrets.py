@@ -1,69 +1,44 @@
 # --- Secrets: environment variables that must be set, and whose values are kept and sent nowhere (I26).
-MASK = "***"
 # What holds texts, of a record.
-MASKED = ("title", "message", "how", "answer", "by", "note", "registers", "changed", "found")
-DOING = ("run", "resume")  # the subcommands that may call something
-AROUND_SECRETS = " \t\n\v\f\r"
+MASKED = ("title", "message", "how", "answer", "by", "note", "registers", "changed")
+AROUND_SECRETS = " \t\n\v\f\r"  # commands print a secret without that too
 SHORTEST = 4  # characters; what is shorter stands in too many words
 CODES = re.compile(r"\\u[0-9a-f]{4}")
 HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}  # as writers of JSON for pages escape them
-
-def secret_value(name):
-    return os.environ.get(name, "").strip(AROUND_SECRETS)
-
-def unhidden(names):
-    return [name for name in names if 0 < len(secret_value(name)) < SHORTEST]
-
-def hidden_parts(names):
-    found = set()
-    for value in map(secret_value, names):
-        for part in {value, *(line.strip(AROUND_SECRETS) for line in value.split("\n"))}:
-            found.update(_written(part) if len(part) >= SHORTEST else ())
-    parts = map(re.escape, sorted(found, key=len, reverse=True))
-    return re.compile("|".join(parts)) if found else None
-
+def hidden_parts(values):
+    parts = [part.strip(AROUND_SECRETS) for value in values for part in (value, *value.split("\n"))]
+    found = {each for part in parts if len(part) >= SHORTEST for each in _written(part)}
+    return re.compile("|".join(map(re.escape, sorted(found, key=len, reverse=True)))) if found else None
 def _written(part):
     once = {part, *_escaped(part)}
     once |= {each.replace("/", "\\/") for each in once}
     once |= {each.translate(HTML) for each in once}
     once |= {CODES.sub(lambda found: "\\u" + found[0][2:].upper(), each) for each in once}
     return once.union(*map(_escaped, once))
-
 def _escaped(part):
     return {json.dumps(part, ensure_ascii=is_ascii)[1:-1] for is_ascii in (True, False)}
 
 class Secrets(Extension):
     _pattern = None
-    @staticmethod
-    def suits(program):
-        return "secrets" in program or "contract" in program
-    def _names(self):
-        return [*self.session.program.get("secrets", ()), *os.environ.get("RDC_SECRETS", "").split()]
-    def registers(self):
-        self.open()
-        return {}
     def before_run(self, _state):
-        self._pattern = hidden_parts(self._names())
-    def open(self):
-        options = self.session.options
-        if options.command not in DOING or options.dry_run:
+        options, needed = self.session.options, self.session.program.get("secrets", [])
+        names = [*needed, *os.environ.get("RDC_SECRETS", "").split()]
+        values = {name: os.environ.get(name, "").strip(AROUND_SECRETS) for name in names}
+        self._pattern = hidden_parts(values.values())
+        if options.command not in ("run", "resume") or options.dry_run:  # nothing is called
             return
-        again = f"then {options.command} again"
-        if missing := [name for name in self.session.program.get("secrets", ()) if not secret_value(name)]:
-            raise RefusedError(f"secrets are missing: {', '.join(missing)}; set these environment variables, {again}")
-        if short := unhidden(self._names()):
-            told = f"secrets cannot be hidden: {', '.join(short)}"
-            raise RefusedError(f"{told}; set environment variables of at least four characters, {again}")
+        missing = [name for name in needed if not values[name]]
+        short = [name for name, value in values.items() if 0 < len(value) < SHORTEST]
+        for wrong, how in ((missing, "are missing"), (short, "cannot be hidden")):
+            if wrong:
+                remedy = "set these environment variables to at least four characters"
+                raise RefusedError(f"secrets {how}: {', '.join(wrong)}; {remedy}, then {options.command} again")
     def mask(self, text):
-        return self._pattern.sub(MASK, text) if self._pattern else text
+        return self._pattern.sub("***", text) if self._pattern else text
     def record(self, record):
-        return {key: self._in(value, key == "found") if key in MASKED else value for key, value in record.items()}
-    def _in(self, value, has_names=False):  # texts, by name or in lists
-        if isinstance(value, str):
-            return self.mask(value)
-        if isinstance(value, list):
-            return [self._in(inner, has_names) for inner in value]
-        if not hasattr(value, "items"):
-            return value
-        return {self.mask(name) if has_names else name: self._in(inner, has_names) for name, inner in value.items()}
+        return {key: self._in(value) if key in MASKED else value for key, value in record.items()}
+    def _in(self, value):  # a text, or several by name
+        if hasattr(value, "items"):
+            return {name: self._in(inner) for name, inner in value.items()}
+        return self.mask(value) if isinstance(value, str) else value
 

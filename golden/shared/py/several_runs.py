@@ -3,7 +3,6 @@ REPEATED = (
     *("--agent", "--agent-for", "--tool", "--logs", "--log-limit", "--notify"),
     *("--agent-model", "--agent-timeout", "--agent-retries", "--mock", "--executor"),
 )  # options that say how a run goes on, and are kept nowhere
-
 def list_runs(session):
     name, lines = session.program["name"], []
     for each in sorted(os.listdir(OURS)) if os.path.isdir(OURS) else []:
@@ -16,8 +15,7 @@ def list_runs(session):
             lines.append(f"{label or '-'}  {word}  {state.begin['run']}  {where}")
         except (RefusedError, OSError, IndexError):
             lines.append(f"{label or '-'}  DAMAGED  {store.path}")
-    return session.display.say([one_line(line) for line in lines] or ["No run has begun here."])
-
+    return session.display.say([one_line(line) for line in lines] or ["No run has started here."])
 def status_of_all(session):
     if not session.options.all:
         return status(session)

@@ -1,23 +1,25 @@
-# --- What the calls of a document need not say: it follows from others, or goes for every step (I6, I7, I9).
+# --- What the calls of a document need not say, since it follows from others (I6, I7, I9).
 WORDS_OF_TASKS = {"gate": ["approved", "rejected"], "confirm": ["yes", "no"], "input": ["pass"]}
 UNREAD = ("none", "invalid", "ambiguous", "failed")  # the outcomes of an agent without one of its keywords
 CALLING = ("shell", "agent", "tool", "parallel")
 TEXTS = ("title", "prompt", "block", "command", "message", "reason", "arguments", "options", "entries")
+def read_json(path, text):  # any JSON value
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RefusedError(f"{path}: not JSON, which a program reads (`rdc run` reads YAML too): {error}") from None
 
 class Shared(Extension):
     @staticmethod
     def complete(table):
         for node in table["nodes"].values():
             node.update(implied(node, node))
-        if {"inputs", "outputs", "gives"} & {*table}.union(*table["nodes"].values()):
-            add_common(table)
-
+        add_common(table)
 def implied(node, said=()):
     known = [keyword for one in (node, *node.get("entries", ())) for keyword in one.get("keywords", ())]
     words = [*dict.fromkeys(known), *UNREAD] if known else WORDS_OF_TASKS.get(node["task"])
     found = {"agent": "" if node["task"] == "agent" else None, "words": words}
     return {key: value for key, value in found.items() if value is not None and key not in said}
-
 def add_common(table):
     values = table.pop("outputs", [])
     inputs = [item["name"] for item in table.get("inputs", [])]
@@ -37,7 +39,6 @@ def add_common(table):
         for key in ("texts", "placeholders", "outputs"):
             if key in node and not node[key]:
                 del node[key]
-
 def keep_values(node, values):
     if "gives" in node:
         node["outputs"] = node.pop("gives")

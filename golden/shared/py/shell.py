@@ -1,14 +1,9 @@
 # --- Commands: run by a shell (M2), and what is left to decide where one was interrupted half done (R2).
-MEANT = {"pass": "it passed", "fail": "it failed"}
-
-Command = collections.namedtuple("Command", "shell text environment")
-
-def run_command(processes, command, seconds=0):
-    words = [command.shell.encode(), b"-c", command.text.encode()]
+def run_command(processes, shell, command, environment, seconds=0):
     try:
-        group = processes.spawn(command.shell, words, command.environment)
+        group = processes.spawn(shell, [shell.encode(), b"-c", command.encode()], environment)
     except FileNotFoundError:
-        return Done("fail", f"there is no {command.shell} here")
+        return Done("fail", f"there is no {shell} here")
     (code,) = processes.watch([group], seconds)
     if code is None:
         return Done("fail", f"timeout after {duration(seconds)}")
@@ -21,45 +16,40 @@ class Calling(Performer):
         self._environment = {**os.environb, b"RDC_RUN_ID": session.state.begin["run"].encode()}
         self.processes = Processes(session.signals, session.is_interactive, self._began)
     def _began(self, group):
-        with suppress(RefusedError):  # a full disk is no reason to end a command half-way; its outcome will tell
+        with suppress(RefusedError):  # a full disk does not end a command; its outcome reports it
             self.session.record({"kind": "process", "pid": group, "since": started_at(group)}, sync=False)
     def environment(self, node, **more):
         now = self.session.state.registers
         found = {**variables_of(self.session.state.node, node, now), **more}
-        for look in self.session.at("variables"):
-            found = {**look(node, now), **found}
+        for others in self.session.each("variables", node, now):
+            found = {**others, **found}
         return {**self._environment, **{key.encode(): str(value).encode() for key, value in found.items()}}
     def not_begun(self, name, error):
         self.session.rest()
         size = sum(len(key) + len(value) + 2 for key, value in self._environment.items())
-        large = f"the environment has {size:,} bytes; unset what is large in it"
-        hint = large if error.errno == errno.E2BIG else "once the system can start processes again"
-        reason = f"{self.session.label(name)} was not begun: its shell cannot be started: {error.strerror}"
-        return RefusedError(f"{hint}, then: {self.session.call('resume')}", reason)
+        hint = f"make room for it (the environment has {size:,} bytes), then: {self.session.call('resume')}"
+        return RefusedError(hint, f"{self.session.label(name)} was not started: {error.strerror}")
     def recover(self, name):
         session, options, label = self.session, self.session.options, self.session.label(name)
-        again, running = session.call("resume", "--rerun-interrupted"), session.state.left_behind()
+        node, running = session.program["nodes"][name], session.state.left_behind()
         if running:  # then nothing can be decided, unless the options say that it is to be ended
             still = f"{label}: its {self.noun} still runs (pid {', '.join(str(one['pid']) for one in running)})"
-            if options.assume:
-                raise RefusedError(f"{still}; wait until it ends, or stop it and run it again: {again}")
             if not options.rerun_interrupted:
-                raise Waiting(still, "wait until it ends and resume, or stop it and run it again:", f"  {again}")
+                known = (*hints(session, "interrupted"), f"{still}; wait until it ends, or stop it")
+                raise RefusedError(*known) if options.assume else Waiting(*known)
             session.display.line(f"{still}; ending it")
             end_groups(running)
         if options.rerun_interrupted or options.assume:  # of which there is only one
             return self.assumed(name, options.assume) if options.assume else None
-        node, unknown = session.program["nodes"][name], "rdc cannot tell whether it finished."
+        said = f"{label} was interrupted ({one_line(node['at'])}); rdc cannot tell whether it finished."
         if session.is_interactive and "words" not in node:
-            session.display.line(f"{label} ({one_line(node['at'])}) was interrupted; {unknown}")
+            session.display.line(said)
             choice = session.ask("Did it pass, did it fail, or run it again?", "pass/fail/again")
             if choice is not None:
                 return None if choice == "again" else Done(choice, "as the operator says")
-        words = node.get("words", BINARY)
-        choices = [f"  {MEANT.get(word, word) + ':':15} {session.call('resume', '--assume', word)}" for word in words]
-        raise Waiting(f"{label} was interrupted; {unknown} To decide:", f"  run it again:   {again}", *choices)
+        raise Waiting(said, *hints(session, "interrupted"))
     def assumed(self, name, word):
-        if word not in self.session.program["nodes"][name].get("words", BINARY):
+        if word not in words_of(self.session.program["nodes"][name]):
             raise RefusedError(f"{name} cannot have the outcome {word}")
         return Done(word, "as assumed")
 
@@ -68,15 +58,11 @@ class Commands(Calling):
     def perform(self, name, node):
         display = self.session.display
         if display.is_terminal and attempt_of(node, self.session.state.registers) == 1:  # a log has the document for it
-            for line in self.session.texts(node, "prompt"):
-                display.line(display.paint(line, "dim"))
+            display.dim(self.session.texts(node, "prompt"))
         self.session.heed()
-        command = Command(node["shell"], self.session.filled(node, "command"), self.environment(node))
+        command, environment = self.session.filled(node, "command"), self.environment(node)
         try:
-            return run_command(self.processes, command, node.get("timeout", 0))
+            return run_command(self.processes, node["shell"], command, environment, node.get("timeout", 0))
         except OSError as error:
             raise self.not_begun(name, error) from None
-
-class Shell(Extension):
-    performers = {"shell": Commands}
 

@@ -1,23 +1,19 @@
 # --- Signals, held back while the run thinks (R5), and the processes that outlive a runner (R2).
 GRACE = 5.0  # seconds from SIGTERM to SIGKILL
-
 def started_at(pid):
     with suppress(OSError), open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
         state, *fields = file.read(4096).rpartition(b")")[2].split()
         return int(fields[18]) if state not in (b"Z", b"X") else None
     return None
-
 def is_alive(process):
     pid, since = process["pid"], process["since"]
-    began = started_at(pid) if (type(pid), type(since)) == (int, int) and pid > 1 else None  # no command is 0 or 1
-    return began is not None and began == since
-
+    is_known = type(pid) is type(since) is int and pid > 1  # no command is 0 or 1
+    return is_known and started_at(pid) == since
 def signal_groups(groups, *numbers):
     for group in groups:
         for number in numbers:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(group, number)
-
 def end_groups(left):
     groups = [process["pid"] for process in left]
     signal_groups(groups, signal.SIGTERM, signal.SIGCONT)
@@ -39,12 +35,17 @@ class Signals:
         self._has_received, self.has_timer = False, False  # an alarm not of the run's own is a stop like any other
         self._watched = {*self.stops, signal.SIGCHLD, signal.SIGALRM}
         self.before = signal.pthread_sigmask(signal.SIG_BLOCK, self._watched)
-        self._handlers = {number: signal.signal(number, self._received) for number in self._watched}
-        self._handlers[signal.SIGTTOU] = signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # it takes its terminal back
+        for number in self._watched:
+            signal.signal(number, self._received)
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # the run takes its terminal back
     def _received(self, number, _frame):
         if number in self.stops:
             self._has_received = True
             raise Interrupted
+    def __enter__(self):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, self.stops)
+    def __exit__(self, *_error):
+        signal.pthread_sigmask(signal.SIG_BLOCK, self.stops)
     def wait(self):
         number = signal.sigwait(self._watched)
         self._has_received |= number in self.stops and not (number == signal.SIGALRM and self.has_timer)
@@ -56,26 +57,4 @@ class Signals:
         self.has_timer = bool(seconds)
     def has_come(self):
         return self._has_received or bool(self.stops & signal.sigpending())
-    @contextmanager
-    def listening(self):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, self.stops)
-        try:
-            yield
-        finally:
-            signal.pthread_sigmask(signal.SIG_BLOCK, self.stops)
-    def release(self):
-        signal.alarm(0)
-        while self._watched & signal.sigpending():
-            self.wait()
-        for number, handler in self._handlers.items():
-            signal.signal(number, handler if handler is not None else signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_SETMASK, self.before)
-
-@contextmanager
-def held_back():
-    signals = Signals()
-    try:
-        yield signals
-    finally:
-        signals.release()
 

@@ -9,21 +9,16 @@ CHECK_WORDS = (
     ("types", r"\b(?:types?\b|typing|type-?check|mypy)"),
     ("lint", r"\b(?:lint|ruff)"),
 )
-
 def checks_of(policy):
     return ["exists", *(check for check, words in CHECK_WORDS if re.search(words, policy, re.IGNORECASE))]
-
 def part_of(node):
     kind = node.get("stage", "gate")
     return KEYS_OF_STAGES.get(kind, kind)
-
 def template_of(written):
     path = written.removeprefix("template:")
     return path if path == written or path.startswith("{") else f"{{template_folder}}/{path}"
-
 def strings(value):
     return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
-
 def paths_needed(inputs, templates, said=None):
     needs = strings(inputs.get("artifacts")) if said is None else said
     return list(dict.fromkeys([*needs, *map(template_of, templates)]))
@@ -52,39 +47,33 @@ class StepBuilder:
         spec = self._spec(name, title, said)
         self.contract["steps"][name] = spec
         self._mark(self.contract, spec)
-        common = self._common(name, title, spec)
-        gates = self._gates(name, title, spec, said.get("gate", ""))
-        stages = self._stages(name, title, spec, said)
-        first, entry = next(iter(stages)), next(iter([*gates, *stages]))
-        if entry != name:
-            self.table.setdefault("jumps", {"to": {}})["to"][name] = {"go": entry}
-        if "attempt" in common and spec["retries"]["backoff_seconds"]:
-            stages[first].update(delay=spec["retries"]["backoff_seconds"], backoff=1)
-        self._arrive(entry)
-        for gate, then in zip(gates, [*gates, first][1:]):  # Python 3.9 has no `strict`
-            node = {**gates[gate], **common, "edges": [edge("approved", then), edge("rejected", f"{name}/rejected")]}
-            node.pop("attempt", None)
-            self._add(gate, node, at, lines or {})
-        edges = []
-        for stage, then in zip(stages, [*stages, ""][1:]):
-            node = {**stages[stage], **common}
+        common = {"step": name, **self._group(name, title, spec["description"])}
+        gates, stages = self._gates(name, title, spec, said.get("gate", "")), self._stages(name, title, spec, said)
+        parts, first, edges = {**gates, **stages}, next(iter(stages)), []
+        if spec["retries"]["max"]:
+            self._count(name, stages, spec["retries"]["backoff_seconds"])
+        self._arrive(next(iter(parts)))
+        for part, then in zip(parts, [*parts, ""][1:]):  # Python 3.9 has no `strict`
+            node = {**parts[part], **common}
             node["edges"] = edges = self._edges(name, node, then, first)
-            self._add(stage, node, at, lines or {})
+            self._add(part, node, at, lines or {})
         if gates:
             self.end(f"{name}/rejected", "stop", f"step {name} was rejected")
         self.end(f"{name}/failed", "stop", f"step {name} failed")
         self.leaving = [one for one in edges if "go" not in one]
-    def _common(self, name, title, spec):
-        found = {"step": name}
-        if spec["description"]:
-            group = {"title": title, "prompt": spec["description"]}
-            self.table.setdefault("groups", {})[name] = self._mark(group, group["prompt"])
-            found["group"] = name
-        if spec["retries"]["max"]:
-            found["attempt"] = f"{name} retries"
-            self.table["registers"][found["attempt"]] = 0
-            self.table.setdefault("scopes", {})[name] = [found["attempt"]]
-        return found
+    def _group(self, name, title, description):
+        if not description:
+            return {}
+        self.table.setdefault("groups", {})[name] = self._mark({"title": title, "prompt": description}, description)
+        return {"group": name}
+    def _count(self, name, stages, pause):
+        counter = f"{name} retries"
+        self.table["registers"][counter] = 0
+        self.table.setdefault("scopes", {})[name] = [counter]
+        for stage in stages.values():
+            stage["attempt"] = counter
+        if pause:
+            next(iter(stages.values())).update(delay=pause, backoff=1)
     def _arrive(self, name):
         for one in self.leaving:
             one["go"] = name
@@ -120,11 +109,9 @@ class StepBuilder:
     def _stages(self, name, title, spec, said):
         config, inputs = self.contract.get("config", {}), spec["inputs"]
         guards, found = config.get("guardrails", {}), {}
-
         def add(id_, kind, title='', **facts):
             given = {key: value for key, value in facts.items() if value or key == "place"}
             found[id_] = {"title": title or kind, "task": "stage", "stage": kind, **given}
-
         needed = paths_needed(inputs, spec["templates"], said.get("needs"))
         checked = list(dict.fromkeys([*strings(inputs.get("validation_targets")), *spec["outputs"]]))
         level = "" if spec["evidence"] == "none" else spec["evidence"]
@@ -145,6 +132,8 @@ class StepBuilder:
             add(f"{name}/outputs", "outputs", paths=list(dict.fromkeys(spec["outputs"])), subject=level)
         return found
     def _edges(self, name, node, then, first):
+        if node["task"] == "gate":
+            return [edge("approved", then), edge("rejected", f"{name}/rejected")]
         spec = self.contract["steps"][name]
         if node["stage"] == "tool" and not spec["tools"][node["place"]]["required"]:
             return [edge("", then)]
@@ -159,14 +148,12 @@ class StepBuilder:
         line = line[node["place"]] if isinstance(line, list) else line
         self.table.setdefault("entry", name)
         self.table["nodes"][name] = self._mark({**node, "at": f"{self.table['source']}:{line}"}, node.get("paths"))
-
 def inputs_of(defaults):
     return [
         {"name": name, "type": "string", "required": True, "description": f"Placeholder {{{name}}}"}
         | ({} if value is None else {"default": value})
         for name, value in defaults.items()
     ]
-
 def edge(on, go, when=(), do=()):  # lists of conditions and effects
     said = {"on": on, "if": when, "do": do, "go": go}
     return {**{key: value for key, value in said.items() if value}, "says": ""}

@@ -1,12 +1,15 @@
 # --- Steps that call a tool of a connection (I13).
-class Tools(Speaking):
+def in_json(text):
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+class Tools(Caller):
     keys = ("tool", "arguments")
     noun = "tool"
     seconds = TOOL_SECONDS
     needs_words = False
     def __init__(self, session):
         super().__init__(session)
-        self._commands = pairs("--tool", getattr(session.options, "tool", []))
+        self._commands = pairs("--tool", session.options.tool)
     def perform(self, name, node):
         arguments = filled(node, node["arguments"], self.session.state.registers, in_json)
         request = f'{{"tool": {json.dumps(node["tool"])}, "arguments": {arguments}}}\n'

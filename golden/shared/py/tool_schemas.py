@@ -23,14 +23,10 @@ TYPES = {
     "number": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
     "integer": lambda value: not isinstance(value, bool) and (isinstance(value, int) or _is_whole(value)),
 }
-NOTES = ("$schema", "title", "description", "default", "examples")  # what changes nothing
-
 def _is_whole(value):  # any JSON value
     return isinstance(value, float) and value.is_integer()
-
 def unfit_arguments(schema, arguments):  # any JSON value
     return next(_problems(schema, arguments, "the arguments"), "")
-
 def _problems(schema, value, place):
     types = _several(schema.get("type", list(TYPES)))
     if not any(TYPES[kind](value) for kind in types):
@@ -46,7 +42,6 @@ def _problems(schema, value, place):
     if TYPES["number"](value) and not schema.get("minimum", value) <= value <= schema.get("maximum", value):
         known = (f"{key} {schema[key]}" for key in ("minimum", "maximum") if key in schema)
         yield f"{place}: {value} is out of range ({', '.join(known)})"
-
 def _of_object(schema, value, place):
     properties, more = schema.get("properties", {}), schema.get("additionalProperties", True)
     for name in schema.get("required", ()):
@@ -59,33 +54,8 @@ def _of_object(schema, value, place):
             yield f"{place}: {name} is not known; there are {', '.join(properties) or 'none'}"
         elif isinstance(more, dict):
             yield from _problems(more, inner, f"{place}: {name}")
-
 def _several(found):
     return found if isinstance(found, list) else [found]
-
 def _is_same_json(one, other):
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
-
-def unfit_schema(schema):  # any value of a configuration
-    if not isinstance(schema, dict):
-        return "a schema is an object"
-    for key, value in schema.items():
-        if key not in NOTES and (key not in PARTS or not PARTS[key](value)):
-            return f"`{key}` has no such value" if key in PARTS else f"`{key}` is not one of {', '.join(PARTS)}"
-    parts = (
-        schema[key] for key in ("items", "additionalProperties") if key in schema and schema[key] not in (True, False)
-    )
-    inner = [*schema.get("properties", {}).values(), *parts]
-    return next(filter(None, map(unfit_schema, inner)), "")
-
-PARTS = {
-    "type": lambda value: all(isinstance(one, str) and one in TYPES for one in _several(value or [0])),
-    "properties": TYPES["object"],
-    "required": lambda value: isinstance(value, list) and all(map(TYPES["string"], value)),
-    "additionalProperties": lambda value: isinstance(value, (bool, dict)),
-    "enum": lambda value: isinstance(value, list) and bool(value),
-    "items": TYPES["object"],
-    "minimum": TYPES["number"],
-    "maximum": TYPES["number"],
-}
 

@@ -1,4 +1,5 @@
 # --- Verdicts: the word that an answer says, and how those of several agents are joined (I12, I14). Pure.
+COLOURS = re.compile("\x1b\\[[0-?]*[ -/]*[@-~]")  # what tells a terminal how to show the words beside it
 def keywords_in(answer, keywords):
     ordered = sorted(keywords, key=len, reverse=True)
     alternatives = "|".join(f"({re.escape(keyword)})" for keyword in ordered)
@@ -14,15 +15,12 @@ def keywords_in(answer, keywords):
             return found | said
         said = said or folded
     return said
-
 def is_found(pattern, answer):
     return re.search(pattern, answer, re.IGNORECASE) is not None
-
 def read_word(answer, keywords, validation=None, excused=(), search=is_found):
     if keywords:
         return _decided(answer, keywords, validation, excused, search)
     return "pass" if answer else "fail"
-
 def _decided(answer, keywords, validation, excused, search):
     if not answer:
         return "failed"
@@ -34,7 +32,6 @@ def _decided(answer, keywords, validation, excused, search):
     if len(found) > 1:
         return "ambiguous"
     return found.pop() if found else "none"
-
 def joined_word(words, check, failing=(), unanimous=()):
     for trouble in ("failed", "invalid", "ambiguous"):
         if trouble in words:
@@ -49,7 +46,6 @@ def joined_word(words, check, failing=(), unanimous=()):
     if bad:
         return bad[0]
     return "ambiguous" if len(set(good)) > 1 else (good or ["none"])[0]
-
 def joined_answer(answers):
     return "\n\n".join(answer for answer in answers if answer)
 

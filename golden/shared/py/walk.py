@@ -1,71 +1,60 @@
 # --- The meaning of a program: a pure walk from step to step, which never runs anything.
 TESTS = {
-    "<": lambda count, limit: bool(count < limit),
-    ">=": lambda count, limit: bool(count >= limit),
-    "=": lambda count, number: bool(count == number),
+    "<": operator.lt,
+    ">=": operator.ge,
+    "=": operator.eq,
     "==": lambda slot, text: (slot or "") == text,
     "!=": lambda slot, text: (slot or "") != text,
 }
 VERBS = {
     "=": lambda _old, new: new,
-    "+": lambda old, more: old + more,
+    "+": operator.add,
     "at least": max,
     "clear": lambda _old, _what: None,
     "keep": lambda old, what: old if what[0] == "output" else "",  # of an outcome without a text
 }
 
 Move = collections.namedtuple("Move", "node registers changed says passed")
-
 def _apply(program, edge, registers, verbs):
     for effect in edge.get("do", ()):
-        if effect[0] == "reset" and len(effect) == 2:
+        if len(effect) == 2:  # "reset" and a scope
             registers.update({name: program["registers"][name] for name in program["scopes"][effect[1]]})
             continue
         register, verb, amount = effect
         value = registers[amount] if isinstance(amount, str) else amount
         registers[register] = verbs[verb](registers[register], value)
-
 def _choose(program, node, registers, outcome):
     for edge in program["nodes"][node].get("edges", ()):
         tests = edge.get("if", ())
         if edge.get("on", outcome) == outcome and all(TESTS[test](registers[name], by) for name, test, by in tests):
             return edge
     raise RefusedError(f"{node}: no edge can be taken ({outcome or 'passing'}): the program is broken")
-
 def advance(program, node, registers, outcome, verbs=VERBS):
     return follow(program, _choose(program, node, registers, outcome), registers, verbs)
-
 def follow(program, edge, before, verbs=VERBS):
     changed = {}
     registers = collections.ChainMap(changed, before)  # copying all counters at each step would make long programs slow
-    says, passed = [edge.get("says", "")], []
-    _apply(program, edge, registers, verbs)
-    while is_passed(program["nodes"][edge["go"]]):
-        passed.append(edge["go"])
-        edge = _choose(program, edge["go"], registers, None)
+    says, passed = [], []
+    while True:
         _apply(program, edge, registers, verbs)
-        says.append(edge.get("says", ""))
-    return Move(edge["go"], registers, changed, ", ".join(filter(None, says)), tuple(passed))
-
-def is_passed(node):
-    return node["task"] in ("branch", "end") and bool(node.get("edges"))
-
+        name, node = edge["go"], program["nodes"][edge["go"]]
+        says += filter(None, [edge.get("says")])
+        if node["task"] not in ("branch", "end") or not node.get("edges"):
+            return Move(name, registers, changed, ", ".join(says), tuple(passed))
+        passed.append(name)
+        edge = _choose(program, name, registers, None)
 def filled(node, text, registers, escape=str):
     found = {mark: escape(shown(place, registers)) for mark, place in node.get("placeholders", {}).items()}
     return re.sub("|".join(map(re.escape, found)), lambda match: found[match.group()], text) if found else text
-
 def shown(place, registers):  # a register, or a slot with what stands around it
     if isinstance(place, str):
         return str(registers[place])
     slot, before, after, missing = place
     return str(missing) if registers[slot] is None else f"{before}{registers[slot]}{after}"
-
 def attempt_of(node, registers):
     return registers[node["attempt"]] + 1 if "attempt" in node else 1
-
 def instances_of(node, registers):
     return {variable: registers[register] for variable, register in node.get("variables", {}).items()}
-
 def variables_of(name, node, registers):
     title = filled(node, node.get("title", ""), registers).replace("\0", "\ufffd")
     own = {"RDC_STEP": name, "RDC_TITLE": title[:16_384], "RDC_ATTEMPT": attempt_of(node, registers)}  # not 128 KiB

@@ -11,7 +11,8 @@ from compiler.ir.serialise import from_json, to_json
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool, alphabet
 from compiler.ir.verify import verify
 from compiler.passes import optimise
-from runtime_shim.tasks.reading import LARGEST_ANSWER, in_json
+from runtime_shim.tasks.reading import LARGEST_ANSWER
+from runtime_shim.tasks.tool import in_json
 from tests.equivalence.difference import same
 from tests.programs.cases import Call, Case, Json, Trace, Visit
 from tests.programs.reports import PLACE

@@ -1,12 +1,21 @@
-# --- Texts that are given to processes, and what these say to them (I11).
+# --- Texts that commands get, and their answers: both are kept beside the journal (I11).
 PROMPTS, ANSWERS = "prompts", "answers"
 # By which a process tells the runner of GitHub something, or acts as the job.
-OF_RUNNER = re.compile(rb"GITHUB_(TOKEN|OUTPUT|ENV|PATH|STEP_SUMMARY|STATE)|ACTIONS_.*")
-
+OF_RUNNER = rb"GITHUB_(TOKEN|OUTPUT|ENV|PATH|STEP_SUMMARY|STATE)|ACTIONS_.*"
+def pairs(place, words):
+    found = {}
+    for word in words:
+        name, equals, command = word.partition("=")
+        if not equals or not command.strip() or "\0" in command:
+            raise RefusedError(f"{place}: {one_line(word)}: expected NAME=COMMAND")
+        found[name.strip()] = command
+    return found
 def for_others(environment):
-    return {name: value for name, value in environment.items() if not OF_RUNNER.fullmatch(name)}
+    return {name: value for name, value in environment.items() if not re.fullmatch(OF_RUNNER, name)}
+def answer_of(answered):
+    return None if answered.trouble else decoded(answered.answer)
 
-class Conversing(Calling):
+class Prompting(Calling):
     seconds = 0  # the time limit where the program says none (I21)
     def environment(self, node, **more):
         return for_others(super().environment(node, **more))
@@ -20,16 +29,14 @@ class Conversing(Calling):
         for (name, what, command, given), lines in zip(calls, heard):  # Python 3.9 has no `strict`
             numbers.append(self.keep(PROMPTS, name, given))
             environment = self.environment(node, **self.variables(name, what))
-            shown = self._show if is_one else lines.append
+            shown = self.show if is_one else lines.append
             made.append(Call(command, environment, given.encode("utf-8", "replace"), shown))
-
         def ended(index):
             if not is_one:
                 session.display.line(f"    {one_line(calls[index][0])}:")
             if heard[index]:
-                self._show("\n".join(heard[index]))
+                self.show("\n".join(heard[index]))
             self.settled(calls[index][0], self.processes.said)
-
         try:
             answers = exchange(self.processes, made, node.get("timeout", self.seconds), ended)
         except OSError as error:
@@ -39,7 +46,7 @@ class Conversing(Calling):
         return answers
     def settled(self, _name, _answered):
         pass
-    def _show(self, lines):
+    def show(self, lines):
         display = self.session.display
         shown = (f"    {line}".rstrip() for line in clean(lines).split("\n"))
         display.line(display.paint("\n".join(shown), "dim"))
@@ -55,10 +62,7 @@ class Conversing(Calling):
             self.session.display.line(f"    {clean(str(error.filename))}: not kept: {error.strerror}")
         return number
 
-def answer_of(answered):
-    return None if answered.trouble else decoded(answered.answer)
-
-class Conversations(Extension):
+class KeptPrompts(Extension):
     def beside(self):
         return {PROMPTS: PROMPTS, ANSWERS: ANSWERS}
 

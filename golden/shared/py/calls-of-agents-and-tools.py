@@ -1,7 +1,41 @@
-# --- Steps that give a text to a process, try again where it fails, or put it to a person (I11).
+# --- Calls of agents and tools: counted, limited, made again where they fail, or answered by a person (I11).
+AGENT_CALL = "agent "  # begins what is counted of an agent: with the name of its step or entry
 FIRST_PAUSE = 2  # seconds; each further pause is twice as long
+def calls_of(notes):
+    return collections.Counter(note["call"] for note in notes if note["kind"] == "call")
+def tally(state):
+    found = calls_of(state.notes)
+    for record in state.finished:
+        found.update(record.get("calls", {}))
+    return found
+def may_call(state, more):
+    made = sum(number for name, number in tally(state).items() if name.startswith(AGENT_CALL))
+    budget = agreed(state).get("agent_calls")
+    return bool(budget is None or made + more <= budget)
+def spent(name, state):
+    budget = agreed(state)["agent_calls"]
+    return f"{name}: the budget of {budget} calls of agents is spent; `resume --agent-calls NUMBER` goes on"
 
-class Trying(Conversing):
+class Budget(OfMore):
+    options = (("run resume", "--agent-calls", "NUMBER", "how many calls of agents the whole run may make"),)
+    def record(self, record):
+        calls = calls_of(self.session.state.notes) if record.get("kind") == "done" else {}
+        return {**record, "calls": dict(calls)} if calls else record
+    def stand(self, move, before, stand):
+        node = self.session.program["nodes"][move.node]
+        due = len(node["entries"]) if node["task"] == "parallel" else node["task"] == "agent"
+        if before is None or not due or may_call(before, due):
+            return stand
+        return {"condition": "stop", "message": spent(move.node, before), "spent": True}
+    def resumed(self):
+        state = self.session.state
+        is_spent = state.condition == "stop" and state.finished and state.finished[-1].get("spent")
+        if is_spent and may_call(state, 1):
+            self.session.record({"kind": "again", "condition": "ready"})
+
+class Caller(Asking, Prompting):
+    recovers = True
+    asks = False
     retries = 0
     needs_words = True  # whether an answer without anything in it is none
     def converse(self, node, calls):
@@ -28,13 +62,12 @@ class Trying(Conversing):
     def _tries(self):
         return sum(note["kind"] == "tried" for note in self.session.state.notes)
     def _may_call(self, number):
-        budget = agreed(self.session.state).get("agent_calls")
-        return budget is None or self.noun == "tool" or agents_in(tally(self.session.state)) + number <= budget
+        return self.noun == "tool" or may_call(self.session.state, number)
     def count(self, calls, due):
         session = self.session
         if not self._may_call(len(due)):
             session.rest()
-            raise RefusedError(spent(session.state.node, agreed(session.state)["agent_calls"]))
+            raise RefusedError(spent(session.state.node, session.state))
         for index in due:
             name, what, _, _ = calls[index]
             session.record({"kind": "call", "call": self.key(name, what)}, sync=index == due[-1])
@@ -48,15 +81,11 @@ class Trying(Conversing):
         tried = [note["until"] for note in session.state.notes if note["kind"] == "tried"]
         left = min(tried[-1] - time.time(), FIRST_PAUSE * 2.0 ** len(tried)) if tried else 0.0
         if left > 0:
-            with session.signals.listening():
+            with session.signals:
                 time.sleep(left)
         session.heed()
         if session.state.condition == "ready":
             session.record({"kind": "again", "condition": "running"})
-
-class Speaking(Asking, Trying):
-    recovers = True
-    asks = False
     def by_hand(self, name, given):
         session = self.session
         session.record({"kind": "wait", "condition": "waiting"})
@@ -67,23 +96,19 @@ class Speaking(Asking, Trying):
             raise self.not_called(name)
         return done
     def at_terminal(self, name, label):
-        while True:
-            reply = typed(self.session.display, self.session.signals, f"{label}: your answer", True)
-            try:
-                return None if reply is None else self.given(name, reply, "answered here")
-            except RefusedError as error:
-                self.session.display.line(f"    {error}")
+        prompt = f"{label}: your answer (end it with Ctrl-D)\n"
+        return asked(self.session, prompt, lambda reply: self.given(name, reply, "answered here"), lambda _line: True)
     def not_called(self, name):
         call, node = self.session.call, self.session.program["nodes"][self.session.state.node]
         return Waiting(
             f"to answer: {call('answer', name, '-')} < FILE",
-            f"to go on:  {call('resume')}   (or {call('resume')} {self.option(node)})",
+            f"to continue: {call('resume')}   (or {call('resume')} {self.option(node)})",
         )
     def option(self, _node):
         return "--agent COMMAND"
     def preview(self, name, _node):
-        return self.from_file(name) or Done(self._first(name), "assumed")
-    def _first(self, name):
+        return self.from_file(name) or Done(self.first_word(name), "assumed")
+    def first_word(self, name):
         node = self.session.program["nodes"][name]
         words = node.get("words", ["pass"])
         return next(word for word in words if word not in (node.get("excused") or node.get("unanimous") or ()))

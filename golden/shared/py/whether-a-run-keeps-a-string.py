@@ -1,8 +1,9 @@
-# --- Whether the value of an input fits what was declared: one rule for every target and the compiler (I8).
+# --- Whether a run keeps a string, and it fits its input: one rule for targets and the compiler (I8).
 NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 TOO_SLOW = "matching it takes too long"
+LONGEST_TEXT = 1 << 20  # bytes
 LONGEST_MATCH = 2  # seconds
-MOST_TRIES = 10**6  # of characters: what takes no longer than a process needs to begin
+MOST_TRIES = 10**6  # of characters: no longer than a process needs to start
 MATCH = """
 import json, re, signal, sys
 signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -11,10 +12,13 @@ signal.alarm(int(sys.argv[1]))
 function, flags, pattern, value = json.load(sys.stdin)
 print(getattr(re, function)(pattern, value, flags) is not None)
 """
-
+def unkept(text, most=LONGEST_TEXT):
+    if len(text.encode("utf-8", "surrogatepass")) > most:
+        return f"is longer than {most:,} bytes"
+    return "is not UTF-8" if re.search("[\ud800-\udfff]", text) else ""
 def unfit(value, kind, options=(), pattern=None):
-    if "\0" in value:
-        return "it holds a NUL character"
+    if problem := "holds a NUL character" if "\0" in value else unkept(value):
+        return f"it {problem}"
     if kind == "number" and not NUMBER.fullmatch(value):
         return "it is not a decimal number"
     if kind == "boolean" and value not in ("true", "false"):
@@ -23,22 +27,17 @@ def unfit(value, kind, options=(), pattern=None):
         return f"it is none of {', '.join(options)}"
     if kind == "string" and ("\n" in value or "\r" in value):
         return "it has more than one line"
-    if pattern is None:
-        return ""
-    matches = is_matched(pattern, value)
+    matches = pattern is None or is_matched(pattern, value)
     if matches is None:
         return f"{TOO_SLOW}, more than {LONGEST_MATCH} seconds; simplify the pattern {pattern}"
     return "" if matches else f"it does not match {pattern}"
-
 def is_matched(pattern, value):
     repetitions = sum(map(pattern.count, "*+?{"))
     if "(" not in pattern and (len(value) + 1) ** repetitions <= MOST_TRIES:  # each multiplies by the length at most
         return re.fullmatch(pattern, value) is not None
     return in_time("fullmatch", 0, pattern, value)
-
 def in_time(function, flags, pattern, value):
     import subprocess
-
     words = [sys.executable, "-I", "-S", "-W", "ignore", "-c", MATCH, str(LONGEST_MATCH)]
     given = json.dumps([function, flags, pattern, value]).encode()
     done = subprocess.run(words, input=given, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)

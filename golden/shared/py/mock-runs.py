@@ -1,35 +1,24 @@
-# --- Files of mocks: what agents, tools and executors do in a mock run, by step and by tool, in order.
+# --- Mock runs: what agents, tools and executors do is in a file, by step and by tool, in order (`--mock`).
 KINDS = ("agents", "tools", "executors")
-KIND_OF = {"agent": "agents", "tool": "tools"}  # by how the key of a call begins
-
-Reply = collections.namedtuple("Reply", "text trouble", defaults=('',))
-
 def mocks_in(path, found):  # any JSON value
     known = ", ".join(f"`{kind}`" for kind in KINDS)
     if not isinstance(found, dict) or not set(found) <= set(KINDS):
         raise RefusedError(f"{path}: a file of mocks has the keys {known}, and no others")
     return {kind: _by_name(path, kind, found.get(kind) or {}) for kind in KINDS}
-
 def _by_name(path, kind, found):  # any value of a file
     if not isinstance(found, dict):
         raise RefusedError(f"{path}: `{kind}` has a list of answers for each name")
     read = play_in if kind == "executors" else _reply
-    return {
-        name: [read(f"{path}: {kind}: {name}", reply) for reply in _listed(replies)] for name, replies in found.items()
-    }
-
-def _listed(replies):
-    return replies if isinstance(replies, list) else [replies]
-
+    listed = {name: replies if isinstance(replies, list) else [replies] for name, replies in found.items()}
+    return {name: [read(f"{path}: {kind}: {name}", reply) for reply in replies] for name, replies in listed.items()}
 def _reply(place, found):
     if isinstance(found, dict) and set(found) == {"fail"}:
-        return Reply("", " ".join(_reply(place, found["fail"]).text.split()) or "as the mock says")
-    if isinstance(found, str):
-        return Reply(found)
-    if isinstance(found, (bool, int, float)):
-        return Reply(json.dumps(found))
+        why = _reply(place, found["fail"]).answer.decode().split()
+        return Answered(b"", " ".join(why) or "as the mock says")
+    if isinstance(found, (str, bool, int, float)):
+        text = found if isinstance(found, str) else json.dumps(found)
+        return Answered(text.encode("utf-8", "replace"), "")
     raise RefusedError(f"{place}: expected a string, or {{fail: why}}")
-
 def reply_to(mocks, kind, name, number):
     replies = mocks[kind].get(name, [])
     return replies[number] if number < len(replies) else None
@@ -37,7 +26,6 @@ def reply_to(mocks, kind, name, number):
 PLAYED = {"exit", "write", "evidence", "drr"}
 
 Play = collections.namedtuple("Play", "code files handed")
-
 def play_in(place, found):  # any value of a file
     if found in ("pass", "fail"):
         return Play(int(found == "fail"), {}, {})
@@ -50,7 +38,6 @@ def play_in(place, found):  # any value of a file
         raise RefusedError(f"{place}: write: expected a string for each path")
     handed = {key: _numbered(found[name]) for key, name in (("evidence", "evidence"), ("drrs", "drr")) if name in found}
     return Play(int(code), files, handed)
-
 def _numbered(found):
     if isinstance(found, list):
         return [_numbered(one) for one in found]
@@ -58,4 +45,28 @@ def _numbered(found):
         return found
     is_number = {key: NUMBER.fullmatch(str(found.get(key))) for key in ("reliability", "wlnk")}
     return {key: float(value) if is_number.get(key) else value for key, value in found.items()}
+def reply_due(session, mocks, kind, name, number):
+    found = reply_to(mocks, kind, name, number)
+    if found is None:
+        session.rest()
+        where = one_line(f"{kind}: {name}")
+        wanted = f"{session.options.mock} has no answer number {number + 1} under {where}"
+        raise RefusedError(f"{session.state.node}: {wanted}")
+    return found
+def answered_by(answered, performer, name, given):
+    performer.session.heed()
+    text = answered.answer.decode()
+    if text:
+        performer.show(text.rstrip("\n"))
+    performer.keep(ANSWERS, name, text, performer.keep(PROMPTS, name, given))
+    return answered
+
+class MockRuns(Extension):
+    def before_run(self, _state):
+        session, path = self.session, self.session.options.mock
+        if not path or session.options.command not in ("run", "resume"):
+            return
+        mocks = mocks_in(path, (session.host.parse or read_json)(path, read_text(path)))
+        for task in {*self.mocked} & {*session.kinds}:
+            session.kinds[task] = type("Mocked", (self.mocked[task], session.kinds[task]), {"mocks": mocks})
 

@@ -1,0 +1,98 @@
+# --- The command line of a program.
+COMMANDS = {
+    "run": ("start a run", run),
+    "resume": ("continue a run", resume),
+    "status": ("show the run's state and what to do next", status),
+    "answer": ("answer the step that waits", answer),
+    "steps": ("list the steps", steps),
+    "open": ("start a run without running a step", open_run),
+    "step": ("continue a run through these steps", step),
+    "reset": ("archive the run, so that you can start again", reset),
+    "history": ("list archived runs, or delete some", history),
+}
+# The subcommands that have an option, its name, what it takes (`...`: several times), what it is for.
+OPTIONS = (
+    ("answer", "STEP", "", "the step that waits"),
+    ("answer", "REPLY", "", "pass, fail, yes or no, or what the step asks for"),
+    ("step", "PLACE", "...", "the steps that are due"),
+    ("all", "--state-dir", "DIR", "the state directory"),
+    ("run resume", "--answers", "FILE", "replies to questions: REPLY or STEP REPLY, a line each"),
+    ("run resume", "--rerun-interrupted", "", "run the interrupted command again"),
+    ("run resume", "--assume", "WORD", "the outcome of the interrupted command"),
+    ("run resume answer approve goto", "--events", "FILE", "append events as JSON lines"),
+    ("run", "--dry-run", "", "show the path; run and record nothing"),
+    ("resume status", "--adopt", "", "accept the state of another version"),
+    ("status", "--json", "", "print JSON"),
+    ("history", "--prune", "N|AGE", "delete all but the newest N, or those older than 12h, 30d, 8w"),
+)
+LIKE = {"open": "run", "step": "resume"}  # the subcommand whose options another one has
+def read_words(words, own, options, see):
+    found = {name: [] if "..." in takes else None if takes else False for _, name, takes, _ in options}
+    known = {name: takes for _, name, takes, _ in own}
+    due, rest = [name for name in known if name[0] != "-"], iter(words)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if due and not word.startswith("--"):
+            name, value = due[0], word
+            due = due["..." not in known[name] :]
+        elif name not in known or (equals and not known[name]):
+            raise RefusedError(f"unrecognized arguments: {word} {see}")
+        elif not equals:
+            value = next(rest, "--") if known[name] else True
+            if known[name] and value.startswith("--"):
+                raise RefusedError(f"argument {name}: expected {known[name]} {see}")
+        found[name] = [*found[name], value] if "..." in known[name] else value
+    if missing := [name for name in due if not found[name]]:
+        raise RefusedError(f"the following arguments are required: {' '.join(missing)} {see}")
+    return types.SimpleNamespace(**{name.strip("-").replace("-", "_"): found[name] for name in found})
+def execute(program, argv, host, display, kinds):
+    commands = {**COMMANDS, **{name: each for kind in kinds for name, each in kind.commands.items()}}
+    options = tuple(dict.fromkeys([*OPTIONS, *(option for kind in kinds for option in kind.options)]))
+    command, *words = argv or [""]
+    own = [option for option in options if {"all", command, LIKE.get(command)} & {*option[0].split()}]
+    if {"-h", "--help"} & {*argv}:
+        lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
+        if command not in commands:
+            lines, command = [f"  {name:7} {text}" for name, (text, _) in commands.items()], "COMMAND"
+        return display.say([f"usage: {host.prog} {command} [OPTION]...", "", program["title"], "", *lines])
+    if command not in commands:
+        known = f"there are {', '.join(commands)} (see: {host.prog} --help)"
+        raise RefusedError(f"no subcommand {command or 'was given'}: {known}")
+    given = read_words(words, own, options, f"(see: {host.prog} {command} --help)")
+    vars(given).update(prog=host.prog, command=command, known=options, only=None)
+    outcomes = sorted({word for node in program["nodes"].values() for word in words_of(node)})
+    if given.assume and (given.rerun_interrupted or given.assume not in outcomes):
+        raise RefusedError(f"--assume takes one of {', '.join(outcomes)}, and no --rerun-interrupted beside it")
+    with naming("the current folder"):
+        session = Session(program, given, display, kinds, host)
+    try:
+        return commands[command][1](session)
+    except OSError as error:
+        if str(error.filename).startswith(session.store.directory):
+            error.strerror = f"{error.strerror}; choose another place with --state-dir"
+        raise
+def main(program, extensions, argv=None, host=Host()):
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # the next file that is opened would take its place
+            setattr(sys, name, open(os.open(os.devnull, os.O_RDWR), "r+", encoding="utf-8"))
+    is_direct = "/" in sys.argv[0] and os.access(sys.argv[0], os.X_OK)
+    prog = host.prog or ("" if is_direct else "python3 ") + shlex.quote(sys.argv[0])
+    kinds = [kind for kind in extensions if kind.suits(program)]
+    words, display = sys.argv[1:] if argv is None else argv, Display(sys.stderr)
+    with suppress(KeyboardInterrupt):
+        try:
+            return execute(program, words, host._replace(prog=prog), display, kinds)
+        except RefusedError as refusal:
+            *details, reason = refusal.args
+        except BrokenPipeError:  # the reader of the output has seen enough
+            return EXIT_COMPLETE
+        except OSError as error:
+            details, reason = [], f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        except Interrupted:
+            display.rule("INTERRUPTED before anything was done")
+            return EXIT_INTERRUPTED
+        for text in (*details, f"error: {reason}"):
+            display.rule(text)
+        return EXIT_INTERRUPTED if display.gives_up() else EXIT_REFUSED
+    return EXIT_INTERRUPTED
+

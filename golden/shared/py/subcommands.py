@@ -1,0 +1,62 @@
+# --- Subcommands that start a run or continue it: as far as it goes, or step by step where another program calls them.
+def run(session):
+    if session.options.dry_run:
+        session.take()
+        return session.display.say(preview(session))
+    session.alone()
+    old = session.read(begins=True)
+    session.take()
+    if old is not None:
+        session.store.archive(old.begin["run"], session.beside())
+    session.store.open()
+    session.store.append(session.state.begin)
+    return session.go(resumed=False)
+def resume(session):
+    session.alone()
+    session.take(session.read())
+    session.store.open()
+    os.chdir(session.state.begin["cwd"])  # where the run was started (M2)
+    edition = session.state.begin.get("edition") or session.host.edition
+    if edition != session.host.edition:
+        session.display.rule(f"started with edition {edition}, continuing with {session.host.edition or 'rdc'}")
+    if session.state.condition not in ENDED and not session.is_same(session.state):
+        session.adopt()
+    return session.go(resumed=True)
+def open_run(session):
+    state = session.read_state()
+    is_new = state is None or state.condition in ENDED
+    vars(session.options).update(only=[], command="run" if is_new else "resume")
+    return run(session) if is_new else resume(session)
+def step(session):
+    state = session.read()
+    nodes, order, places = session.program["nodes"], list(session.program["nodes"]), session.options.PLACE
+    names = {name: {name, nodes[name].get("step")} for name in session.places}  # a stage belongs to a step
+    if unknown := {*places}.difference(*names.values()):
+        raise RefusedError(f"there is no step {min(unknown)!a}; `steps` lists the steps")
+    only = [name for name in names if names[name] & {*places}]
+    vars(session.options).update(only=only, command="resume")
+    is_stopped, what = state.condition == "stop", f"step {' '.join(places)}"
+    at = state.finished[-1]["node"] if is_stopped and state.finished else state.node  # where it is, or failed
+    if at in only and state.condition != "complete":
+        return resume(session)
+    session.state = state  # titles may have its counters in them
+    is_later = at in order[order.index(only[-1]) :]
+    if is_stopped and not (is_later and any(each.reopens for each in session.extensions)):
+        session.display.rule(f"STOP {one_line(state.message)}".rstrip())
+        return EXIT_STOP
+    if is_later or state.condition == "complete":
+        session.display.rule(f"{what} is completed")
+        return EXIT_COMPLETE
+    if state.condition != "waiting":
+        raise RefusedError(f"{what} is not due: the run is at step {at}")
+    session.display.rule(f"WAITING {session.label(at)}")
+    return EXIT_WAITING
+def reset(session):
+    session.alone()
+    name = time.strftime("damaged-%Y%m%dT%H%M%SZ", time.gmtime())
+    with suppress(RefusedError, OSError):
+        state = session.read_state()
+        name = state.begin["run"] if state is not None else "empty"
+    session.display.rule(f"the run was archived as {session.store.archive(name, session.beside())}")
+    return EXIT_COMPLETE
+
