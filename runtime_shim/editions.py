@@ -64,10 +64,9 @@ EDITIONS = {
     "agents": Edition(
         (*_COMMANDS, *_VALUES, *_AGENTS),
         (
-            *(*_FIRST, *_BASE, *_MORE, *_MOVED, "tasks.agent.Contexts", "data.settings.Settings"),
-            *("tasks.calls.Budget", "tasks.prompting.KeptPrompts", "tasks.agent.OfPrompts", "tasks.agent.OfAgents"),
-            *("tasks.tool.OfTools", "tasks.parallel.OfParallels", "data.reports.Reports", "data.artifact.Artifact"),
-            *("data.artifact.Produced", "data.settings.Breaks", "data.settings.MostSteps"),
+            *(*_FIRST, *_BASE, *_MORE, *_MOVED, "tasks.agent.Contexts", "tasks.prompting.KeptPrompts"),
+            *("tasks.agent.OfPrompts", "tasks.agent.OfAgents", "tasks.tool.OfTools", "tasks.parallel.OfParallels"),
+            *("data.reports.Reports", "data.artifact.Artifact", "data.artifact.Produced", "data.settings.Settings"),
             *("operator.stand_ins.MocksOfAgents", "operator.stand_ins.ByHand", "operator.logs.Logs", *_SAID),
         ),
     ),

@@ -183,10 +183,6 @@ class Extension(Part):
             """Return the words that a further call about this run repeats."""
             return ()
 
-        def agrees(self, _before: Table) -> Table:
-            """Return what the options of a call say for the whole run, by name; None for nothing new."""
-            return {}
-
         def facts(self, _state: State) -> Table:
             """Return what the status tells of a run."""
             return {}

@@ -3,6 +3,7 @@
 import re
 from typing import Optional
 
+from runtime_shim.data.settings import tally
 from runtime_shim.data.values import keeping, unfit_variable
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Done, Extension, Perform, Waiting
@@ -10,19 +11,19 @@ from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State
 from runtime_shim.operator.mocks import MockRuns, MocksByKind, answered_by, reply_due
-from runtime_shim.tasks.calls import Caller, tally
+from runtime_shim.tasks.calls import Caller
 from runtime_shim.tasks.exchange import Answered
 from runtime_shim.tasks.prompting import Calls
 from runtime_shim.tasks.terminal import asked
 
-CALLED = ("shell", "command", "texts", "timeout", "delay", "backoff")  # what matters only where something is called
+OF_CALLS = ("shell", "command", "texts", "timeout", "delay", "backoff")  # what matters only where something is called
 
 
 def as_prompt(node: Table) -> Table:
     """Return a command as a question that shows it."""
     if node["task"] != "shell":
         return node
-    kept = {key: value for key, value in node.items() if key not in CALLED}
+    kept = {key: value for key, value in node.items() if key not in OF_CALLS}
     return {**kept, "task": "ask", "question": "pass/fail", "block": node["command"]}
 
 
@@ -64,7 +65,7 @@ class ByHand(Extension):
         session.program = {**session.program, "nodes": nodes}
         session.options.tool = []
         for task in {"agent", "parallel"} & {*session.kinds}:
-            session.kinds[task] = type("ByHand", (session.kinds[task],), {"command_of": lambda _self, _kind: None})
+            session.kinds[task] = type("ByHand", (session.kinds[task],), {"command_of": lambda _self, _what: None})
 
     def record(self, record: Record) -> Record:
         """Say in the journal that a run executes nothing; programs that do not know such runs refuse its format."""
@@ -96,10 +97,9 @@ class Mocked(Caller):
 
     mocks: MocksByKind
 
-    def command_of(self, name: str) -> Optional[str]:
+    def command_of(self, what: Table) -> Optional[str]:
         """Return a command, which nobody calls; an optional tool that the file does not know has none."""
-        node = self.session.program["nodes"][self.session.state.node]
-        is_unknown = node.get("optional") and f"{name}/{node['tool']}" not in self.mocks["tools"]
+        is_unknown = what.get("optional") and f"{what['connection']}/{what['tool']}" not in self.mocks["tools"]
         return None if is_unknown else "mock"
 
     def count(self, calls: Calls, due: list[int]) -> None:

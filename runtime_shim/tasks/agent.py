@@ -7,16 +7,16 @@ from functools import cached_property
 from typing import Optional
 
 from runtime_shim.data.fitting import MATCH
-from runtime_shim.data.settings import number_of, seconds_of
+from runtime_shim.data.settings import AGENT_CALL, number_of, seconds_of
 from runtime_shim.engine.lifecycle import Done, Extension, Options
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import digest
 from runtime_shim.engine.texts import MEANINGS, one_line
-from runtime_shim.engine.walk import Registers, shown
+from runtime_shim.engine.walk import Registers, filled, shown
 from runtime_shim.tasks.answers import read_text
 from runtime_shim.tasks.ask import Prompts
-from runtime_shim.tasks.calls import AGENT_CALL, Caller
+from runtime_shim.tasks.calls import Caller
 from runtime_shim.tasks.exchange import Answered, SearchError, child_says
 from runtime_shim.tasks.prompting import Calls, Prompting, answer_of, pairs
 from runtime_shim.tasks.reading import AGENT_SECONDS, LARGEST_ANSWER, cleaned
@@ -87,10 +87,17 @@ class Commanded(Caller):
         lines = read_text(path).splitlines() if path else ()
         return pairs(f"RDC_AGENTS {path}", [line for line in lines if line.strip() and line.lstrip()[0] != "#"])
 
-    def command_of(self, kind: str) -> Optional[str]:
-        """Return the command of a type of agent."""
+    def command_of(self, what: Table) -> Optional[str]:
+        """Return the command of the agent's type."""
+        kind = what["agent"]
         found = self._given.get(kind) or self._listed.get(kind) or self._common
         return found and named(self.session.options, found)
+
+    def text_for(self, node: Table, what: Table) -> str:
+        """Return the prompt of a step or entry, below its context."""
+        now = self.session.state.registers
+        prompt = filled(node, what["prompt"], now)
+        return above(self.session.program, what["context"], now) + prompt if "context" in what else prompt
 
     def call(self, node: Table, calls: Calls) -> list[Answered]:
         """Call agents, with the time limit of the operator if there is one."""
@@ -128,31 +135,17 @@ class Commanded(Caller):
 class Agents(Commanded):
     """Gives prompts to agents."""
 
-    def perform(self, name: str, node: Table) -> Done:
-        """Give the prompt to the command of the agent's type and read its answer."""
-        prompt = self.session.filled(node, "prompt")
-        if "context" in node:
-            prompt = above(self.session.program, node["context"], self.session.state.registers) + prompt
-        done = self.from_file(name)
-        if done is not None:
-            return done
-        command = self.command_of(node["agent"])
-        if command is None:
-            return self.by_hand(name, prompt)
-        (answered,) = self.converse(node, [(name, node, command, prompt)])
-        answer = answer_of(answered)
+    def outcome(self, node: Table, answer: Optional[str], how: str) -> Done:
+        """Return the word of an answer."""
         word, trouble = self.read(node, answer)
-        return self.session.told(
-            Done(word, answered.trouble or trouble or ("" if answer else "an empty answer")), answer or ""
-        )
+        return self.session.told(Done(word, trouble or how), answer or "")
 
     def given(self, name: str, reply: str, how: str) -> Done:
         """Read an answer that a person gives."""
         node, answer = self.session.program["nodes"][name], self.answered(name, reply)
         if len(answer.encode()) > LARGEST_ANSWER:
             return Done(self.read(node, None)[0], "the answer is too long")
-        word, trouble = self.read(node, answer)
-        return self.session.told(Done(word, trouble or how), answer)
+        return self.outcome(node, answer, how)
 
 
 AGENT: Options = (

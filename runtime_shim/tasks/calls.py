@@ -1,75 +1,19 @@
-"""Calls of agents and tools: counted, limited, made again where they fail, or answered by a person (I11)."""
+"""Calls of agents and tools: recorded, made again where they fail, or answered by a person (I11)."""
 
-import collections
 import time
-from typing import Optional
+from typing import TYPE_CHECKING, Optional
 
-from runtime_shim.data.settings import OfMore, agreed
-from runtime_shim.engine.journal import Record
+from runtime_shim.data.settings import may_call, spent
 from runtime_shim.engine.lifecycle import Done, Waiting
 from runtime_shim.engine.program import RefusedError, Table
-from runtime_shim.engine.state import State
 from runtime_shim.engine.texts import clean, duration, one_line
-from runtime_shim.engine.walk import Move, attempt_of
+from runtime_shim.engine.walk import attempt_of
 from runtime_shim.tasks.ask import Asking
 from runtime_shim.tasks.exchange import Answered
 from runtime_shim.tasks.prompting import Calls, Prompting, answer_of
 from runtime_shim.tasks.terminal import asked
 
-AGENT_CALL = "agent "  # begins what is counted of an agent: with the name of its step or entry
 FIRST_PAUSE = 2  # seconds; each further pause is twice as long
-
-
-def calls_of(notes: list[Record]) -> "collections.Counter[str]":
-    """Return the calls of the step at which a run stands."""
-    return collections.Counter(note["call"] for note in notes if note["kind"] == "call")
-
-
-def tally(state: State) -> "collections.Counter[str]":
-    """Return all calls of a run, over all resumes."""
-    found = calls_of(state.notes)
-    for record in state.finished:
-        found.update(record.get("calls", {}))
-    return found
-
-
-def may_call(state: State, more: int) -> bool:
-    """Tell whether the budget of a run has room for more calls of agents."""
-    made = sum(number for name, number in tally(state).items() if name.startswith(AGENT_CALL))
-    budget = agreed(state).get("agent_calls")
-    return bool(budget is None or made + more <= budget)
-
-
-def spent(name: str, state: State) -> str:
-    """Say that there is no call left for a step."""
-    budget = agreed(state)["agent_calls"]
-    return f"{name}: the budget of {budget} calls of agents is spent; `resume --agent-calls NUMBER` goes on"
-
-
-class Budget(OfMore):
-    """Counts calls, and ends a run by STOP where it would make more than it may."""
-
-    options = (("run resume", "--agent-calls", "NUMBER", "how many calls of agents the whole run may make"),)
-
-    def record(self, record: Record) -> Record:
-        """Write into the record of a step what it has called."""
-        calls = calls_of(self.session.state.notes) if record.get("kind") == "done" else {}
-        return {**record, "calls": dict(calls)} if calls else record
-
-    def stand(self, move: Move, before: Optional[State], stand: Record) -> Record:
-        """Return what a run does that may make no further call."""
-        node = self.session.program["nodes"][move.node]
-        due = len(node["entries"]) if node["task"] == "parallel" else node["task"] == "agent"
-        if before is None or not due or may_call(before, due):
-            return stand
-        return {"condition": "stop", "message": spent(move.node, before), "spent": True}
-
-    def resumed(self) -> None:
-        """Take up a run that has ended because its budget was spent, if it was given a larger one."""
-        state = self.session.state
-        is_spent = state.condition == "stop" and state.finished and state.finished[-1].get("spent")
-        if is_spent and may_call(state, 1):
-            self.session.record({"kind": "again", "condition": "ready"})
 
 
 class Caller(Asking, Prompting):
@@ -79,6 +23,32 @@ class Caller(Asking, Prompting):
     asks = False
     retries = 0
     needs_words = True  # whether an answer without anything in it is none
+
+    if TYPE_CHECKING:
+
+        def command_of(self, what: Table) -> Optional[str]:
+            """Return the command that answers a step or an entry; None if a person does."""
+
+        def text_for(self, node: Table, what: Table) -> str:
+            """Return the text that the command gets."""
+
+        def outcome(self, node: Table, answer: Optional[str], how: str) -> Done:
+            """Return the outcome of a step by its answer."""
+
+        def key(self, name: str, what: Table) -> str:
+            """Return what a call is counted as."""
+
+    def perform(self, name: str, node: Table) -> Done:
+        """Take the answer of the command, unless a file or a person gives one."""
+        given, done = self.text_for(node, node), self.from_file(name)
+        if done is not None:
+            return done
+        command = self.command_of(node)
+        if command is None:
+            return self.by_hand(name, given)
+        (answered,) = self.converse(node, [(name, node, command, given)])
+        how = answered.trouble or ("an empty answer" if self._failed(answered) else "")
+        return self.outcome(node, answer_of(answered), how)
 
     def converse(self, node: Table, calls: Calls) -> list[Answered]:
         """Call commands at the same time, and those again that give no answer."""
@@ -97,10 +67,6 @@ class Caller(Asking, Prompting):
     def call(self, node: Table, calls: Calls) -> list[Answered]:
         """Call commands once."""
         return super().converse(node, calls)
-
-    def key(self, name: str, _what: Table) -> str:
-        """Return what a call is counted as."""
-        raise NotImplementedError
 
     def variables(self, name: str, what: Table) -> dict[str, str]:
         """Say the number of the attempt, those among them that only failed."""

@@ -8,8 +8,7 @@ from runtime_shim.engine.lifecycle import Done, Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.texts import clean
-from runtime_shim.engine.walk import filled
-from runtime_shim.tasks.agent import Commanded, above
+from runtime_shim.tasks.agent import Commanded
 from runtime_shim.tasks.exchange import Answered
 from runtime_shim.tasks.prompting import Calls, answer_of
 from runtime_shim.tasks.verdicts import joined_answer, joined_word
@@ -38,7 +37,7 @@ class Parallels(Commanded):
         due = [index for index in range(len(names)) if index not in said]
         entries = [node["entries"][index] for index in due]
         calls = [
-            (names[index], entry, self.command_of(entry["agent"]) or "", self._prompt(node, entry))
+            (names[index], entry, self.command_of(entry) or "", self.text_for(node, entry))
             for index, entry in zip(due, entries)  # noqa: B905 - Python 3.9 has no `strict`
         ]
         if not all(command for _, _, command, _ in calls):
@@ -53,11 +52,6 @@ class Parallels(Commanded):
         most = self.jobs or len(calls) or 1
         pieces = [calls[place : place + most] for place in range(0, len(calls), most)]
         return [answered for piece in pieces for answered in super(Parallels, self).call(node, piece)]
-
-    def _prompt(self, node: Table, entry: Table) -> str:
-        now = self.session.state.registers
-        prompt = filled(node, entry["prompt"], now)
-        return above(self.session.program, entry["context"], now) + prompt if "context" in entry else prompt
 
     def _said(self, name: str) -> Given:
         """Return what was answered by hand, or by the file, so far."""

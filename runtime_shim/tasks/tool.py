@@ -8,7 +8,7 @@ from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.walk import filled
 from runtime_shim.tasks.calls import Caller
-from runtime_shim.tasks.prompting import answer_of, pairs
+from runtime_shim.tasks.prompting import pairs
 from runtime_shim.tasks.reading import TOOL_SECONDS, cleaned
 
 
@@ -29,25 +29,25 @@ class Tools(Caller):
         super().__init__(session)
         self._commands = pairs("--tool", session.options.tool)
 
-    def perform(self, name: str, node: Table) -> Done:
-        """Give name and arguments of a tool to its command and take the result."""
+    def text_for(self, node: Table, _what: Table) -> str:
+        """Return the name and the arguments of a tool, as JSON."""
         arguments = filled(node, node["arguments"], self.session.state.registers, in_json)
-        request = f'{{"tool": {json.dumps(node["tool"])}, "arguments": {arguments}}}\n'
-        done = self.from_file(name)
-        if done is not None:
-            return done
-        command = self.command_of(node["connection"])
-        if command is None and node.get("optional"):
-            return self.session.told(Done("fail", f"no command is named: {self.option(node)}"), "")
-        if command is None:
-            return self.by_hand(name, request)
-        (answered,) = self.converse(node, [(name, node, command, request)])
-        result = answer_of(answered)
-        return self.session.told(Done("fail" if result is None else "pass", answered.trouble), result or "")
+        return f'{{"tool": {json.dumps(node["tool"])}, "arguments": {arguments}}}\n'
 
-    def command_of(self, connection: str) -> Optional[str]:
-        """Return the command of a connection."""
-        return self._commands.get(connection)
+    def command_of(self, what: Table) -> Optional[str]:
+        """Return the command of the tool's connection."""
+        return self._commands.get(what["connection"])
+
+    def by_hand(self, name: str, given: str) -> Done:
+        """Let an optional tool fail, and put another one to a person."""
+        node = self.session.program["nodes"][name]
+        if not node.get("optional"):
+            return super().by_hand(name, given)
+        return self.session.told(Done("fail", f"no command is named: {self.option(node)}"), "")
+
+    def outcome(self, _node: Table, answer: Optional[str], how: str) -> Done:
+        """Return whether a tool has a result."""
+        return self.session.told(Done("fail" if answer is None else "pass", how), answer or "")
 
     def key(self, _name: str, what: Table) -> str:
         """Return what a call of a tool is counted as."""
@@ -55,7 +55,7 @@ class Tools(Caller):
 
     def given(self, _name: str, reply: str, how: str) -> Done:
         """Take a result that a person gives."""
-        return self.session.told(Done("pass", how), cleaned(reply))
+        return self.outcome({}, cleaned(reply), how)
 
     def option(self, node: Table) -> str:
         """Return the option that names the command of the connection."""
