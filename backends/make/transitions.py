@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import assert_never
 
 from backends.make.blocks import Words
 from backends.make.identifiers import Identifiers
@@ -160,3 +161,5 @@ class Transitions:
                 return f"add {counters[register]} {amount}"
             case AtLeast(register, value):
                 return f"raise {counters[register]} {value}"
+            case _:
+                assert_never(effect)
