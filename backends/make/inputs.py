@@ -9,10 +9,7 @@ from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Program
 from compiler.ir.tasks import Agent, Parallel, Tool
 
-TASK = "task"
-"""The input that is what a run is to do."""
-
-OF_ALL = ("ADOPT", "ANSWERS", "ASSUME", "BY", "EVENTS", "JSON", "KEEP", "NOTE", "REPLY", "RERUN", "STEP")
+OF_ALL = ("ADOPT", "ANSWERS", "ASSUME", "BY", "EVENTS", "JSON", "KEEP", "NOTE", "REPLY", "RERUN", "STEP", "VALUE")
 """What every Makefile takes that calls the program."""
 
 OF_OPERATORS = ("AGENT", "AGENT_MODEL", "ALL", "AS", "LOGS", "LOG_LIMIT", "NOTIFY")
@@ -47,11 +44,7 @@ def controls(program: Program) -> frozenset[str]:
 def _controls(program: Program) -> Iterator[str]:
     features = features_of(program)
     if program.inputs:
-        yield "INPUTS"
-    if any(declared.name == TASK for declared in program.inputs):
-        yield from ("TASK", "TASK_FILE")
-    if Feature.OUTPUTS in features:
-        yield "VALUE"
+        yield from ("INPUTS", "TASK", "TASK_FILE")
     if Feature.GATES in features:
         yield from ("GATE", "HUMAN")
     if program.contract is not None:

@@ -462,7 +462,7 @@ def test_what_make_is_given_for_a_workflow(usual: Made) -> None:
     assert b"Task:\ntwo\nlines\n" in usual.read("seen.plan")
     assert usual.end("AGENT=exit 2", "AGENTS=types", TASK="of the environment").startswith("rdc: STOP implement")
     assert b"Task:\nPlan it, do it, have it reviewed" in usual.read("seen.plan")
-    assert "the task is given twice" in usual.end("TASK=a", "task=b")
+    assert "input task is given twice" in usual.end("TASK=a", "task=b")
     assert "JOBS '0'" in usual.end("AGENT=./agent", "JOBS=0")
     assert "MAX_STEPS 'x': give a number" in usual.end("AGENT=./agent", "MAX_STEPS=x")
     told = usual.make("help").stdout.decode()

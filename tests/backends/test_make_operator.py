@@ -307,7 +307,7 @@ def test_runs_stand_beside_each_other(flow: Place) -> None:
     assert [line.split()[:2] for line in listed] == [["-", "WAITING"], ["eu-west.1", "STOP"]]
     assert {path.name for path in (flow.folder / ".rdc").iterdir()} == {"main", "main@eu-west.1"}
     assert flow.make("AS=eu-west.1", "clean").returncode == 0
-    assert "No run has begun here." in flow.make("AS=eu-west.1", "status").stdout
+    assert "No run has started here." in flow.make("AS=eu-west.1", "status").stdout
 
 
 def test_what_must_be_given_again_is_in_the_commands_that_are_printed(flow: Place) -> None:
@@ -326,7 +326,7 @@ def test_the_name_of_a_run_leads_nowhere(name: str, flow: Place) -> None:
         done = flow.make(verb, f"AS={name}", *(["STEP=1"] * (verb == "goto")))
         assert "rdc: error: AS " in done.stdout, done.stdout
     assert {path.name for path in flow.folder.iterdir()} <= {"Makefile", "main.runbook.md", "rdc.toml", "rdc"}
-    assert "No run has begun" in flow.make("status", f"AS={'x' * 64}").stdout
+    assert "No run has started" in flow.make("status", f"AS={'x' * 64}").stdout
 
 
 def test_history_lists_and_prunes(tmp_path: Path) -> None:

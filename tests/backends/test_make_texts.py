@@ -297,7 +297,7 @@ UNFIT = [
     (["needed=a", "kind=b"], "input kind: it is none of a b, c; give it by kind=VALUE"),
     (["needed=a", "name=x1"], "input name: it does not match [a-z]+|[0-9]{2}; give it by name=VALUE"),
     (["INPUTS=none"], "none: No such file or directory"),
-    (["INPUTS=wrong"], "wrong:1: expected NAME: value, on one line; use JSON for all else"),
+    (["INPUTS=wrong"], "wrong:1: expected NAME: value, or the file as a JSON object"),
     (["needed=a", "INPUTS=wrong.json"], "other: there is no such input; known: text, number, flag, kind, name, needed"),
 ]
 
