@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
@@ -123,8 +124,10 @@ def test_answers_come_from_a_file_and_a_gate_is_opened_by_name_only(tmp_path: Pa
     (tmp_path / "answers").write_text("\n".join([*lines, "h rejected", ""]), encoding="utf-8")
     made.make("clean")
     assert made.end("ANSWERS=answers") == "rdc: WAITING g"
-    said = "two lines # x\u2003"
-    assert made.end("resume", "ANSWERS=answers", "HUMAN=1") == f"rdc: COMPLETE pass;yes;no;{said};<{said}>;"
+    assert made.end("resume", "ANSWERS=answers", "HUMAN=1").startswith("rdc: COMPLETE pass;yes;no;two lines # x")
+    kept = json.loads(made.make("status", "JSON=1").stdout)["slots"]
+    said = "two\n \nlines # x\u2003"
+    assert (kept["d"], kept["e"]) == (said, f"<{said}>")
 
 
 def test_links_in_the_state_lead_nowhere(tmp_path: Path) -> None:
