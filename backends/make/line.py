@@ -122,7 +122,7 @@ class _Path:
         group = node.group
         while group:
             if group in self._nested:
-                raise _BendError(node, "which is in a nested runbook")
+                raise _BendError(node, "which is in a nested document")
             group = self.program.parents[group]
         if node.variables:
             raise _BendError(node, "which is a dynamic step")

@@ -160,3 +160,5 @@ class Transitions:
                 return f"add {counters[register]} {amount}"
             case AtLeast(register, value):
                 return f"raise {counters[register]} {value}"
+            case _:
+                assert_never(effect)
