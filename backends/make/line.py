@@ -76,7 +76,7 @@ class _Path:
 
     @cached_property
     def _nested(self) -> frozenset[str]:
-        return frozenset(group.id for group in self.program.groups if group.kind == "runbook")
+        return frozenset(group.id for group in self.program.groups if group.kind != "step")
 
     def line(self) -> Line:
         """Return the steps; raises `_BendError`."""
@@ -118,7 +118,7 @@ class _Path:
         return Step(node, task.interpreter, str(task.command), retries, _stop(node, following, failing)), following
 
     def _check_alone(self, node: Node) -> None:
-        """Refuse what only a run can give: nested runbooks, and instances."""
+        """Refuse what only a run can give: nested documents, and instances."""
         group = node.group
         while group:
             if group in self._nested:

@@ -35,7 +35,7 @@ class MakeOptions(BaseModel):
     )
     form: Literal["resumable", "plain"] = Field(
         default="resumable",
-        description="`plain` writes a rule for each step, with a stamp file, as you would by hand. It is for runbooks "
+        description="`plain` writes a rule for each step, with a stamp file, as you would by hand. It is for documents "
         "whose flow is a line.",
     )
     driver: Literal["bundled", "shared"] = Field(

@@ -293,7 +293,7 @@ def test_nested_runbooks_are_refused(tmp_path: Path) -> None:
     (tmp_path / "in.runbook.md").write_text(f"## 1. In{COMMAND}", encoding="utf-8")
     (tmp_path / "main.runbook.md").write_text("## 1. Out\n\n- in.runbook.md\n", encoding="utf-8")
     (found,) = emitted(tmp_path / "main.runbook.md").diagnostics
-    assert "step 1/in.runbook.md/1, which is in a nested runbook" in found.message
+    assert "step 1/in.runbook.md/1, which is in a nested document" in found.message
 
 
 @pytest.mark.parametrize("options", [{"operator": "full"}, {"driver": "shared"}])
