@@ -26,7 +26,8 @@ class Budget(OfMore):
         due = len(node["entries"]) if node["task"] == "parallel" else node["task"] == "agent"
         if before is None or not due or may_call(before, due):
             return stand
-        return {"condition": "stop", "message": spent(move.node, before), "spent": True}
+        message = self.session.through("worded", spent(move.node, before))
+        return {"condition": "stop", "message": message, "spent": True}
     def resumed(self):
         state = self.session.state
         is_spent = state.condition == "stop" and state.finished and state.finished[-1].get("spent")
@@ -105,7 +106,7 @@ class Caller(Asking, Prompting):
             f"to continue: {call('resume')}   (or {call('resume')} {self.option(node)})",
         )
     def option(self, _node):
-        return "--agent COMMAND"
+        return str(self.session.through("worded", "--agent COMMAND"))
     def preview(self, name, _node):
         return self.from_file(name) or Done(self.first_word(name), "assumed")
     def first_word(self, name):

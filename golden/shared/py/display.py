@@ -5,6 +5,7 @@ STYLES = {"bold": "1", "dim": "2", "pass": "32", "fail": "1;31"}
 class Display:
     def __init__(self, stream):
         self._stream, self.is_terminal = stream, stream.isatty()
+        self.rules = stream  # what `rule` writes to
         self.gives_up = lambda: False  # whether to leave a pipe that nobody reads
         self._colour = self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     def put(self, text, file, encoding='utf-8'):
@@ -18,9 +19,10 @@ class Display:
                 return
     def paint(self, text, style):
         return f"\033[{STYLES.get(style, '1')}m{text}\033[0m" if self._colour else text
-    def line(self, text='', end='\n'):
+    def line(self, text='', end='\n', stream=None):
+        stream = stream or self._stream
         with suppress(OSError, ValueError):
-            self.put(text + end, self._stream.fileno(), self._stream.encoding)
+            self.put(text + end, stream.fileno(), stream.encoding)
     def dim(self, lines):
         for line in lines:
             self.line(self.paint(line, "dim"))
@@ -29,7 +31,7 @@ class Display:
             self.put("".join(clean(line) + "\n" for line in lines), sys.stdout.fileno(), sys.stdout.encoding)
         return EXIT_COMPLETE
     def rule(self, text):
-        self.line("rdc: " + clean(text).replace("\n", "?"))
+        self.line("rdc: " + clean(text).replace("\n", "?"), stream=self.rules)
 def forget_typed():
     with suppress(OSError, ValueError, termios.error):
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
