@@ -10,7 +10,7 @@
 # `make help` lists the other targets. The state of a run is in .rdc/import-pages.make in the current folder.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X. `step_X` is its shell and title, and where the run goes from there.
+# `do_X` is the command of step X. `step_X` has its title, and where the run goes from there.
 # Words in capitals are from the document. `go`, `stop` and `finish` apply where it has no transition. The last text,
 # behind the message of a result, is the transition that `make status` shows.
 # `{n}` in a text is the number of the instance.
@@ -90,6 +90,6 @@ export RDC_DRIVER = $(value RDC_DRIVER_TEXT)
 RDC_HASH := \#
 RDC_ABOUT = $(if $(filter run resume,$@),$(RDC_STEPS),$(patsubst step-%,%,$(filter step-%,$@)))
 RDC_SHOW = $(info $(RDC_HASH) step-$(step))$(info $(value do_$(step))$(value escaped_do_$(step))$(value ask_$(step)))
-RDC_RUN = @exec $(SHELL) -c 'eval "$$RDC_DRIVER"' rdc $(@:%=%) $(RDC_STATE) $(RDC_PROGRAM) 
+RDC_RUN = @exec $(SHELL) -c 'eval "$$RDC_DRIVER"' rdc $(@:%=%) $(RDC_STATE) $(RDC_PROGRAM)
 RDC_CALL = $(if $(findstring n,$(RDC_FLAGS)),$(foreach step,$(RDC_ABOUT),$(RDC_SHOW)),$(RDC_RUN))
 # --- golden/shared/mk/driver.mk
