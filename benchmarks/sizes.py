@@ -16,10 +16,10 @@ from runtime_shim.editions import EDITIONS
 
 LINES_AND_KILOBYTES = {
     "script": (320, 16),
-    "commands": (1401, 76),
-    "values": (2080, 112),
-    "agents": (3400, 179),
-    "contract": (4000, 206),
+    "commands": (1420, 77),
+    "values": (2100, 113),
+    "agents": (3420, 180),
+    "contract": (4000, 207),
 }
 """The most lines and kilobytes of an edition."""
 

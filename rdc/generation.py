@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from backends.base import Backend, Emission, OptionFinding
+from backends.base import Backend, Emission, OptionFinding, Reason
 from backends.companions import Companion
 from backends.options.problems import OptionsError
 from compiler.diagnostic import Diagnostic
@@ -22,10 +22,11 @@ Emit = Callable[[Program, Mapping[str, object]], Emission]
 
 @dataclass(frozen=True)
 class Product:
-    """What a document becomes: the bytes of the main file, and what belongs beside it."""
+    """What a document becomes: the bytes of the main file, its companions, and why it calls the first of them."""
 
     data: bytes
     companions: tuple[Companion, ...] = ()
+    reason: Reason | None = None
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def emitted(compilation: Compilation, backend: Backend[Any], given: Mapping[str,
     if compilation.program is None or wrong:
         return Generation((None,), found, compilation.sources)
     emission = emit(compilation.program, {**table.values, **given})
-    product = None if emission.text is None else Product(emission.text.encode(), emission.companions)
+    product = None if emission.text is None else Product(emission.text.encode(), emission.companions, emission.reason)
     said = (_placed(finding, table, given) for finding in emission.diagnostics)
     return Generation((product,), (*found, *said), compilation.sources)
 

@@ -8,7 +8,9 @@ from functools import cached_property
 from itertools import chain
 from pathlib import Path, PurePath, PurePosixPath
 
+from backends.base import Reason
 from backends.companions import Companion
+from backends.remarks import listed
 from compiler.diagnostic import Diagnostic
 from compiler.project import project_around
 from rdc.generation import Product
@@ -38,7 +40,7 @@ class Group:
     @property
     def company(self) -> str:
         """The companions, as the end of a sentence about the main file."""
-        names = " and ".join(laid.output.path for laid in self.companions)
+        names = listed([laid.output.path for laid in self.companions])
         return f", with {names} beside it" if names else ""
 
 
@@ -92,12 +94,14 @@ def lay_out(mains: Sequence[Output], products: Sequence[Product | None], *, exec
             continue
         beside: list[Laid] = []
         for companion in product.companions:
-            laid = _laid(main, companion)
-            if problem := _trespass(main, laid.output):
+            own = laid(main, companion)
+            if problem := _trespass(main, own.output):
                 findings.append(problem)
             else:
-                beside.append(laid)
+                beside.append(own)
         groups.append(Group(Laid(main, product.data, executable), tuple(beside)))
+        if product.reason and beside:
+            findings.append(_calls(product.reason, main, beside))
     findings += _clashes(mains, [companion for group in groups for companion in group.companions])
     return Layout(tuple(mains), tuple(groups), tuple(findings))
 
@@ -110,11 +114,19 @@ def beside(main: str, path: str) -> str:
     return str(folder)
 
 
-def _laid(main: Output, companion: Companion) -> Laid:
+def laid(main: Output, companion: Companion) -> Laid:
+    """Return a companion of a main file with its place."""
     is_away = companion.home and not main.place.parent.as_posix().endswith(f"/{companion.home}")
     path = PurePosixPath(companion.path).name if is_away else companion.path
     output = Output(main.source, beside(main.path, path), companion.option)
     return Laid(output, companion.text.encode(), companion.executable)
+
+
+def _calls(reason: Reason, main: Output, beside: Sequence[Laid]) -> Diagnostic:
+    """Why a main file calls the program beside it (rule 9)."""
+    files = [laid.output.path for laid in beside]
+    message = f"{reason.clause}: {main.path} calls {files[0]}"
+    return Diagnostic("RD539", reason.path, reason.span, message, f"keep {listed([main.path, *files])} together")
 
 
 def _root_around(folder: Path) -> Path:

@@ -90,10 +90,11 @@ def _of_make(name: str, journal: str) -> dict[str, Any]:
     step = next((words[1] for words in reversed(records) if words[0] in ("begin", "jump") and len(words) > 1), "")
     called, prefix, text = _makefile(f"{OURS}/{name}")
     node = re.escape(step)
-    title = re.search(rf"^node {node} \S+ '(.*?)'(?: |$)", text, re.MULTILINE)
+    head = re.search(rf"^define \S*step_{node}\n(\S+) '(.*)'$", text, re.MULTILINE)
     asked = re.search(rf"^define \S*ask_{node}\n\s*(\S.*)$", text, re.MULTILINE)
-    waits = records[-1][0] == "begin" and asked and not re.search(rf"^node {node} (?:bash|sh) ", text, re.MULTILINE)
-    question = ": ".join(found[1].replace("'\\''", "'") for found in (title, asked) if found)
+    waits = records[-1][0] == "begin" and asked and not (head and head[1] in ("bash", "sh"))
+    said = [*([head[2]] if head else []), *([asked[1]] if asked else [])]
+    question = ": ".join(found.replace("'\\''", "'") for found in said)
     state = "running" if _is_locked(f"{OURS}/{name}/lock") else "waiting" if waits else "interrupted"
     following = [shlex.join([*called, f"{prefix}resume"])] if called and state != "running" else []
     return {"state": state, "step": step, "question": question, "next": following}

@@ -11,9 +11,15 @@ from typing import NamedTuple
 
 from backends.base import MARK, MARK_LINES
 from backends.command import Command, read_command
+from backends.companions import Companion
+from backends.make.driver import driver_name, driver_text
+from backends.make.proof import pinned
+from backends.make.walked import changed, walks
+from backends.make.walked import uses_shared as shares_driver
 from backends.options.problems import OptionsError
-from backends.python.proof import Problem, first_difference, is_shared_runtime, proof
+from backends.python.proof import Problem, first_difference, needed, proof, shared_runtime
 from backends.registry import load, names
+from backends.remarks import listed
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.files import Refusal, read_source
 from compiler.frontends import FRONT_ENDS, all_options
@@ -21,6 +27,8 @@ from compiler.options import Level, Wrong
 from compiler.project import open_project, project_around
 from compiler.version import __version__
 from rdc.generation import emitted
+from rdc.layout import beside, laid
+from rdc.outputs import Output
 
 _MARKED = re.compile(rf"(?:#|//|%%) {MARK} (\d[0-9A-Za-z.+-]{{0,40}}) (from|for) ")
 _COMMENT = re.compile(r"(?:#|//|%%) ?(.*)")
@@ -75,10 +83,12 @@ def verify(path: str) -> Finding:
 
 
 def _of_runtime(text: str) -> Finding:
-    edition = is_shared_runtime(text)
-    if edition is None:
+    if text == driver_text():
+        return Finding(Verdict.PROVEN, "the driver of Makefiles, unchanged")
+    found = shared_runtime(text)
+    if found is None:
         return Finding(Verdict.CHANGED, "this is no runtime of this rdc version", 1)
-    return Finding(Verdict.PROVEN, f"edition {edition}, unchanged")
+    return Finding(Verdict.PROVEN, f"{found}, unchanged")
 
 
 def _of_output(path: str, text: str, header: _Header, command: Command) -> Finding:
@@ -97,8 +107,8 @@ def _of_output(path: str, text: str, header: _Header, command: Command) -> Findi
         elif tuple(each.sha256 for each in compilation.program.sources) != header.hashes:
             missing = "the source here has other bytes"
         else:
-            return _compared(text, compilation, command)
-    return _unsourced(text, missing, is_python=is_python)
+            return _compared(path, text, compilation, command)
+    return _unsourced(path, text, missing, is_python=is_python)
 
 
 def _settings(command: Command) -> Settings | None:
@@ -117,7 +127,7 @@ def _settings(command: Command) -> Settings | None:
     return Settings(front_end, words)
 
 
-def _compared(text: str, compilation: Compilation, command: Command) -> Finding:
+def _compared(path: str, text: str, compilation: Compilation, command: Command) -> Finding:
     """The file against what its source becomes."""
     backend = load(command.target)
     try:
@@ -129,19 +139,74 @@ def _compared(text: str, compilation: Compilation, command: Command) -> Finding:
         return Finding(Verdict.CHANGED, "the command in the header writes no file")
     wanted = product.data.decode()
     if wanted == text:
-        return Finding(Verdict.PROVEN, f"what rdc {__version__} writes from {command.source}")
+        told = f"what rdc {__version__} writes from {command.source}"
+        return _beside(Output(command.source, path), product.companions, told)
     return Finding(
         Verdict.CHANGED, f"differs from what rdc writes from {command.source}", first_difference(text, wanted)
     )
 
 
-def _unsourced(text: str, missing: str, *, is_python: bool) -> Finding:
+def _beside(main: Output, companions: tuple[Companion, ...], told: str) -> Finding:
+    """The files that a proven file needs, against what they must be."""
+    for companion in companions:
+        place = laid(main, companion).output
+        found = read_source(Path(place.path), place.path, place.path)
+        if isinstance(found, Refusal):
+            return Finding(Verdict.CHANGED, f"needs {place.path} beside it: {found.problem}")
+        if found.text != companion.text or found.has_mark:
+            return Finding(Verdict.CHANGED, f"needs {place.path} beside it, which is another file")
+    names = [laid(main, companion).output.path for companion in companions]
+    return Finding(Verdict.PROVEN, f"{told}, and so {'are' if names[1:] else 'is'} {listed(names)}" if names else told)
+
+
+def _unsourced(path: str, text: str, missing: str, *, is_python: bool) -> Finding:
     """What can be said without the source."""
-    if not is_python:
+    if is_python:
+        return _of_program(path, text, missing)
+    call = pinned(text)
+    if call is None:
+        return _of_walked(path, text, missing)
+    if isinstance(call, Problem):
+        return Finding(Verdict.CHANGED, call.message, call.line)
+    called = beside(path, call.path)
+    program = read_source(Path(called), called, called)
+    if isinstance(program, Refusal):
+        return Finding(Verdict.CHANGED, f"it calls {called}: {program.problem}")
+    if program.sha256 != call.sha256:
+        return Finding(Verdict.CHANGED, f"it calls {called}, which is another program")
+    found = _of_program(called, program.text, missing)
+    return found._replace(message=f"{called}: {found.message}", line=0)
+
+
+def _of_walked(path: str, text: str, missing: str) -> Finding:
+    """What a Makefile is that calls no program, with the driver beside it if it has one there."""
+    if not walks(text):
         return Finding(Verdict.SOURCE_MISSING, f"{missing}; only the source proves this file")
+    problem = changed(text)
+    if problem is not None:
+        return Finding(Verdict.CHANGED, problem.message, problem.line)
+    if shares_driver(text):
+        name = beside(path, driver_name())
+        driver = read_source(Path(name), name, name)
+        if isinstance(driver, Refusal):
+            return Finding(Verdict.CHANGED, f"needs {name} beside it: {driver.problem}")
+        if driver.text != driver_text() or driver.has_mark:
+            return Finding(Verdict.CHANGED, f"needs {name} beside it, which is another file")
+    return Finding(Verdict.SOURCE_MISSING, f"driver unchanged, source not compared: {missing}")
+
+
+def _of_program(path: str, text: str, missing: str) -> Finding:
+    """What a Python program is, with the runtime beside it if it has one there."""
     found = proof(text)
     if isinstance(found, Problem):
         return Finding(Verdict.CHANGED, found.message, found.line)
+    for base, wanted in needed(text, found).items():
+        name = beside(path, base)
+        runtime = read_source(Path(name), name, name)
+        if isinstance(runtime, Refusal):
+            return Finding(Verdict.CHANGED, f"needs {name} beside it: {runtime.problem}")
+        if runtime.text != wanted or runtime.has_mark:
+            return Finding(Verdict.CHANGED, f"needs {name} beside it, which is another file")
     return Finding(Verdict.SOURCE_MISSING, f"edition {found} unchanged, source not compared: {missing}")
 
 

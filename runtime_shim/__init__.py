@@ -5,6 +5,6 @@ ask for, `operator` what people ask for beside running; `publish` leaves results
 modules an edition is made of. All of it needs nothing but Python 3.9.
 """
 
-from runtime_shim.editions import EDITIONS, main
+from runtime_shim.editions import CALLERS, EDITIONS, main
 
-__all__ = ["EDITIONS", "main"]
+__all__ = ["CALLERS", "EDITIONS", "main"]

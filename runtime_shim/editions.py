@@ -80,6 +80,8 @@ EDITIONS = {
         ),
     ),
 }
+# What a program has besides, where the file of another target calls it: each is a text of its own with its own hash.
+CALLERS = {"make": Edition(("targets.make",), ("targets.make.OfMake",))}
 
 
 def main(program: dict[str, Any], argv: Optional[list[str]] = None, host: "Optional[Host]" = None) -> int:

@@ -58,7 +58,7 @@ LONGEST_MODULE = 500
 LONGEST_FUNCTION = 40
 
 LEGACY = ROOT / "runtime_shim" / "legacy"
-"""What Makefiles with values or agents and workflows carry until they call programs."""
+"""What workflows carry until they call programs."""
 
 MODULES = sorted(path for folder in OURS for path in (ROOT / folder).rglob("*.py") if not path.is_relative_to(LEGACY))
 

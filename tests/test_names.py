@@ -15,7 +15,7 @@ import pytest
 from tests.conftest import ROOT
 
 PUBLIC = {
-    r"RDC_UNITS?": "RDC_STEP, RDC_NODES",
+    r"RDC_UNITS?": "RDC_STEP, RDC_STEPS",
     r"\bUNITS?=": "STEP=",
     r"\bunit_(?:started|finished|title)\b": "step_started, step_finished, step_title",
     r"['\"]units?['\"]": "step in events and status, node in journals, nodes in programs",
@@ -48,7 +48,7 @@ FINE = re.compile(
 )
 """What only looks like an old name."""
 
-DELETED = re.compile(r"runtime_shim/legacy/|backends/github/(?:routed|runtime|calls)\.py|backends/make/driver/|golden/")
+DELETED = re.compile(r"runtime_shim/legacy/|backends/github/(?:routed|runtime|calls)\.py|golden/")
 """What the issues on the engine, Make and GitHub delete, and what is generated from it."""
 
 DOCUMENTS = re.compile(

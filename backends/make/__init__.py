@@ -6,18 +6,21 @@ import shlex
 from pathlib import PurePath
 from typing import ClassVar
 
-from backends.base import Backend, Emission
+from backends.base import Backend, Emission, Limit
+from backends.delegating import reason
+from backends.make.calling import calling
+from backends.make.line import REMEDY
 from backends.make.makefile import makefile
 from backends.make.options import MakeOptions
+from backends.make.plain import plain
 from backends.make.refusals import refusals
-from backends.make.specification import specification
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
 from compiler.passes import optimise
 
 
 class MakeBackend(Backend[MakeOptions]):
-    """A Makefile that needs nothing but GNU make and a POSIX shell, and python3 where sh cannot say a thing exactly."""
+    """A Makefile that walks commands and plain questions in sh, and calls the program for everything else."""
 
     name: ClassVar[str] = "make"
     summary: ClassVar[str] = "a Makefile for GNU make 3.81 and a POSIX shell, resumable"
@@ -37,11 +40,19 @@ class MakeBackend(Backend[MakeOptions]):
             remedy = f"run make inside the folder: `cd {shlex.quote(folder)} && make -f {shlex.quote(name)}`"
         return "RD538", problem, remedy
 
+    def limit(self, options: MakeOptions) -> Limit:
+        """A Makefile of the form `plain` has only commands."""
+        if options.form != "plain":
+            return super().limit(options)
+        return Limit("a Makefile of the form `plain`", frozenset({Feature.COMMANDS}), REMEDY)
+
     def render(self, program: Program, options: MakeOptions) -> Emission:
         """The text of the Makefile."""
         refused = tuple(refusals(program))
         if refused:
             return Emission(None, refused)
-        if program.contract is not None:
-            return specification(program, options)
-        return Emission(makefile(optimise(program, jumps=options.operator == "full"), options))
+        if options.form == "plain":
+            return plain(optimise(program, jumps=False), options)
+        if why := reason(program, operator=options.operator):
+            return calling(program, options, why)
+        return makefile(optimise(program, jumps=False), options)

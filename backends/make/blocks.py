@@ -14,6 +14,9 @@ from backends.shell.quoting import quoted
 LONGEST_WORD = 1000
 """Texts that are longer stand in a block of their own, not where a word of the shell is."""
 
+NOTHING = "$()"
+"""What make expands to nothing."""
+
 _OF_MAKE = re.compile(r"^[\s\x00-\x20]*(define|endef)\b", re.MULTILINE)
 _CONTROLS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
@@ -21,8 +24,22 @@ _CONTROLS = re.compile(
 
 
 def is_carried(text: str) -> bool:
-    """Whether make and awk both find the end of a block with this text, and a terminal shows it as it is."""
-    return not (text.endswith("\\") or _OF_MAKE.search(text) or _CONTROLS.search(text))
+    """Return whether make and awk both find the end of a block with this text, and a terminal shows it as it is."""
+    return prints(text) and not (text.endswith("\\") or _OF_MAKE.search(text))
+
+
+def prints(text: str) -> bool:
+    """Return whether a terminal shows a text as it is."""
+    return not _CONTROLS.search(text)
+
+
+def recipe(text: str) -> str:
+    """Return a line as it is in a recipe or an expanded block: an empty expansion keeps make from reading it.
+
+    Make would run a line with $(MAKE) in it even where it only shows recipes.
+    """
+    escaped = re.sub(r"\$\$(?=[({]MAKE[)}])", f"$${NOTHING}", text.replace("$", "$$"))
+    return f"{NOTHING if _OF_MAKE.match(text) else ''}{escaped}{NOTHING if text.endswith(chr(92)) else ''}"
 
 
 def define(prefix: str, name: str, text: str) -> Iterator[str]:

@@ -8,15 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from compiler.ir.program import Program, scope_members
-from compiler.ir.tasks import PASS_OR_FAIL, UNREAD, alphabet
 
 LONGEST = 60
-OUR_WORDS = frozenset({*PASS_OR_FAIL, *UNREAD, "yes", "no", "approved", "rejected"})
-"""The words of outcomes that rdc itself has names for; they stand for themselves."""
 
 
 def names_for(ids: Iterable[str], taken: Collection[str] = ()) -> dict[str, str]:
-    """A name for each id: the id itself where make and sh can carry it.
+    """Return a name for each id: the id itself where make and sh can carry it.
 
     Names differ in more than `.`, `-` and `_`, since variables of the shell have `_` for all three.
     """
@@ -33,18 +30,18 @@ def names_for(ids: Iterable[str], taken: Collection[str] = ()) -> dict[str, str]
 
 
 def key(name: str) -> str:
-    """What a name becomes in the name of a shell variable."""
+    """Return what a name becomes in the name of a shell variable."""
     return re.sub("[.-]", "_", name)
 
 
 def file_name(program: Program) -> str:
-    """The name of a program as files of the driver have it."""
+    """Return the name of a program as files of the driver have it."""
     return re.sub(r"[^A-Za-z0-9._-]", "-", program.name)
 
 
 @dataclass(frozen=True)
 class Identifiers:
-    """The names of nodes, registers, scopes, and of the words of outcomes that somebody wrote."""
+    """The names of nodes, counters and scopes."""
 
     program: Program
 
@@ -54,29 +51,15 @@ class Identifiers:
         return names_for(node.id for node in self.program.nodes)
 
     @cached_property
-    def registers(self) -> Mapping[str, str]:
-        """Counters and slots, which share one space of names (I5)."""
-        counters = (register.name for register in self.program.registers)
-        return names_for((*counters, *(slot.name for slot in self.program.slots)))
-
-    @cached_property
-    def contexts(self) -> Mapping[str, str]:
-        """Contexts of prompts."""
-        return names_for(context.name for context in self.program.contexts)
+    def counters(self) -> Mapping[str, str]:
+        """Counters, by their names: a part of the name of a shell variable."""
+        return _keys(register.name for register in self.program.registers)
 
     @cached_property
     def scopes(self) -> Mapping[str, str]:
-        """Scopes of counters."""
-        return names_for(scope_members(self.program.registers))
+        """Scopes of counters, which are parts of names as well."""
+        return _keys(scope_members(self.program.registers))
 
-    @cached_property
-    def tokens(self) -> Mapping[str, str]:
-        """Words that somebody wrote: a script compares nothing but these names, and a journal has nothing else."""
-        words = (word for node in self.program.nodes for word in alphabet(node.task) if word not in OUR_WORDS)
-        return names_for(dict.fromkeys(words), OUR_WORDS)
 
-    @cached_property
-    def files(self) -> Mapping[str, str]:
-        """What slots are called in names of files, and what registers are called to the helper."""
-        slots = {slot.name for slot in self.program.slots}
-        return {name: f"rdc_{'s' if name in slots else 'n'}_{key(own)}" for name, own in self.registers.items()}
+def _keys(names: Iterable[str]) -> dict[str, str]:
+    return {written: key(name) for written, name in names_for(names).items()}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from backends.companions import check_path
 
@@ -33,12 +33,30 @@ class MakeOptions(BaseModel):
         pattern=r"^[A-Za-z0-9_./][A-Za-z0-9_./-]*$",
         description="The folder in which the state of runs is kept.",
     )
+    form: Literal["resumable", "plain"] = Field(
+        default="resumable",
+        description="`plain` writes a rule for each step, with a stamp file, as you would by hand. It is for documents "
+        "whose flow is a line.",
+    )
+    driver: Literal["bundled", "shared"] = Field(
+        default="bundled",
+        description="Whether the driver is part of the Makefile, or a file beside it that several Makefiles include.",
+    )
     operator: Literal["full", "basic"] = Field(
-        default="full",
-        description="Whether the Makefile has what an operator drives a run with: `goto`, `PROMPTED`, `AS` and more.",
+        default="basic",
+        description="Whether the Makefile takes what operators ask for besides: `PROMPTED`, `AGENT`, `AS`, `NOTIFY`, "
+        "`BY`, `NOTE` and more. With `full` it calls the program.",
     )
     program: Annotated[str, AfterValidator(_program)] | None = Field(
         default=None,
-        description="For specifications: the compiled Python file that the Makefile calls, from the folder of the "
-        "Makefile; without it a file beside the Makefile with the name of the document, such as `prd.py`.",
+        description="The compiled Python file that the Makefile calls, from the folder of the Makefile. Without it, "
+        "`rdc/NAME.py` with the name of the document.",
     )
+
+    @model_validator(mode="after")
+    def _plain_stands_alone(self) -> Self:
+        if self.form == "plain" and (self.operator == "full" or self.driver == "shared"):
+            raise ValueError(
+                "a plain Makefile has no driver and no operator: leave out `form: plain`, or the other option"
+            )
+        return self

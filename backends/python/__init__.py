@@ -12,7 +12,7 @@ from backends.command import canonical_command
 from backends.companions import Companion
 from backends.python.calls import calls
 from backends.python.common import explained
-from backends.python.edition import edition_of, has_jumps, runtime, runtime_sha256
+from backends.python.edition import edition_of, has_jumps, runtime, runtime_sha256, sha256_of, shared_files
 from backends.python.literals import literal
 from backends.python.options import PythonOptions
 from backends.python.step_calls import step_calls
@@ -51,7 +51,8 @@ class PythonBackend(Backend[PythonOptions]):
         program = optimise(program, jumps=has_jumps(edition))
         entries = table(program)
         called = step_calls(entries) or calls(entries, _headings(program))
-        shared = shared_name(edition) if options.runtime == "shared" else ""
+        caller = "" if options.caller == "person" else options.caller
+        shared = shared_files(edition, caller) if options.runtime == "shared" else {}
         text = (
             _templates()
             .get_template("program.py.jinja")
@@ -69,16 +70,16 @@ class PythonBackend(Backend[PythonOptions]):
                     *explained(entries, called.said),
                 ],
                 shells=shells(program),
-                shared=shared,
+                shared=list(shared),
                 edition=edition,
                 command=canonical_command(self.name, program, options),
-                tail=tail(edition, program.kind, is_shared=bool(shared)),
+                tail=tail(edition, program.kind, is_shared=bool(shared), caller=caller),
             )
         )
-        return Emission(text, companions=(Companion(shared, runtime(edition), "runtime"),) if shared else ())
+        return Emission(text, companions=tuple(Companion(name, each, "runtime") for name, each in shared.items()))
 
 
-def tail(edition: str, kind: str, *, is_shared: bool) -> str:
+def tail(edition: str, kind: str, *, is_shared: bool, caller: str = "") -> str:
     """Return what follows the document in a program: the line that names the edition, the runtime, and the start."""
     return (
         _templates()
@@ -88,7 +89,7 @@ def tail(edition: str, kind: str, *, is_shared: bool) -> str:
             kind=kind,
             edition=edition,
             sha256=runtime_sha256(edition),
-            shared=shared_name(edition) if is_shared else "",
+            shared={name: sha256_of(text) for name, text in shared_files(edition, caller).items()} if is_shared else {},
             runtime="" if is_shared else runtime(edition),
         )
     )
@@ -97,11 +98,6 @@ def tail(edition: str, kind: str, *, is_shared: bool) -> str:
 @cache
 def _templates() -> Environment:
     return environment("backends.python", comment=comment, listed=listed, literal=literal)
-
-
-def shared_name(edition: str) -> str:
-    """The file of an edition beside programs: its name tells what it holds, so another one is never in its place."""
-    return f"rdc_runtime_{edition}_{runtime_sha256(edition)[:8]}.py"
 
 
 def _headings(program: Program) -> dict[str, str]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from backends.base import MARK
 from compiler.version import __version__
-from runtime_shim.editions import EDITIONS
+from runtime_shim.editions import CALLERS, EDITIONS
 
 _NOQA = re.compile(r"  # noqa: [A-Z0-9, ]*?(?: \((?P<why>.*)\)| - (?P<reason>.*))?$", re.MULTILINE)
 
@@ -63,9 +63,36 @@ def runtime(name: str) -> str:
 
 
 @cache
+def runtime_for(caller: str) -> str:
+    """The text that a program has beside its edition, where the file of another target calls it."""
+    part = CALLERS[caller]
+    classes = ", ".join(each.rpartition(".")[2] for each in part.extensions)
+    head = f"# {MARK} {__version__} for its programs: what {caller} calls.\n"
+    return f"{head}{joined(part.modules)}\nEXTENSIONS = (*EXTENSIONS, {classes})\n"
+
+
+def text_of(name: str) -> str:
+    """The text of an edition or for a caller."""
+    return runtime(name) if name in EDITIONS else runtime_for(name)
+
+
+def shared_files(edition: str, caller: str = "") -> dict[str, str]:
+    """The files beside a program, in order: a name tells what the file holds, so another is never in its place."""
+    texts = {f"runtime_{edition}": runtime(edition)}
+    if caller:
+        texts[caller] = runtime_for(caller)
+    return {f"rdc_{name}_{sha256_of(text)[:8]}.py": text for name, text in texts.items()}
+
+
+@cache
 def runtime_sha256(name: str) -> str:
     """Return the hash of an edition's text."""
-    return hashlib.sha256(runtime(name).encode()).hexdigest()
+    return sha256_of(runtime(name))
+
+
+def sha256_of(text: str) -> str:
+    """Return the hash of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def joined(names: Sequence[str]) -> str:

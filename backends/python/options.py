@@ -22,6 +22,18 @@ class PythonOptions(BaseModel):
         description="Whether the program can do what operators ask for besides: goto, logs, notices and more.",
     )
 
+    caller: Literal["person", "make"] = Field(
+        default="person",
+        description="What calls the program: with `make`, a file beside it reads the variables of make, and hints name "
+        "targets. Makefiles come with such programs.",
+    )
+
+    @model_validator(mode="after")
+    def _caller_has_a_file(self) -> Self:
+        if self.caller != "person" and self.runtime != "shared":
+            raise ValueError(f"what {self.caller} needs is beside the program, as its runtime: add `runtime: shared`")
+        return self
+
     @model_validator(mode="after")
     def _script_has_no_operator(self) -> Self:
         if self.runtime == "script" and self.operator == "full":

@@ -8,13 +8,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple, get_args
 
 from backends.python import tail
 from backends.python.calls import WORDS
-from backends.python.edition import runtime
+from backends.python.edition import runtime, runtime_for, shared_files
 from compiler.ir.program import Noun
-from runtime_shim.editions import EDITIONS
+from runtime_shim.editions import CALLERS, EDITIONS
 
 RULER = "# " + "-" * 117
 """The line above and below the line that names the edition."""
@@ -72,16 +73,26 @@ def proof(text: str) -> str | Problem:
     line = head.count("\n") + 1
     if found is None or found[1] not in EDITIONS:
         return Problem(line + 1, "this version of rdc has no such edition")
-    wanted = [tail(found[1], function.name, is_shared=is_shared) for is_shared in (False, True)]
+    wanted = [tail(found[1], function.name, is_shared=False)]
+    wanted += [tail(found[1], function.name, is_shared=True, caller=caller) for caller in ("", *CALLERS)]
     if rest in wanted:
         return found[1]
     closest = max((first_difference(rest, each) for each in wanted), default=1)
     return Problem(line + closest - 1, f"this is not edition {found[1]}")
 
 
-def is_shared_runtime(text: str) -> str | None:
-    """Return the edition of a text that is the file which programs share, or None."""
-    return next((name for name in EDITIONS if runtime(name) == text), None)
+def needed(text: str, edition: str) -> dict[str, str]:
+    """Return the files that a program which was proven needs beside it, by their names."""
+    _, rest = split(text) or ("", "")
+    files = {name: each for caller in ("", *CALLERS) for name, each in shared_files(edition, caller).items()}
+    return {name: each for name, each in files.items() if f'\n    "{name}": "' in rest[:2000]}
+
+
+def shared_runtime(text: str) -> str | None:
+    """Return what a text is that programs share, or None."""
+    editions = (f"edition {name}" for name in EDITIONS if runtime(name) == text)
+    callers = (f"what {name} calls programs by" for name in CALLERS if runtime_for(name) == text)
+    return next(chain(editions, callers), None)
 
 
 def first_difference(one: str, other: str) -> int:

@@ -67,7 +67,7 @@ printf '{"entry": "double"}\n' > build/manifest.json
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 9eba6840416fe239ffa7ab6444e0c013932dd9008e75813b68ba5b0b588ac19a).
+# The runtime of rdc 0.1.0, edition contract (sha256 ede5217e9ca47b9aa3d14442e509ea47a6a17ac798d608d9fefedc66395dae39).
 # The specification ends here. `rdc runtime contract` prints the runtime, which is the same in every program.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -103,7 +103,7 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/journal.py
 # --- golden/shared/py/signals.py
 # --- golden/shared/py/state.py
-# --- golden/shared/py/what-the-operator-sees-on-standard-error.py
+# --- golden/shared/py/display.py
 # --- golden/shared/py/lifecycle.py
 # --- golden/shared/py/session.py
 # --- golden/shared/py/status.py

@@ -63,7 +63,7 @@ def program(about, step, end, branch, go, select):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 2acb80383e6bfe9ea124cdf588ea23bfd3a9ffb2ab5d823ea28749975e663a5b).
+# The runtime of rdc 0.1.0, edition values (sha256 490764a7dbfb959598aa48d306b80353aeaca8cb1365093cf1eb35221040d68c).
 # The program ends here. `rdc runtime values` prints the runtime, which is the same in every program.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -98,7 +98,7 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/journal.py
 # --- golden/shared/py/signals.py
 # --- golden/shared/py/state.py
-# --- golden/shared/py/what-the-operator-sees-on-standard-error.py
+# --- golden/shared/py/display.py
 # --- golden/shared/py/lifecycle.py
 # --- golden/shared/py/session.py
 # --- golden/shared/py/status.py

@@ -5,347 +5,157 @@
 # Do not edit: change the document and compile again. To prove this file, run `rdc verify FILE`. It was written by
 #   rdc compile examples/workflows/dependency-update.workflow.yaml --to make
 #
-# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools and python3 3.9.
-# `make` runs the whole, `make resume` goes on with a run that waits or was interrupted, `make status` says
-# where it stands, `make help` tells the rest. State is kept in .rdc/dependency-update.make in the current folder.
+# Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/dependency-update.py, which does the steps
+# because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
+# lists everything else. State is kept in .rdc/dependency-update in the current folder.
 
-RDC_PROGRAM := 91c7bf069dcf0304e5905cb2c49cd7f3
-
-# --- The steps -----------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X, `ask_X` what it asks or says, `after_X` where the run goes from there.
-# Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
-# A text after a step, or a second one after an end, names the transition that leads there; the first one is a message.
-
-# survey                                                           examples/workflows/dependency-update.workflow.yaml:11
-define ask_survey
-Workflow: dependency-update
-Step: survey
-Reports lie in: {folder of reports}
-
-Task:
-{task}
-
-List the dependencies that have a newer compatible version, with what has changed in each.
-If there are none, answer with TASK_DONE.
-endef
-define call_survey
-{"timeout": 1800, "tokens": {"TASK_DONE": "TASK_DONE"}, "entries": [{"name": "survey", "agent": "developer", "keywords": ["TASK_DONE"], "excused": ["TASK_DONE"]}], "report": "survey"}
-endef
-define after_survey
-TASK_DONE) COMPLETE '' 'complete' ;;
-none | invalid | ambiguous) go update-human 'next update' ;;
-failed) stop 'step survey: the agent gave no answer' ;;
-endef
-
-# update/human                                                     examples/workflows/dependency-update.workflow.yaml:19
-define ask_update-human
-Step update waits until a person lets it start.
-endef
-define after_update-human
-approved) go update ;;
-rejected) stop 'step update was rejected' ;;
-endef
-
-# update                                                           examples/workflows/dependency-update.workflow.yaml:19
-define ask_update
-Workflow: dependency-update
-Step: update
-Reports lie in: {folder of reports}
-
-Task:
-{task}
-
-Update the dependencies that survey.md in the folder of reports lists, and run the tests.
-End with GREEN if the tests pass, else with RED and the tests that fail.
-
-A report like this is expected:
-
-## Updated
-## Tests
-endef
-define call_update
-{"timeout": 2700, "tokens": {"TASK_DONE": "TASK_DONE", "GREEN": "GREEN", "RED": "RED"}, "entries": [{"name": "update", "agent": "developer", "keywords": ["GREEN", "RED", "TASK_DONE"], "validation": "GREEN|RED", "excused": ["TASK_DONE"]}], "report": "update"}
-endef
-define after_update
-GREEN) keep_answer feedback-publish-update; go publish-human 'goto publish' ;;
-RED) keep_answer feedback-mend-update; go mend 'goto mend' ;;
-TASK_DONE) COMPLETE '' 'complete' ;;
-none) stop 'step update: the answer has no verdict with a condition, and there is no `next` or `end`' ;;
-invalid) stop 'step update: the agent gave an answer that does not match the validation pattern' ;;
-ambiguous) stop 'step update: the verdict is ambiguous: the answer names two' ;;
-failed) stop 'step update: the agent gave no answer' ;;
-endef
-
-# mend                                                             examples/workflows/dependency-update.workflow.yaml:37
-define ask_mend
-Workflow: dependency-update
-Step: mend
-Reports lie in: {folder of reports}
-
-Task:
-{task}
-
-{feedback mend update}{feedback mend mend}Mend what the update has broken, or take back the update that broke it. Run the tests.
-End with GREEN if they pass, else with RED.
-
-A report like this is expected:
-
-## Changes
-## Tests
-endef
-define call_mend
-{"timeout": 1800, "tokens": {"TASK_DONE": "TASK_DONE", "GREEN": "GREEN", "RED": "RED"}, "entries": [{"name": "mend", "agent": "developer", "keywords": ["GREEN", "RED", "TASK_DONE"], "validation": "GREEN|RED", "excused": ["TASK_DONE"]}], "report": "mend"}
-endef
-define after_mend
-GREEN) clear feedback-mend-update; clear feedback-mend-mend; keep_answer feedback-publish-mend; go publish-human 'goto publish' ;;
-RED) clear feedback-mend-update; clear feedback-mend-mend; keep_answer feedback-mend-mend; go mend 'goto mend' ;;
-TASK_DONE) clear feedback-mend-update; clear feedback-mend-mend; COMPLETE '' 'complete' ;;
-none) clear feedback-mend-update; clear feedback-mend-mend; stop 'step mend: the answer has no verdict with a condition, and there is no `next` or `end`' ;;
-invalid) clear feedback-mend-update; clear feedback-mend-mend; stop 'step mend: the agent gave an answer that does not match the validation pattern' ;;
-ambiguous) clear feedback-mend-update; clear feedback-mend-mend; stop 'step mend: the verdict is ambiguous: the answer names two' ;;
-failed) clear feedback-mend-update; clear feedback-mend-mend; stop 'step mend: the agent gave no answer' ;;
-endef
-
-# publish/human                                                    examples/workflows/dependency-update.workflow.yaml:54
-define ask_publish-human
-Step publish waits until a person lets it start.
-endef
-define after_publish-human
-approved) go publish ;;
-rejected) stop 'step publish was rejected' ;;
-endef
-
-# publish                                                          examples/workflows/dependency-update.workflow.yaml:54
-define ask_publish
-Workflow: dependency-update
-Step: publish
-Reports lie in: {folder of reports}
-
-Task:
-{task}
-
-{feedback publish update}{feedback publish mend}Write the description of a pull request from the reports.
-endef
-define call_publish
-{"timeout": 1800, "tokens": {"TASK_DONE": "TASK_DONE"}, "entries": [{"name": "publish", "agent": "", "keywords": ["TASK_DONE"], "excused": ["TASK_DONE"]}], "report": "publish"}
-endef
-define after_publish
-TASK_DONE) clear feedback-publish-update; clear feedback-publish-mend; COMPLETE '' 'complete' ;;
-none | invalid | ambiguous) clear feedback-publish-update; clear feedback-publish-mend; COMPLETE '' 'end' ;;
-failed) clear feedback-publish-update; clear feedback-publish-mend; stop 'step publish: the agent gave no answer' ;;
-endef
-
-# Which steps there are, and what else is known of them; the run begins with the first.
-define text_1
-What update said:
-
-
-endef
-
-define text_2
-
-
-
-endef
-
-define text_3
-What mend said, and why this step runs again:
-
-
-endef
-
-define text_4
-What mend said:
-
-
-endef
-
-define RDC_NODES
-node survey agents ''
-  mark '{folder of reports}' folder-of-reports
-  mark '{task}' task
-  may_say TASK_DONE none invalid ambiguous failed
-  no_answer failed
-  entries -
-node update-human gate '' 'update/human'
-node update agents ''
-  mark '{folder of reports}' folder-of-reports
-  mark '{task}' task
-  may_say GREEN RED TASK_DONE none invalid ambiguous failed
-  no_answer failed
-  entries -
-node mend agents ''
-  mark '{folder of reports}' folder-of-reports
-  mark '{task}' task
-  mark '{feedback mend update}' feedback-mend-update "$rdc_text_1" "$rdc_text_2" ''
-  mark '{feedback mend mend}' feedback-mend-mend "$rdc_text_3" "$rdc_text_2" ''
-  may_say GREEN RED TASK_DONE none invalid ambiguous failed
-  no_answer failed
-  entries -
-node publish-human gate '' 'publish/human'
-node publish agents ''
-  mark '{folder of reports}' folder-of-reports
-  mark '{task}' task
-  mark '{feedback publish update}' feedback-publish-update "$rdc_text_1" "$rdc_text_2" ''
-  mark '{feedback publish mend}' feedback-publish-mend "$rdc_text_4" "$rdc_text_2" ''
-  may_say TASK_DONE none invalid ambiguous failed
-  no_answer failed
-  entries -
-endef
-
-define RDC_VALUES
-slot task
-slot folder-of-reports
-slot feedback-mend-update
-slot feedback-mend-mend
-slot feedback-publish-update
-slot feedback-publish-mend
-input task task input_1 text optional 'What is to be done; text; Update the dependencies of this project to their newest compatible versions. if it is not given'
-  default 'Update the dependencies of this project to their newest compatible versions.'
-  task input_1
-word TASK_DONE 'TASK_DONE'
-word GREEN 'GREEN'
-word RED 'RED'
-limit 20
-folder folder-of-reports
-endef
-
-define python_wanted
-[]
-endef
-
-define python_json
-# --- golden/shared/mk/python-json.mk
-endef
-
-define python_helper
-# --- golden/shared/mk/python-helper.5.mk
-endef
-
-# --- The targets ---------------------------------------------------------------------------------------------------------
-
+override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
+override RDC_SHA256 := 7ec5870c3ed026413bcfab1423a9fee38db03eee8dcac4d3088d1db027ccf4c1
+PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
+.NOTPARALLEL:
 
-RDC_STATE := .rdc/dependency-update.make
-RDC_FILE := $(lastword $(MAKEFILE_LIST))
-RDC_NODES_ALONE := survey update-human update mend publish-human publish
-RDC_STEPS := $(RDC_NODES_ALONE:%=step-%)
-RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS)
+run resume: ; $(call RDC_CALL,$(@:%=%),,$(RDC_ONCE))
+open answer approve goto status steps history reset help: ; $(call RDC_CALL,$(@:%=%))
+clean: ; $(call RDC_CALL,reset)
+
+# --- The steps --------------------------------------------------------------------------------------------------------
+# `make` does all of them, in the order that the document says. The target of a step does it only when it is due.
+
+# survey                                                           examples/workflows/dependency-update.workflow.yaml:11
+#   agent developer, who answers TASK_DONE:
+#     Workflow: dependency-update
+#     Step: survey
+#     Reports lie in: {folder of reports}
+#
+#     Task:
+#     {task}
+#
+#     List the dependencies that have a newer compatible version, with what has changed in each.
+#     If there are none, answer with TASK_DONE.
+#   failed: STOP "step survey: the agent gave no answer"
+#   TASK_DONE: complete
+#   otherwise: next update
+step-survey: ; $(call RDC_CALL,step,survey)
+
+# update/human                                                     examples/workflows/dependency-update.workflow.yaml:19
+#   gate: Step update waits until a person lets it start.
+#   approved: go update
+#   rejected: STOP "step update was rejected"
+# update                                                           examples/workflows/dependency-update.workflow.yaml:19
+#   agent developer, who answers GREEN, RED, TASK_DONE:
+#     Workflow: dependency-update
+#     Step: update
+#     Reports lie in: {folder of reports}
+#
+#     Task:
+#     {task}
+#
+#     Update the dependencies that survey.md in the folder of reports lists, and run the tests.
+#     End with GREEN if the tests pass, else with RED and the tests that fail.
+#
+#     A report like this is expected:
+#
+#     ## Updated
+#     ## Tests
+#   at most 45 min
+#   failed: STOP "step update: the agent gave no answer"
+#   invalid: STOP "step update: the agent gave an answer that does not match the validation pattern"
+#   ambiguous: STOP "step update: the verdict is ambiguous: the answer names two"
+#   TASK_DONE: complete
+#   GREEN: goto publish
+#   RED: goto mend
+#   otherwise: STOP "step update: the answer has no verdict with a condition, and there is no `next` or `end`"
+step-update: ; $(call RDC_CALL,step,update/human update,$(RDC_ONCE))
+
+# mend                                                             examples/workflows/dependency-update.workflow.yaml:37
+#   agent developer, who answers GREEN, RED, TASK_DONE:
+#     Workflow: dependency-update
+#     Step: mend
+#     Reports lie in: {folder of reports}
+#
+#     Task:
+#     {task}
+#
+#     {feedback mend update}{feedback mend mend}Mend what the update has broken, or take back the update that broke it. Run the tests.
+#     End with GREEN if they pass, else with RED.
+#
+#     A report like this is expected:
+#
+#     ## Changes
+#     ## Tests
+#   failed: STOP "step mend: the agent gave no answer"
+#   invalid: STOP "step mend: the agent gave an answer that does not match the validation pattern"
+#   ambiguous: STOP "step mend: the verdict is ambiguous: the answer names two"
+#   TASK_DONE: complete
+#   GREEN: goto publish
+#   RED: goto mend
+#   otherwise: STOP "step mend: the answer has no verdict with a condition, and there is no `next` or `end`"
+step-mend: ; $(call RDC_CALL,step,mend)
+
+# publish/human                                                    examples/workflows/dependency-update.workflow.yaml:54
+#   gate: Step publish waits until a person lets it start.
+#   approved: go publish
+#   rejected: STOP "step publish was rejected"
+# publish                                                          examples/workflows/dependency-update.workflow.yaml:54
+#   agent, who answers TASK_DONE:
+#     Workflow: dependency-update
+#     Step: publish
+#     Reports lie in: {folder of reports}
+#
+#     Task:
+#     {task}
+#
+#     {feedback publish update}{feedback publish mend}Write the description of a pull request from the reports.
+#   failed: STOP "step publish: the agent gave no answer"
+#   TASK_DONE: complete
+#   otherwise: end COMPLETE
+step-publish: ; $(call RDC_CALL,step,publish/human publish,$(RDC_ONCE))
+
+# --- How the program is called: the same in every Makefile that calls one ---------------------------------------------
+
+override RDC_TARGETS := run resume open answer approve goto status steps history reset help clean step-survey step-update step-mend step-publish
 .PHONY: $(RDC_TARGETS)
 
-run: ; $(call RDC_CALL,run,$(RDC_NODES_ALONE))
-resume: ; $(call RDC_CALL,resume,$(RDC_NODES_ALONE))
-status: ; $(call RDC_CALL,status)
-answer: ; $(call RDC_CALL,answer)
-clean: ; $(call RDC_CALL,clean)
-unlock: ; $(call RDC_CALL,unlock)
-help: ; $(call RDC_CALL,help)
-# One step alone, apart from any run.
-$(RDC_STEPS): step-%: ; $(call RDC_CALL,step $*,$*)
-
-# What of the driver each of them needs besides what all have in common.
-RDC_MORE :=
-resume answer: RDC_MORE := RDC_MODULE_RESUME
-status: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_STATUS
-help: RDC_MORE := RDC_MODULE_HELP
-clean unlock: RDC_MORE := RDC_MODULE_CLEARING
-$(RDC_STEPS): RDC_MORE := RDC_MODULE_ALONE
-
-# `make -n` shows the commands in place of what would call the driver, which is handed over in the environment.
-RDC_SH := $(SHELL)
-RDC_HASH := \#
-RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
-RDC_DRY = $(findstring n,$(RDC_FLAGS))
-RDC_CALL = $(if $(RDC_DRY),$(foreach node,$(2),$(RDC_SHOW)),@exec $(RDC_SH) -c 'eval "$$RDC_GIVEN$$RDC_SCRIPT"' rdc $(1))
-RDC_SHOW = $(info $(RDC_HASH) step-$(node))$(info $(value do_$(node))$(value escaped_do_$(node))$(value ask_$(node)))
-
-# What is given as NAME=VALUE is a text, and make expands nothing in it.
-RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
-$(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
-RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN REPLY:REPLY STEP:STEP TOOLS:TOOLS AGENTS:AGENTS AGENT_CALLS:AGENT_CALLS AGENT_MODEL:AGENT_MODEL AGENT_RETRIES:AGENT_RETRIES AGENT_TIMEOUT:AGENT_TIMEOUT BREAK:BREAK EXECUTOR:EXECUTOR EXPIRE:EXPIRE FILE:FILE MOCK:MOCK MAX_STEPS:MAX_STEPS TASK:TASK TASK_FILE:TASK_FILE task:input_1
+# What make is given as NAME=VALUE is text. Make expands nothing in it, and gives it in quotes to the program.
 override RDC_QUOTED = '$(subst ','\'',$(1))'
-override RDC_NAMED = $(firstword $(subst :, ,$(take)))
-override RDC_VARIABLE = rdc_given_$(lastword $(subst :, ,$(take)))
-override RDC_IS_GIVEN = $(filter command override,$(firstword $(origin $(RDC_NAMED))))
-override RDC_VALUE = $(RDC_VARIABLE)=$(call RDC_QUOTED,$(value $(RDC_NAMED)));$(if $(findstring -,$(RDC_NAMED)),,unset $(RDC_NAMED);)
-override RDC_TAKE = unset $(RDC_VARIABLE);$(if $(RDC_IS_GIVEN),$(RDC_VALUE))
-override RDC_GIVEN = $(foreach take,$(RDC_TAKES),$(RDC_TAKE))
-export RDC_GIVEN
+override RDC_IS_GIVEN = $(filter command,$(firstword $(origin $(RDC_NAME))))
+override RDC_TEXT = $(eval override $(RDC_NAME) := $$(value $(RDC_NAME)))$(eval unexport $(RDC_NAME))
+override RDC_NAMES := $(foreach RDC_NAME,$(.VARIABLES),$(if $(RDC_IS_GIVEN),$(RDC_NAME)))
+MAKEOVERRIDES =
+$(foreach RDC_NAME,$(RDC_NAMES),$(RDC_TEXT))
+override RDC_OURS := PYTHON SHELL MAKE% MFLAGS GNUMAKEFLAGS RDC_GIVEN RDC_MAKE RDC_SCRIPT RDC_PLACE RDC_OPENS
+override RDC_WORD = $(call RDC_QUOTED,$(RDC_NAME)=$(value $(RDC_NAME)))
+override RDC_GIVEN = $(foreach RDC_NAME,$(filter-out $(RDC_OURS),$(RDC_NAMES)),$(RDC_WORD))
 
-# The driver, and in its first line where things are.
-RDC_TOP = $(filter-out $(firstword $(wildcard GNUmakefile makefile Makefile)),$(firstword $(MAKEFILE_LIST)))
-# Told by `-C` to go to a folder, make says that it enters it, unless it is to be silent: then it may have been told.
-RDC_SILENT = $(findstring s,$(RDC_FLAGS))$(filter --no-print-directory,$(MAKEFLAGS))
-RDC_FOLDER = $(if $(findstring w,$(RDC_FLAGS))$(RDC_SILENT),$(CURDIR))
-RDC_SPECIAL = ' " ` \ & ; | < > ( ) [ ] { } * ? ! ~ $$ $(RDC_HASH)
-RDC_WORD = $(if $(word 2,$(1))$(strip $(foreach one,$(RDC_SPECIAL),$(findstring $(one),$(1)))),$(call RDC_QUOTED,$(1)),$(1))
-RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC_TOP), -f $(call RDC_WORD,$(RDC_TOP)))
-RDC_HINTS = rdc_begin=$(call RDC_QUOTED,$(RDC_AGAIN)) rdc_again=$(call RDC_QUOTED,$(RDC_AGAIN) )
-RDC_PLACES = rdc_state=$(RDC_STATE) rdc_prefix= rdc_file=$(call RDC_QUOTED,$(RDC_FILE))
-# What make was given that the Makefile does not take: it may be the name of an input, misspelled.
-RDC_KNOWN = $(foreach take,$(RDC_TAKES),$(RDC_NAMED)) RDC_%
-RDC_OTHERS = $(foreach name,$(filter-out $(RDC_KNOWN),$(.VARIABLES)),$(if $(filter command override,$(firstword $(origin $(name)))),$(name)))
-RDC_BEGINS = rdc_others=$(call RDC_QUOTED,$(RDC_OTHERS)) $(RDC_PLACES) $(RDC_HINTS)
-RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_INPUTS RDC_MODULE_MISSPELLED RDC_MODULE_QUESTIONS RDC_MODULE_HELPER RDC_MODULE_LIMITS RDC_MODULE_CALLS RDC_MODULE_BUDGET RDC_MODULE_BREAKS RDC_MODULE_BY_HAND RDC_MODULE_TIMES RDC_MODULE_STEPS RDC_MODULE_TASK RDC_MODULE_REPORTS
-export RDC_SCRIPT = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
-define RDC_LINE
+# How make is called again, for the commands that the program prints: with -C and -f where make was called so.
+override RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
+override RDC_SILENT = $(findstring s,$(RDC_FLAGS))$(filter --no-print-directory,$(MAKEFLAGS))
+override RDC_IN = $(if $(findstring w,$(RDC_FLAGS))$(RDC_SILENT),-C $(call RDC_QUOTED,$(CURDIR)))
+override RDC_USUAL := $(firstword $(wildcard GNUmakefile makefile Makefile))
+override RDC_TOP := $(filter-out $(RDC_USUAL),$(firstword $(MAKEFILE_LIST)))
+override RDC_MAKE = $(RDC_IN) $(if $(RDC_TOP),-f $(call RDC_QUOTED,$(RDC_TOP))) ''
 
+# `make -n` shows the call. One call of make opens one gate.
+override RDC_ONCE = $(if $(RDC_OPENED),,RDC_OPENS=1$(eval override RDC_OPENED := yes))
+override RDC_OPENED :=
+override RDC_PYTHON = $(or $(if $(filter file,$(origin PYTHON)),$(PYTHON),$(value PYTHON)),python3)
+override RDC_SHOWN = $(info $(strip $(RDC_PYTHON) $(RDC_PROGRAM) $(1) $(2)))
+override RDC_FILES = $(call RDC_QUOTED,$(RDC_PYTHON)) $(call RDC_QUOTED,$(RDC_PROGRAM))
+override RDC_RUN = RDC_PLACE='$(2)' $(3) exec $(SHELL) -c "$$RDC_SCRIPT" rdc $(RDC_FILES) $(1)
+override RDC_CALL = $(if $(findstring n,$(RDC_FLAGS)),$(RDC_SHOWN),@$(RDC_RUN))
+override RDC_SCRIPT = sha256=$(RDC_SHA256)$(value RDC_CHECKED)
+export RDC_GIVEN RDC_MAKE RDC_SCRIPT
+override define RDC_CHECKED
 
+fail() { printf 'rdc: error: %s\n' "$1"; exit 2; }
+command -v "$1" > /dev/null || fail "there is no $1 here: name Python 3.9 or newer with PYTHON="
+[ -r "$2" ] || fail "$2 cannot be read: this Makefile needs it"
+found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
+[ -n "$found" ] || fail "neither sha256sum nor shasum is here to check $2"
+[ "${found%% *}" = "$sha256" ] ||
+  fail "$2 is not the program that this Makefile was compiled with: put it back, or compile both again"
+unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
+exec "$@"
 endef
-# --- golden/shared/mk/core.mk
-# --- golden/shared/mk/resume.mk
-# --- golden/shared/mk/status.mk
-# --- golden/shared/mk/help.mk
-# --- golden/shared/mk/alone.mk
-# --- golden/shared/mk/clearing.mk
-# --- golden/shared/mk/counters.mk
-# --- golden/shared/mk/texts.mk
-# --- golden/shared/mk/files.mk
-# --- golden/shared/mk/asks.mk
-# --- golden/shared/mk/words.mk
-# --- golden/shared/mk/values.mk
-# --- golden/shared/mk/inputs.mk
-# --- golden/shared/mk/misspelled.mk
-# --- golden/shared/mk/questions.mk
-# --- golden/shared/mk/helper.mk
-# --- golden/shared/mk/limits.mk
-# --- golden/shared/mk/calls.mk
-# --- golden/shared/mk/budget.mk
-# --- golden/shared/mk/breaks.mk
-# --- golden/shared/mk/by_hand.mk
-# --- golden/shared/mk/times.mk
-# --- golden/shared/mk/steps.mk
-# --- golden/shared/mk/task.mk
-# --- golden/shared/mk/reports.mk
-
-# --- What an operator drives a run with: to leave it out, compile with the option `operator: basic` -----------------------
-RDC_DRIVES := goto history
-RDC_TARGETS += $(RDC_DRIVES)
-.PHONY: $(RDC_DRIVES)
-goto: ; $(call RDC_CALL,goto)
-history: ; $(call RDC_CALL,history)
-goto: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_GOTO
-status: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_STATUS RDC_MODULE_RUNS
-history: RDC_MORE := RDC_MODULE_RUNS
-help: RDC_MORE := RDC_MODULE_HELP RDC_MODULE_MANUAL
-
-RDC_TAKES += ALL:ALL AS:AS BY:BY KEEP:KEEP NOTE:NOTE NOTIFY:NOTIFY PROMPTED:PROMPTED VALUE:VALUE
-override RDC_GETS = $(if $(filter command override,$(firstword $(origin $(1)))),$(value $(1)))
-# What has to be given again is in the commands that are printed.
-override RDC_REPEAT = $(if $(call RDC_GETS,$(1)),$(eval RDC_AGAIN += $(1)=$$(call RDC_WORD,$$(value $(1)))))
-$(foreach take,$(filter AGENT:% AGENTS:% AGENT_MODEL:% AGENT_RETRIES:% AGENT_TIMEOUT:% AS:% MOCK:% NOTIFY:% TOOLS:%,$(RDC_TAKES)),$(call RDC_REPEAT,$(RDC_NAMED)))
-RDC_RUNS := $(RDC_PARTS) RDC_MODULE_OPERATOR
-RDC_RUNS += $(if $(call RDC_GETS,NOTIFY),RDC_MODULE_NOTICE)
-RDC_PARTS = $(RDC_RUNS)
-
-# Jumps to steps that are more than to go there, and to groups: what step stands in what, and what a jump does.
-define RDC_JUMPS
-jump update-human "update"
-jump publish-human "publish"
-endef
-# --- golden/shared/mk/operator.mk
-# --- golden/shared/mk/goto.mk
-# --- golden/shared/mk/runs.mk
-# --- golden/shared/mk/notice.mk
-# --- golden/shared/mk/manual.mk

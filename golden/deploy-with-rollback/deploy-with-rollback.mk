@@ -6,16 +6,14 @@
 #   rdc compile examples/deploy-with-rollback.runbook.md --to make
 #
 # Needs GNU make 3.81 or newer, a POSIX shell with its usual tools and bash.
-# `make` runs the whole, `make resume` goes on with a run that waits or was interrupted, `make status` says
-# where it stands, `make help` tells the rest. State is kept in .rdc/deploy-with-rollback.make in the current folder.
+# `make` starts a run. `make resume` continues one that waits or was interrupted.
+# `make help` lists the other targets. The state of a run is in .rdc/deploy-with-rollback.make in the current folder.
 
-RDC_PROGRAM := ebac207d9456f4e67443d509d6bf8484
-
-# --- The steps -----------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X, `ask_X` what it asks or says, `after_X` where the run goes from there.
-# Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
-# A text after a step, or a second one after an end, names the transition that leads there; the first one is a message.
-# `retry 3` does the step up to three more times, and only then what follows `||`.
+# --- The steps --------------------------------------------------------------------------------------------------------
+# `do_X` is the command of step X, `ask_X` its question. `step_X` has its title, and where the run goes from there.
+# Words in capitals are from the document. `go`, `stop` and `finish` apply where it has no transition. The last text,
+# behind the message of a result, is the transition that `make status` shows.
+# `retry 3` runs the step up to three more times. What follows `||` comes after that.
 
 # 1. Build the release                                                       examples/deploy-with-rollback.runbook.md:33
 # The version that is live now is kept beside the new one.
@@ -25,7 +23,8 @@ echo "shop 1.4.2" > shop/previous/version &&
 echo "shop 1.5.0" > shop/next/version &&
 echo "built $(cat shop/next/version)"
 endef
-define after_1
+define step_1
+bash 'Build the release'
 pass) CONTINUE 2 ;;
 fail) STOP 'The build failed, nothing was deployed' ;;
 endef
@@ -34,7 +33,8 @@ endef
 define do_2
 cp shop/next/version shop/live/version && echo "live: $(cat shop/live/version)"
 endef
-define after_2
+define step_2
+bash 'Install it'
 pass) CONTINUE 3 ;;
 fail) GOTO Rollback ;;
 endef
@@ -43,7 +43,8 @@ endef
 define do_3
 grep -q "1.5.0" shop/live/version && [ "${SMOKE:-ok}" = ok ]
 endef
-define after_3
+define step_3
+bash 'Smoke test'
 pass) CONTINUE 4 ;;
 fail) GOTO Rollback ;;
 endef
@@ -52,7 +53,8 @@ endef
 define do_4
 rm -rf shop/next && echo "done"
 endef
-define after_4
+define step_4
+bash 'Clean up'
 pass) COMPLETE 'Version 1.5.0 is live' ;;
 fail) COMPLETE 'Version 1.5.0 is live, shop/next was left behind' ;;
 endef
@@ -62,7 +64,8 @@ endef
 define do_Rollback
 cp shop/previous/version shop/live/version && echo "live: $(cat shop/live/version)"
 endef
-define after_Rollback
+define step_Rollback
+bash ''
 pass) STOP 'Rolled back to version 1.4.2' ;;
 fail) retry 2 || GOTO Escalate ;;
 endef
@@ -71,121 +74,43 @@ endef
 define ask_Escalate
 Neither version works. Call the person on duty at extension 112 and stay on the line.
 endef
-define after_Escalate
+define step_Escalate
+yes_no ''
 pass) STOP 'Handed over to the person on duty' ;;
 fail) STOP 'Nobody answered, the shop is down' ;;
 endef
 
-# Which steps there are, and what else is known of them; the run begins with the first.
-define RDC_NODES
-node 1 bash 'Build the release'
-node 2 bash 'Install it'
-node 3 bash 'Smoke test'
-node 4 bash 'Clean up'
-node Rollback bash ''
-node Escalate yes_no ''
-endef
-
-# --- The targets ---------------------------------------------------------------------------------------------------------
-
+# --- The targets ------------------------------------------------------------------------------------------------------
 SHELL = /bin/sh
 .SUFFIXES:
-
+RDC_PROGRAM := ebac207d9456f4e67443d509d6bf8484
 RDC_STATE := .rdc/deploy-with-rollback.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
-RDC_NODES_ALONE := 1 2 3 4 Rollback Escalate
-RDC_STEPS := $(RDC_NODES_ALONE:%=step-%)
-RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS)
+RDC_STEPS := 1 2 3 4 Rollback Escalate
+RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS:%=step-%)
 .PHONY: $(RDC_TARGETS)
+$(RDC_TARGETS): ; $(RDC_CALL)
 
-run: ; $(call RDC_CALL,run,$(RDC_NODES_ALONE))
-resume: ; $(call RDC_CALL,resume,$(RDC_NODES_ALONE))
-status: ; $(call RDC_CALL,status)
-answer: ; $(call RDC_CALL,answer)
-clean: ; $(call RDC_CALL,clean)
-unlock: ; $(call RDC_CALL,unlock)
-help: ; $(call RDC_CALL,help)
-# One step alone, apart from any run.
-$(RDC_STEPS): step-%: ; $(call RDC_CALL,step $*,$*)
-
-# What of the driver each of them needs besides what all have in common.
-RDC_MORE :=
-resume answer: RDC_MORE := RDC_MODULE_RESUME
-status: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_STATUS
-help: RDC_MORE := RDC_MODULE_HELP
-clean unlock: RDC_MORE := RDC_MODULE_CLEARING
-$(RDC_STEPS): RDC_MORE := RDC_MODULE_ALONE
-
-# `make -n` shows the commands in place of what would call the driver, which is handed over in the environment.
-RDC_SH := $(SHELL)
-RDC_HASH := \#
-RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
-RDC_DRY = $(findstring n,$(RDC_FLAGS))
-RDC_CALL = $(if $(RDC_DRY),$(foreach node,$(2),$(RDC_SHOW)),@exec $(RDC_SH) -c 'eval "$$RDC_GIVEN$$RDC_SCRIPT"' rdc $(1))
-RDC_SHOW = $(info $(RDC_HASH) step-$(node))$(info $(value do_$(node))$(value escaped_do_$(node))$(value ask_$(node)))
-
-# What is given as NAME=VALUE is a text, and make expands nothing in it.
-RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
+# Values on make's command line are text: make expands nothing in them.
+RDC_TAKES := ANSWERS ASSUME REPLY RERUN STEP ADOPT AGENT AGENTS AGENT_% ALL AS BREAK BY EXECUTOR EXPIRE FILE GATE
+RDC_TAKES += HUMAN INPUTS JOBS KEEP MAX_STEPS MOCK NOTE NOTIFY OUT PROMPTED TASK TASK_FILE TOOLS VALUE
+override RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
+override RDC_IS_GIVEN = $(filter command override,$(firstword $(origin $(RDC_NAME))))
+override RDC_GIVEN = $(foreach RDC_NAME,$(filter $(RDC_TAKES),$(.VARIABLES)),$(if $(RDC_IS_GIVEN),$(RDC_NAME)))
 $(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
-RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN REPLY:REPLY STEP:STEP TOOLS:TOOLS
-override RDC_QUOTED = '$(subst ','\'',$(1))'
-override RDC_NAMED = $(firstword $(subst :, ,$(take)))
-override RDC_VARIABLE = rdc_given_$(lastword $(subst :, ,$(take)))
-override RDC_IS_GIVEN = $(filter command override,$(firstword $(origin $(RDC_NAMED))))
-override RDC_VALUE = $(RDC_VARIABLE)=$(call RDC_QUOTED,$(value $(RDC_NAMED)));$(if $(findstring -,$(RDC_NAMED)),,unset $(RDC_NAMED);)
-override RDC_TAKE = unset $(RDC_VARIABLE);$(if $(RDC_IS_GIVEN),$(RDC_VALUE))
-override RDC_GIVEN = $(foreach take,$(RDC_TAKES),$(RDC_TAKE))
-export RDC_GIVEN
 
-# The driver, and in its first line where things are.
-RDC_TOP = $(filter-out $(firstword $(wildcard GNUmakefile makefile Makefile)),$(firstword $(MAKEFILE_LIST)))
-# Told by `-C` to go to a folder, make says that it enters it, unless it is to be silent: then it may have been told.
-RDC_SILENT = $(findstring s,$(RDC_FLAGS))$(filter --no-print-directory,$(MAKEFLAGS))
-RDC_FOLDER = $(if $(findstring w,$(RDC_FLAGS))$(RDC_SILENT),$(CURDIR))
-RDC_SPECIAL = ' " ` \ & ; | < > ( ) [ ] { } * ? ! ~ $$ $(RDC_HASH)
-RDC_WORD = $(if $(word 2,$(1))$(strip $(foreach one,$(RDC_SPECIAL),$(findstring $(one),$(1)))),$(call RDC_QUOTED,$(1)),$(1))
-RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC_TOP), -f $(call RDC_WORD,$(RDC_TOP)))
-RDC_HINTS = rdc_begin=$(call RDC_QUOTED,$(RDC_AGAIN)) rdc_again=$(call RDC_QUOTED,$(RDC_AGAIN) )
-RDC_PLACES = rdc_state=$(RDC_STATE) rdc_prefix= rdc_file=$(call RDC_QUOTED,$(RDC_FILE))
-RDC_BEGINS = $(RDC_PLACES) $(RDC_HINTS)
-RDC_PARTS := RDC_MODULE_RETRIES RDC_MODULE_ASKS
-export RDC_SCRIPT = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
-define RDC_LINE
+# Where make was called, for the commands that the driver prints: you can paste them.
+RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
+RDC_IN = $(findstring w,$(RDC_FLAGS))$(findstring s,$(RDC_FLAGS))$(filter --no-print-directory,$(MAKEFLAGS))
+export RDC_FOLDER = $(if $(RDC_IN),$(CURDIR))
+export RDC_TOP = $(filter-out $(firstword $(wildcard GNUmakefile makefile Makefile)),$(firstword $(MAKEFILE_LIST)))
+export RDC_FILE RDC_GIVEN
+export RDC_DRIVER = $(value RDC_DRIVER_TEXT)
 
-
-endef
-# --- golden/shared/mk/core.mk
-# --- golden/shared/mk/resume.mk
-# --- golden/shared/mk/status.mk
-# --- golden/shared/mk/help.mk
-# --- golden/shared/mk/alone.mk
-# --- golden/shared/mk/clearing.mk
-# --- golden/shared/mk/retries.mk
-# --- golden/shared/mk/asks.mk
-
-# --- What an operator drives a run with: to leave it out, compile with the option `operator: basic` -----------------------
-RDC_DRIVES := goto history
-RDC_TARGETS += $(RDC_DRIVES)
-.PHONY: $(RDC_DRIVES)
-goto: ; $(call RDC_CALL,goto)
-history: ; $(call RDC_CALL,history)
-goto: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_GOTO
-status: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_STATUS RDC_MODULE_RUNS
-history: RDC_MORE := RDC_MODULE_RUNS
-help: RDC_MORE := RDC_MODULE_HELP RDC_MODULE_MANUAL
-
-RDC_TAKES += ALL:ALL AS:AS BY:BY KEEP:KEEP NOTE:NOTE NOTIFY:NOTIFY PROMPTED:PROMPTED VALUE:VALUE
-override RDC_GETS = $(if $(filter command override,$(firstword $(origin $(1)))),$(value $(1)))
-# What has to be given again is in the commands that are printed.
-override RDC_REPEAT = $(if $(call RDC_GETS,$(1)),$(eval RDC_AGAIN += $(1)=$$(call RDC_WORD,$$(value $(1)))))
-$(foreach take,$(filter AGENT:% AS:% NOTIFY:% TOOLS:%,$(RDC_TAKES)),$(call RDC_REPEAT,$(RDC_NAMED)))
-RDC_RUNS := $(RDC_PARTS) RDC_MODULE_OPERATOR
-RDC_RUNS += $(if $(call RDC_GETS,NOTIFY),RDC_MODULE_NOTICE)
-RDC_RUNS += $(if $(call RDC_GETS,AGENT),RDC_MODULE_DELEGATE)
-RDC_PARTS = $(RDC_RUNS)
-# --- golden/shared/mk/operator.mk
-# --- golden/shared/mk/goto.mk
-# --- golden/shared/mk/runs.mk
-# --- golden/shared/mk/notice.mk
-# --- golden/shared/mk/manual.mk
-# --- golden/shared/mk/delegate.mk
+# `make -n` shows the commands.
+RDC_HASH := \#
+RDC_ABOUT = $(if $(filter run resume,$@),$(RDC_STEPS),$(patsubst step-%,%,$(filter step-%,$@)))
+RDC_SHOW = $(info $(RDC_HASH) step-$(step))$(info $(value do_$(step))$(value escaped_do_$(step))$(value ask_$(step)))
+RDC_RUN = @exec $(SHELL) -c 'eval "$$RDC_DRIVER"' rdc $(@:%=%) $(RDC_STATE) $(RDC_PROGRAM)
+RDC_CALL = $(if $(findstring n,$(RDC_FLAGS)),$(foreach step,$(RDC_ABOUT),$(RDC_SHOW)),$(RDC_RUN))
+# --- golden/shared/mk/driver.mk

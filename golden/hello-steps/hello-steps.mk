@@ -7,24 +7,23 @@
 # Do not edit: change the document and compile again. To prove this file, run `rdc verify FILE`. It was written by
 #   rdc compile examples/specifications/hello-steps.stepspec.json --to make
 #
-# Needs GNU make 3.81 or newer, a POSIX shell, python3 3.9, and hello-steps.py, which does the steps.
-# `make` does all steps, `make approve GATE=ID BY=WHO` lets the run through a gate that waits, `make resume` goes on,
-# `make help` tells the rest. State is kept in .rdc/hello-steps.make in the current folder.
+# Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/hello-steps.py, which does the steps
+# because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
+# lists everything else. State is kept in .rdc/hello-steps in the current folder.
 
-RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))hello-steps.py
-RDC_SHA256 := 80716fd649fe36c093fd6310c536889bc6eab50de4cd9f28a57ac5e01dc3c348
-RDC_STATE := .rdc/hello-steps.make
-
+override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
+override RDC_SHA256 := 3d0a09c96565db7556283aa43b280d16e38ea195f330e527e8597a0aa4e61280
+PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
+.NOTPARALLEL:
 
-# --- The line of steps ---------------------------------------------------------------------------------------------------
+run resume: ; $(call RDC_CALL,$(@:%=%),,$(RDC_ONCE))
+open answer timeline status steps history reset help: ; $(call RDC_CALL,$(@:%=%))
+clean: ; $(call RDC_CALL,reset)
 
-# A step that is completed is not done again; one that is blocked, or waits for somebody, ends make with exit code 75.
-run:
-	$(call RDC_CALL,open)
-	$(call RDC_CALL,step,note)
-	$(call RDC_CALL,step,read)
+# --- The steps --------------------------------------------------------------------------------------------------------
+# `make` does all of them, in the order that the document says. The target of a step does it only when it is due.
 
 # note write a note (examples/specifications/hello-steps.stepspec.json:2): Keep a note in {output_folder}
 # tool writeFile (low risk, required); executor
@@ -34,149 +33,49 @@ step-note: ; $(call RDC_CALL,step,note)
 # inputs {output_folder}/note.txt; tool readFile (low risk, required); executor
 step-read: ; $(call RDC_CALL,step,read)
 
-# --- The run as a whole --------------------------------------------------------------------------------------------------
+# --- How the program is called: the same in every Makefile that calls one ---------------------------------------------
 
-resume: ; $(call RDC_CALL,resume,,$(RDC_ONCE))
-approve: ; $(call RDC_CALL,approve)
-answer: ; $(call RDC_CALL,answer)
-status: ; $(call RDC_CALL,status)
-timeline: ; $(call RDC_CALL,timeline)
-steps: ; $(call RDC_CALL,steps)
-reset: ; $(call RDC_CALL,reset)
-help: ; $(call RDC_CALL,help)
-
-RDC_TARGETS := run resume approve answer status timeline steps reset help step-note step-read
+override RDC_TARGETS := run resume open answer timeline status steps history reset help clean step-note step-read
 .PHONY: $(RDC_TARGETS)
 
-define RDC_HELP
-hello-steps: 2 steps
-
-  make                                       begin a run and do all steps, up to the first gate that waits
-  make resume                                go on with a run that waits, has failed or was interrupted
-  make approve GATE=ID BY=WHO NOTE=TEXT      let the run through a gate
-  make answer STEP=ID REPLY=pass             say how a step went that a person does
-  make status                                say where the run stands
-  make timeline                              tell what happened, and when
-  make steps                                 list the steps
-  make reset                                 archive the run, to begin anew
-  NAME=VALUE such as output_folder           Placeholder {output_folder}; notes if it is not given
-  INPUTS=FILE                                values from a file: lines NAME: value, or JSON
-  EXECUTOR=COMMAND                           who does the work of the steps
-  TOOLS=FILE                                 lines NAME=COMMAND: who answers to the calls of a tool
-  MOCK=FILE                                  a mock run: what executors and tools answer stands in the file
-  ANSWERS=FILE                               answers of people, and decisions about gates
-  HUMAN=1                                    let the run through the first gate that it comes to
-  RERUN=1 or ASSUME=WORD                     what becomes of a command that was interrupted
-  ADOPT=1                                    go on with a run of another version of the program
-endef
-
-# --- How the program is called -------------------------------------------------------------------------------------------
-
-# What is given as NAME=VALUE is a text: make expands nothing in it, and gives it to this call alone, in quotes.
-RDC_INPUTS := output_folder
-RDC_TAKES := ADOPT ANSWERS ASSUME BY EXECUTOR GATE HUMAN INPUTS MOCK NOTE RERUN REPLY STEP TOOLS AS BREAK EXPIRE NOTIFY PROMPTED $(RDC_INPUTS)
-override RDC_IS_GIVEN = $(filter command override,$(firstword $(origin $(RDC_NAME))))
-override RDC_TEXT = $(if $(filter command,$(firstword $(origin $(RDC_NAME)))),$(eval override $(RDC_NAME) := $$(value $(RDC_NAME)))$(eval unexport $(RDC_NAME)))
+# What make is given as NAME=VALUE is text. Make expands nothing in it, and gives it in quotes to the program.
 override RDC_QUOTED = '$(subst ','\'',$(1))'
-override RDC_VALUE = given_$(RDC_NAME)=$(if $(RDC_IS_GIVEN),$(call RDC_QUOTED,$(value $(RDC_NAME))));
-$(foreach RDC_NAME,$(.VARIABLES),$(RDC_TEXT))
+override RDC_IS_GIVEN = $(filter command,$(firstword $(origin $(RDC_NAME))))
+override RDC_TEXT = $(eval override $(RDC_NAME) := $$(value $(RDC_NAME)))$(eval unexport $(RDC_NAME))
+override RDC_NAMES := $(foreach RDC_NAME,$(.VARIABLES),$(if $(RDC_IS_GIVEN),$(RDC_NAME)))
 MAKEOVERRIDES =
+$(foreach RDC_NAME,$(RDC_NAMES),$(RDC_TEXT))
+override RDC_OURS := PYTHON SHELL MAKE% MFLAGS GNUMAKEFLAGS RDC_GIVEN RDC_MAKE RDC_SCRIPT RDC_PLACE RDC_OPENS
+override RDC_WORD = $(call RDC_QUOTED,$(RDC_NAME)=$(value $(RDC_NAME)))
+override RDC_GIVEN = $(foreach RDC_NAME,$(filter-out $(RDC_OURS),$(RDC_NAMES)),$(RDC_WORD))
 
-# What operators are told to call: make, in the folder and with the file that it was called with.
-RDC_HASH := \#
-RDC_TOP := $(filter-out $(firstword $(wildcard GNUmakefile makefile Makefile)),$(firstword $(MAKEFILE_LIST)))
-RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
-RDC_FOLDER = $(if $(findstring w,$(RDC_FLAGS)),$(CURDIR))
-RDC_SPECIAL = ' " ` \ & ; | < > ( ) [ ] { } * ? ! ~ $$ $(RDC_HASH)
-RDC_WORD = $(if $(word 2,$(1))$(strip $(foreach one,$(RDC_SPECIAL),$(findstring $(one),$(1)))),$(call RDC_QUOTED,$(1)),$(1))
-RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC_TOP), -f $(call RDC_WORD,$(RDC_TOP)))
+# How make is called again, for the commands that the program prints: with -C and -f where make was called so.
+override RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
+override RDC_SILENT = $(findstring s,$(RDC_FLAGS))$(filter --no-print-directory,$(MAKEFLAGS))
+override RDC_IN = $(if $(findstring w,$(RDC_FLAGS))$(RDC_SILENT),-C $(call RDC_QUOTED,$(CURDIR)))
+override RDC_USUAL := $(firstword $(wildcard GNUmakefile makefile Makefile))
+override RDC_TOP := $(filter-out $(RDC_USUAL),$(firstword $(MAKEFILE_LIST)))
+override RDC_MAKE = $(RDC_IN) $(if $(RDC_TOP),-f $(call RDC_QUOTED,$(RDC_TOP))) ''
 
-RDC_ABOUT = program=$(call RDC_QUOTED,$(RDC_PROGRAM)); sha256=$(RDC_SHA256); state=$(RDC_STATE);
-RDC_AROUND = again=$(call RDC_QUOTED,$(RDC_AGAIN) ); inputs='$(foreach RDC_NAME,$(RDC_INPUTS),$(if $(RDC_IS_GIVEN),$(RDC_NAME)))';
-export RDC_GIVEN = $(RDC_ABOUT) $(RDC_AROUND) $(foreach RDC_NAME,$(RDC_TAKES),$(RDC_VALUE))
-export RDC_SCRIPT = $(value RDC_DRIVER)
-export RDC_TOLD = $(value RDC_HELP)
-# HUMAN=1 lets one call of make through one gate: the first step that may wait at one gets it.
-override RDC_ONCE = $(if $(RDC_OPENS),,human$(eval override RDC_OPENS := used))
-override RDC_OPENS :=
-# `make -n` shows what would be called.
-RDC_DRY = $(findstring n,$(RDC_FLAGS))
-RDC_CALL = $(if $(RDC_DRY),$(info python3 $(RDC_PROGRAM) $(1)$(if $(2), $(2))),@exec $(SHELL) -c 'eval "$$RDC_GIVEN$$RDC_SCRIPT"' rdc $(1) $(or $(2),'') $(3))
-define RDC_DRIVER
+# `make -n` shows the call. One call of make opens one gate.
+override RDC_ONCE = $(if $(RDC_OPENED),,RDC_OPENS=1$(eval override RDC_OPENED := yes))
+override RDC_OPENED :=
+override RDC_PYTHON = $(or $(if $(filter file,$(origin PYTHON)),$(PYTHON),$(value PYTHON)),python3)
+override RDC_SHOWN = $(info $(strip $(RDC_PYTHON) $(RDC_PROGRAM) $(1) $(2)))
+override RDC_FILES = $(call RDC_QUOTED,$(RDC_PYTHON)) $(call RDC_QUOTED,$(RDC_PROGRAM))
+override RDC_RUN = RDC_PLACE='$(2)' $(3) exec $(SHELL) -c "$$RDC_SCRIPT" rdc $(RDC_FILES) $(1)
+override RDC_CALL = $(if $(findstring n,$(RDC_FLAGS)),$(RDC_SHOWN),@$(RDC_RUN))
+override RDC_SCRIPT = sha256=$(RDC_SHA256)$(value RDC_CHECKED)
+export RDC_GIVEN RDC_MAKE RDC_SCRIPT
+override define RDC_CHECKED
 
 fail() { printf 'rdc: error: %s\n' "$1"; exit 2; }
-needs() { [ -n "$2" ] || fail "$1 is missing: ${again}help says what it is for"; }
-
-verb=$1 step=${2-} human=${3-}
-[ "$verb" != help ] || { printf '%s\n' "$RDC_TOLD"; exit 0; }
-for name in AS BREAK EXPIRE NOTIFY PROMPTED; do
-  eval "value=\$given_$name"
-  [ -z "$value" ] || fail "$name is not for the Makefile of a specification: leave it out"
-done
-
-# The program has to be the one that this Makefile was compiled with.
-command -v python3 > /dev/null || fail 'python3 is not there, and this Makefile needs it'
-[ -r "$program" ] || fail "$program cannot be read: this Makefile needs it"
-found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$program")
+command -v "$1" > /dev/null || fail "there is no $1 here: name Python 3.9 or newer with PYTHON="
+[ -r "$2" ] || fail "$2 cannot be read: this Makefile needs it"
+found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
+[ -n "$found" ] || fail "neither sha256sum nor shasum is here to check $2"
 [ "${found%% *}" = "$sha256" ] ||
-  fail "$program is not the one that this Makefile was compiled with: put it back, or compile both again"
-
-set -- "$verb" ${step:+"$step"} --state-dir="$state"
-case $verb in
-  open | step | resume)
-    [ -z "$given_EXECUTOR" ] || set -- "$@" --executor="$given_EXECUTOR"
-    [ -z "$given_MOCK" ] || set -- "$@" --mock="$given_MOCK"
-    [ -z "$given_ANSWERS" ] || set -- "$@" --answers="$given_ANSWERS"
-    case $given_HUMAN in
-      '' | 0 | [nN][oO] | [fF][aA][lL][sS][eE] | [oO][fF][fF]) ;;
-      1 | [yY][eE][sS] | [tT][rR][uU][eE] | [oO][nN]) [ -z "$human" ] || set -- "$@" --human ;;
-      *) fail "HUMAN=$given_HUMAN: expected 1 or 0" ;;
-    esac
-    if [ -n "$given_TOOLS" ]; then
-      [ -r "$given_TOOLS" ] || fail "the tools cannot be read: $given_TOOLS"
-      while IFS= read -r line || [ -n "$line" ]; do
-        case $line in '' | '#'*) ;; *) set -- "$@" --tool="$line" ;; esac
-      done < "$given_TOOLS"
-    fi
-    ;;
-esac
-case $verb in
-  open)
-    [ -z "$given_INPUTS" ] || set -- "$@" --inputs="$given_INPUTS"
-    for name in $inputs; do
-      eval "value=\$given_$name"
-      case $value in
-        @*) # the program would read a file of this name
-          for link in "${state%/*}" "$state.given" "$state.given/$name"; do
-            [ ! -h "$link" ] || fail "$link is a link: remove it"
-          done
-          (umask 077; mkdir -p "$state.given") || fail "$state.given cannot be written"
-          printf '%s\n' "$value" > "$state.given/$name" || fail "$state.given cannot be written"
-          value=@$state.given/$name
-          ;;
-      esac
-      set -- "$@" --input="$name=$value"
-    done
-    ;;
-  step | resume)
-    [ -z "$given_ASSUME" ] || set -- "$@" --assume="$given_ASSUME"
-    [ -z "$given_RERUN" ] || set -- "$@" --rerun-interrupted
-    [ -z "$given_ADOPT" ] || set -- "$@" --adopt
-    ;;
-  approve) needs GATE=ID "$given_GATE"; set -- "$@" --gate="$given_GATE" ;;
-  answer)
-    needs STEP=ID "$given_STEP"
-    needs REPLY=WORD "$given_REPLY"
-    set -- "$@" "$given_STEP" "$given_REPLY"
-    ;;
-esac
-case $verb in
-  approve | answer)
-    [ -z "$given_BY" ] || set -- "$@" --by="$given_BY"
-    [ -z "$given_NOTE" ] || set -- "$@" --note="$given_NOTE"
-    ;;
-esac
-export RDC_MAKE="$again"
-unset RDC_SCRIPT RDC_GIVEN RDC_TOLD
-exec python3 "$program" "$@" 2>&1
+  fail "$2 is not the program that this Makefile was compiled with: put it back, or compile both again"
+unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
+exec "$@"
 endef

@@ -5,279 +5,115 @@
 # Do not edit: change the document and compile again. To prove this file, run `rdc verify FILE`. It was written by
 #   rdc compile examples/playbooks/issue-triage.playbook.md --to make
 #
-# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools and python3 3.9.
-# `make` runs the whole, `make resume` goes on with a run that waits or was interrupted, `make status` says
-# where it stands, `make help` tells the rest. State is kept in .rdc/issue-triage.make in the current folder.
+# Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/issue-triage.py, which does the steps
+# because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
+# lists everything else. State is kept in .rdc/issue-triage in the current folder.
 
-RDC_PROGRAM := 2af92d972bd9cf623a0c6837277c42ee
-
-# --- The steps -----------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X, `ask_X` what it asks or says, `after_X` where the run goes from there.
-# Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
-# A text after a step, or a second one after an end, names the transition that leads there; the first one is a message.
-# A prompt starts with the outputs of earlier steps that its `context` lists: see `context` in RDC_VALUES.
-
-# 1. Classify                                                             examples/playbooks/issue-triage.playbook.md:29
-define ask_1
-Read this issue of {{project}}:
-
-{{issue}}
-
-Is it a bug, a feature or a question? Answer with JSON such as {"kind": "bug", "reason": "…"}.
-
-Answer with a JSON object whose field "kind" is one of "bug", "feature", "question".
-endef
-define call_1
-{"timeout": 1800, "entries": [{"name": "1", "agent": ""}]}
-endef
-define after_1
-pass) keep_answer output-1; keep_field kind 'kind'; keep_answer last-output; go 2 ;;
-fail) stop ;;
-endef
-
-# 2. Work on it: what follows from it                                     examples/playbooks/issue-triage.playbook.md:39
-define after_2
-*) if holds kind 'bug'; then go 2a 'if kind == "bug"'
-   elif holds kind 'feature'; then go 2b 'elif kind == "feature"'
-   else go 2-else 'else'; fi ;;
-endef
-
-# 2a Analyse the bug                                                      examples/playbooks/issue-triage.playbook.md:43
-define ask_2a
-Say how severe the bug is, how to reproduce it as far as the issue tells, and where a developer should look first.
-endef
-define call_2a
-{"timeout": 1800, "entries": [{"name": "2a", "agent": ""}]}
-endef
-define after_2a
-pass) keep_answer output-2a; keep_answer last-output; go 3 ;;
-fail) stop ;;
-endef
-
-# 2b Specify the feature                                                  examples/playbooks/issue-triage.playbook.md:49
-define ask_2b
-Write a short specification: the problem, the proposal, three conditions that an acceptance test could check.
-endef
-define call_2b
-{"timeout": 1800, "entries": [{"name": "2b", "agent": ""}]}
-endef
-define after_2b
-pass) keep_answer output-2b; keep_answer last-output; go 3 ;;
-fail) stop ;;
-endef
-
-# 2. Work on it, else                                                     examples/playbooks/issue-triage.playbook.md:53
-define ask_2-else
-Answer the question. Say clearly what you do not know.
-endef
-define call_2-else
-{"timeout": 1800, "entries": [{"name": "2/else", "agent": ""}]}
-endef
-define after_2-else
-pass) keep_answer output-2-else; keep_answer last-output; go 3 ;;
-fail) stop ;;
-endef
-
-# 3. Suggest labels                                                       examples/playbooks/issue-triage.playbook.md:59
-define ask_3
-Suggest at most three labels for the issue.
-
-Answer with a JSON object whose field "labels" is a JSON value.
-endef
-define call_3
-{"timeout": 1800, "entries": [{"name": "3", "agent": ""}]}
-endef
-define after_3
-pass) keep_field labels 'labels'; keep_answer last-output; finish ;;
-fail) stop ;;
-endef
-
-# Which steps there are, and what else is known of them; the run begins with the first.
-define RDC_NODES
-node 1 agents 'Classify'
-  mark '{{project}}' project '' '' '{{project}}'
-  mark '{{issue}}' issue '' '' '{{issue}}'
-  may_say pass fail
-  no_answer fail
-  entries -
-  below -
-node 2 choice 'Work on it'
-node 2a agents 'Analyse the bug'
-  may_say pass fail
-  no_answer fail
-  entries -
-  below up-to-1
-node 2b agents 'Specify the feature'
-  may_say pass fail
-  no_answer fail
-  entries -
-  below up-to-1
-node 2-else agents 'Work on it' '2/else'
-  may_say pass fail
-  no_answer fail
-  entries -
-  below up-to-1
-node 3 agents 'Suggest labels'
-  may_say pass fail
-  no_answer fail
-  entries -
-  below up-to-2-else
-endef
-
-define RDC_VALUES
-slot issue
-slot project
-slot kind
-slot labels
-slot output-1
-slot output-2a
-slot output-2b
-slot output-2-else
-slot last-output
-input issue issue input_1 text required 'The text of the issue; text'
-input project project input_2 string optional 'The name of the project; our project if it is not given'
-  default 'our project'
-artifact last-output 'issue-triage'
-kind_text 'json'
-context up-to-1
-  under '## Output of step 1: Classify (kind)' output-1
-  under '## kind' kind
-context up-to-2-else up-to-1
-  under '## Output of step 2a: Analyse the bug' output-2a
-  under '## Output of step 2b: Specify the feature' output-2b
-  under '## Output of step 2/else: Work on it' output-2-else
-endef
-
-define python_wanted
-[]
-endef
-
-define python_json
-# --- golden/shared/mk/python-json.mk
-endef
-
-define python_helper
-# --- golden/shared/mk/python-helper.4.mk
-endef
-
-# --- The targets ---------------------------------------------------------------------------------------------------------
-
+override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
+override RDC_SHA256 := 34fc4362d714c371ad92704890e13b828ce8b1d7dfe7586b615fff1f7fda82ea
+PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
+.NOTPARALLEL:
 
-RDC_STATE := .rdc/issue-triage.make
-RDC_FILE := $(lastword $(MAKEFILE_LIST))
-RDC_NODES_ALONE := 1 2a 2b 2-else 3
-RDC_STEPS := $(RDC_NODES_ALONE:%=step-%)
-RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS)
+run resume: ; $(call RDC_CALL,$(@:%=%),,$(RDC_ONCE))
+open answer goto status steps history reset help: ; $(call RDC_CALL,$(@:%=%))
+clean: ; $(call RDC_CALL,reset)
+
+# --- The steps --------------------------------------------------------------------------------------------------------
+# `make` does all of them, in the order that the document says. The target of a step does it only when it is due.
+
+# 1 Classify                                                              examples/playbooks/issue-triage.playbook.md:29
+#   agent:
+#     Read this issue of {{project}}:
+#
+#     {{issue}}
+#
+#     Is it a bug, a feature or a question? Answer with JSON such as {"kind": "bug", "reason": "…"}.
+#
+#     Answer with a JSON object whose field "kind" is one of "bug", "feature", "question".
+#   pass: go 2
+#   fail: STOP
+step-1: ; $(call RDC_CALL,step,1)
+
+# 2 Work on it                                                            examples/playbooks/issue-triage.playbook.md:39
+#   if kind == "bug": go 2a
+#   elif kind == "feature": go 2b
+#   else: go 2/else
+
+# 2a Analyse the bug                                                      examples/playbooks/issue-triage.playbook.md:43
+#   agent:
+#     Say how severe the bug is, how to reproduce it as far as the issue tells, and where a developer should look first.
+#   pass: go 3
+#   fail: STOP
+step-2a: ; $(call RDC_CALL,step,2a)
+
+# 2b Specify the feature                                                  examples/playbooks/issue-triage.playbook.md:49
+#   agent:
+#     Write a short specification: the problem, the proposal, three conditions that an acceptance test could check.
+#   pass: go 3
+#   fail: STOP
+step-2b: ; $(call RDC_CALL,step,2b)
+
+# 2 Work on it, else                                                      examples/playbooks/issue-triage.playbook.md:53
+#   agent:
+#     Answer the question. Say clearly what you do not know.
+#   pass: go 3
+#   fail: STOP
+step-2-else: ; $(call RDC_CALL,step,2/else)
+
+# 3 Suggest labels                                                        examples/playbooks/issue-triage.playbook.md:59
+#   agent:
+#     Suggest at most three labels for the issue.
+#
+#     Answer with a JSON object whose field "labels" is a JSON value.
+#   pass: COMPLETE
+#   fail: STOP
+step-3: ; $(call RDC_CALL,step,3)
+
+# --- How the program is called: the same in every Makefile that calls one ---------------------------------------------
+
+override RDC_TARGETS := run resume open answer goto status steps history reset help clean step-1 step-2a step-2b step-2-else step-3
 .PHONY: $(RDC_TARGETS)
 
-run: ; $(call RDC_CALL,run,$(RDC_NODES_ALONE))
-resume: ; $(call RDC_CALL,resume,$(RDC_NODES_ALONE))
-status: ; $(call RDC_CALL,status)
-answer: ; $(call RDC_CALL,answer)
-clean: ; $(call RDC_CALL,clean)
-unlock: ; $(call RDC_CALL,unlock)
-help: ; $(call RDC_CALL,help)
-# One step alone, apart from any run.
-$(RDC_STEPS): step-%: ; $(call RDC_CALL,step $*,$*)
-
-# What of the driver each of them needs besides what all have in common.
-RDC_MORE :=
-resume answer: RDC_MORE := RDC_MODULE_RESUME
-status: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_STATUS
-help: RDC_MORE := RDC_MODULE_HELP
-clean unlock: RDC_MORE := RDC_MODULE_CLEARING
-$(RDC_STEPS): RDC_MORE := RDC_MODULE_ALONE
-
-# `make -n` shows the commands in place of what would call the driver, which is handed over in the environment.
-RDC_SH := $(SHELL)
-RDC_HASH := \#
-RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
-RDC_DRY = $(findstring n,$(RDC_FLAGS))
-RDC_CALL = $(if $(RDC_DRY),$(foreach node,$(2),$(RDC_SHOW)),@exec $(RDC_SH) -c 'eval "$$RDC_GIVEN$$RDC_SCRIPT"' rdc $(1))
-RDC_SHOW = $(info $(RDC_HASH) step-$(node))$(info $(value do_$(node))$(value escaped_do_$(node))$(value ask_$(node)))
-
-# What is given as NAME=VALUE is a text, and make expands nothing in it.
-RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
-$(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
-RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN REPLY:REPLY STEP:STEP TOOLS:TOOLS AGENTS:AGENTS AGENT_CALLS:AGENT_CALLS AGENT_MODEL:AGENT_MODEL AGENT_RETRIES:AGENT_RETRIES AGENT_TIMEOUT:AGENT_TIMEOUT BREAK:BREAK EXECUTOR:EXECUTOR EXPIRE:EXPIRE FILE:FILE MOCK:MOCK OUT:OUT issue:input_1 project:input_2
+# What make is given as NAME=VALUE is text. Make expands nothing in it, and gives it in quotes to the program.
 override RDC_QUOTED = '$(subst ','\'',$(1))'
-override RDC_NAMED = $(firstword $(subst :, ,$(take)))
-override RDC_VARIABLE = rdc_given_$(lastword $(subst :, ,$(take)))
-override RDC_IS_GIVEN = $(filter command override,$(firstword $(origin $(RDC_NAMED))))
-override RDC_VALUE = $(RDC_VARIABLE)=$(call RDC_QUOTED,$(value $(RDC_NAMED)));$(if $(findstring -,$(RDC_NAMED)),,unset $(RDC_NAMED);)
-override RDC_TAKE = unset $(RDC_VARIABLE);$(if $(RDC_IS_GIVEN),$(RDC_VALUE))
-override RDC_GIVEN = $(foreach take,$(RDC_TAKES),$(RDC_TAKE))
-export RDC_GIVEN
+override RDC_IS_GIVEN = $(filter command,$(firstword $(origin $(RDC_NAME))))
+override RDC_TEXT = $(eval override $(RDC_NAME) := $$(value $(RDC_NAME)))$(eval unexport $(RDC_NAME))
+override RDC_NAMES := $(foreach RDC_NAME,$(.VARIABLES),$(if $(RDC_IS_GIVEN),$(RDC_NAME)))
+MAKEOVERRIDES =
+$(foreach RDC_NAME,$(RDC_NAMES),$(RDC_TEXT))
+override RDC_OURS := PYTHON SHELL MAKE% MFLAGS GNUMAKEFLAGS RDC_GIVEN RDC_MAKE RDC_SCRIPT RDC_PLACE RDC_OPENS
+override RDC_WORD = $(call RDC_QUOTED,$(RDC_NAME)=$(value $(RDC_NAME)))
+override RDC_GIVEN = $(foreach RDC_NAME,$(filter-out $(RDC_OURS),$(RDC_NAMES)),$(RDC_WORD))
 
-# The driver, and in its first line where things are.
-RDC_TOP = $(filter-out $(firstword $(wildcard GNUmakefile makefile Makefile)),$(firstword $(MAKEFILE_LIST)))
-# Told by `-C` to go to a folder, make says that it enters it, unless it is to be silent: then it may have been told.
-RDC_SILENT = $(findstring s,$(RDC_FLAGS))$(filter --no-print-directory,$(MAKEFLAGS))
-RDC_FOLDER = $(if $(findstring w,$(RDC_FLAGS))$(RDC_SILENT),$(CURDIR))
-RDC_SPECIAL = ' " ` \ & ; | < > ( ) [ ] { } * ? ! ~ $$ $(RDC_HASH)
-RDC_WORD = $(if $(word 2,$(1))$(strip $(foreach one,$(RDC_SPECIAL),$(findstring $(one),$(1)))),$(call RDC_QUOTED,$(1)),$(1))
-RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC_TOP), -f $(call RDC_WORD,$(RDC_TOP)))
-RDC_HINTS = rdc_begin=$(call RDC_QUOTED,$(RDC_AGAIN)) rdc_again=$(call RDC_QUOTED,$(RDC_AGAIN) )
-RDC_PLACES = rdc_state=$(RDC_STATE) rdc_prefix= rdc_file=$(call RDC_QUOTED,$(RDC_FILE))
-# What make was given that the Makefile does not take: it may be the name of an input, misspelled.
-RDC_KNOWN = $(foreach take,$(RDC_TAKES),$(RDC_NAMED)) RDC_%
-RDC_OTHERS = $(foreach name,$(filter-out $(RDC_KNOWN),$(.VARIABLES)),$(if $(filter command override,$(firstword $(origin $(name)))),$(name)))
-RDC_BEGINS = rdc_others=$(call RDC_QUOTED,$(RDC_OTHERS)) $(RDC_PLACES) $(RDC_HINTS)
-RDC_PARTS := RDC_MODULE_CHOICES RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_COMPARING RDC_MODULE_INPUTS RDC_MODULE_MISSPELLED RDC_MODULE_QUESTIONS RDC_MODULE_HELPER RDC_MODULE_LIMITS RDC_MODULE_CALLS RDC_MODULE_CONTEXTS RDC_MODULE_BUDGET RDC_MODULE_BREAKS RDC_MODULE_BY_HAND RDC_MODULE_ARTIFACT
-export RDC_SCRIPT = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
-define RDC_LINE
+# How make is called again, for the commands that the program prints: with -C and -f where make was called so.
+override RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
+override RDC_SILENT = $(findstring s,$(RDC_FLAGS))$(filter --no-print-directory,$(MAKEFLAGS))
+override RDC_IN = $(if $(findstring w,$(RDC_FLAGS))$(RDC_SILENT),-C $(call RDC_QUOTED,$(CURDIR)))
+override RDC_USUAL := $(firstword $(wildcard GNUmakefile makefile Makefile))
+override RDC_TOP := $(filter-out $(RDC_USUAL),$(firstword $(MAKEFILE_LIST)))
+override RDC_MAKE = $(RDC_IN) $(if $(RDC_TOP),-f $(call RDC_QUOTED,$(RDC_TOP))) ''
 
+# `make -n` shows the call. One call of make opens one gate.
+override RDC_ONCE = $(if $(RDC_OPENED),,RDC_OPENS=1$(eval override RDC_OPENED := yes))
+override RDC_OPENED :=
+override RDC_PYTHON = $(or $(if $(filter file,$(origin PYTHON)),$(PYTHON),$(value PYTHON)),python3)
+override RDC_SHOWN = $(info $(strip $(RDC_PYTHON) $(RDC_PROGRAM) $(1) $(2)))
+override RDC_FILES = $(call RDC_QUOTED,$(RDC_PYTHON)) $(call RDC_QUOTED,$(RDC_PROGRAM))
+override RDC_RUN = RDC_PLACE='$(2)' $(3) exec $(SHELL) -c "$$RDC_SCRIPT" rdc $(RDC_FILES) $(1)
+override RDC_CALL = $(if $(findstring n,$(RDC_FLAGS)),$(RDC_SHOWN),@$(RDC_RUN))
+override RDC_SCRIPT = sha256=$(RDC_SHA256)$(value RDC_CHECKED)
+export RDC_GIVEN RDC_MAKE RDC_SCRIPT
+override define RDC_CHECKED
 
+fail() { printf 'rdc: error: %s\n' "$1"; exit 2; }
+command -v "$1" > /dev/null || fail "there is no $1 here: name Python 3.9 or newer with PYTHON="
+[ -r "$2" ] || fail "$2 cannot be read: this Makefile needs it"
+found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
+[ -n "$found" ] || fail "neither sha256sum nor shasum is here to check $2"
+[ "${found%% *}" = "$sha256" ] ||
+  fail "$2 is not the program that this Makefile was compiled with: put it back, or compile both again"
+unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
+exec "$@"
 endef
-# --- golden/shared/mk/core.mk
-# --- golden/shared/mk/resume.mk
-# --- golden/shared/mk/status.mk
-# --- golden/shared/mk/help.mk
-# --- golden/shared/mk/alone.mk
-# --- golden/shared/mk/clearing.mk
-# --- golden/shared/mk/choices.mk
-# --- golden/shared/mk/counters.mk
-# --- golden/shared/mk/texts.mk
-# --- golden/shared/mk/files.mk
-# --- golden/shared/mk/asks.mk
-# --- golden/shared/mk/words.mk
-# --- golden/shared/mk/values.mk
-# --- golden/shared/mk/comparing.mk
-# --- golden/shared/mk/inputs.mk
-# --- golden/shared/mk/misspelled.mk
-# --- golden/shared/mk/questions.mk
-# --- golden/shared/mk/helper.mk
-# --- golden/shared/mk/limits.mk
-# --- golden/shared/mk/calls.mk
-# --- golden/shared/mk/contexts.mk
-# --- golden/shared/mk/budget.mk
-# --- golden/shared/mk/breaks.mk
-# --- golden/shared/mk/by_hand.mk
-# --- golden/shared/mk/artifact.mk
-
-# --- What an operator drives a run with: to leave it out, compile with the option `operator: basic` -----------------------
-RDC_DRIVES := goto history
-RDC_TARGETS += $(RDC_DRIVES)
-.PHONY: $(RDC_DRIVES)
-goto: ; $(call RDC_CALL,goto)
-history: ; $(call RDC_CALL,history)
-goto: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_GOTO
-status: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_STATUS RDC_MODULE_RUNS
-history: RDC_MORE := RDC_MODULE_RUNS
-help: RDC_MORE := RDC_MODULE_HELP RDC_MODULE_MANUAL
-
-RDC_TAKES += ALL:ALL AS:AS BY:BY KEEP:KEEP NOTE:NOTE NOTIFY:NOTIFY PROMPTED:PROMPTED VALUE:VALUE
-override RDC_GETS = $(if $(filter command override,$(firstword $(origin $(1)))),$(value $(1)))
-# What has to be given again is in the commands that are printed.
-override RDC_REPEAT = $(if $(call RDC_GETS,$(1)),$(eval RDC_AGAIN += $(1)=$$(call RDC_WORD,$$(value $(1)))))
-$(foreach take,$(filter AGENT:% AGENTS:% AGENT_MODEL:% AGENT_RETRIES:% AGENT_TIMEOUT:% AS:% MOCK:% NOTIFY:% OUT:% TOOLS:%,$(RDC_TAKES)),$(call RDC_REPEAT,$(RDC_NAMED)))
-RDC_RUNS := $(RDC_PARTS) RDC_MODULE_OPERATOR
-RDC_RUNS += $(if $(call RDC_GETS,NOTIFY),RDC_MODULE_NOTICE)
-RDC_PARTS = $(RDC_RUNS)
-# --- golden/shared/mk/operator.mk
-# --- golden/shared/mk/goto.mk
-# --- golden/shared/mk/runs.mk
-# --- golden/shared/mk/notice.mk
-# --- golden/shared/mk/manual.mk

@@ -60,7 +60,7 @@ Name the trend, what is unusual, and what is likely to come next. Give numbers.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 f32bf4c5bcee660d4b4f1d22f1e36449ac474eed02a5d0f16f3eef2f13a6365f).
+# The runtime of rdc 0.1.0, edition agents (sha256 40dee69b1af10d2ba993d6bb2c383288465f8b47e433c26cb3fd7277a708fd67).
 # The playbook ends here. `rdc runtime agents` prints the runtime, which is the same in every program.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -96,7 +96,7 @@ from functools import cached_property
 # --- golden/shared/py/journal.py
 # --- golden/shared/py/signals.py
 # --- golden/shared/py/state.py
-# --- golden/shared/py/what-the-operator-sees-on-standard-error.py
+# --- golden/shared/py/display.py
 # --- golden/shared/py/lifecycle.py
 # --- golden/shared/py/session.py
 # --- golden/shared/py/status.py
@@ -123,7 +123,7 @@ from functools import cached_property
 # --- golden/shared/py/exchanges-with-processes.py
 # --- golden/shared/py/prompting.py
 # --- golden/shared/py/settings.py
-# --- golden/shared/py/calls-of-agents-and-tools.py
+# --- golden/shared/py/calls.py
 # --- golden/shared/py/verdicts.py
 # --- golden/shared/py/recipes.py
 # --- golden/shared/py/agent.py

@@ -6,15 +6,13 @@
 #   rdc compile examples/mirror-download.runbook.md --to make
 #
 # Needs GNU make 3.81 or newer, a POSIX shell with its usual tools and bash.
-# `make` runs the whole, `make resume` goes on with a run that waits or was interrupted, `make status` says
-# where it stands, `make help` tells the rest. State is kept in .rdc/mirror-download.make in the current folder.
+# `make` starts a run. `make resume` continues one that waits or was interrupted.
+# `make help` lists the other targets. The state of a run is in .rdc/mirror-download.make in the current folder.
 
-RDC_PROGRAM := 68cadea3901188006ce348c5e6ac8495
-
-# --- The steps -----------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X, `after_X` where the run goes from there.
-# Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
-# A text after a step, or a second one after an end, names the transition that leads there; the first one is a message.
+# --- The steps --------------------------------------------------------------------------------------------------------
+# `do_X` is the command of step X. `step_X` has its title, and where the run goes from there.
+# Words in capitals are from the document. `go`, `stop` and `finish` apply where it has no transition. The last text,
+# behind the message of a result, is the transition that `make status` shows.
 
 # 1.1. Mirror in Oslo                                                             examples/mirror-download.runbook.md:35
 define do_1.1
@@ -22,7 +20,8 @@ rm -rf download && mkdir -p download mirrors/oslo mirrors/lima mirrors/kyoto &&
 echo "archive" > mirrors/lima/tools.tar && echo "archive" > mirrors/kyoto/tools.tar &&
 cp mirrors/oslo/tools.tar download/
 endef
-define after_1.1
+define step_1.1
+bash 'Mirror in Oslo'
 pass) go 2 '1 PASS: CONTINUE' ;;
 fail) go 1.2 ;;
 endef
@@ -31,7 +30,8 @@ endef
 define do_1.2
 cp mirrors/lima/tools.tar download/ && echo "downloaded from Lima"
 endef
-define after_1.2
+define step_1.2
+bash 'Mirror in Lima'
 pass) go 2 '1 PASS: CONTINUE' ;;
 fail) go 1.3 ;;
 endef
@@ -40,7 +40,8 @@ endef
 define do_1.3
 cp mirrors/kyoto/tools.tar download/ && echo "downloaded from Kyoto"
 endef
-define after_1.3
+define step_1.3
+bash 'Mirror in Kyoto'
 pass) go 2 '1 PASS: CONTINUE' ;;
 fail) STOP 'No mirror has the archive' '1 FAIL: STOP' ;;
 endef
@@ -49,122 +50,43 @@ endef
 define do_2
 [ "$(cksum < download/tools.tar)" = "$(echo archive | cksum)" ] && echo "the checksum is right"
 endef
-define after_2
+define step_2
+bash 'Compare the checksum'
 pass) COMPLETE 'The archive is in download/tools.tar' ;;
 fail) STOP 'The archive is damaged, do not open it' ;;
 endef
 
-# Which steps there are, and what else is known of them; the run begins with the first.
-define RDC_NODES
-node 1.1 bash 'Mirror in Oslo'
-node 1.2 bash 'Mirror in Lima'
-node 1.3 bash 'Mirror in Kyoto'
-node 2 bash 'Compare the checksum'
-endef
-
-# --- The targets ---------------------------------------------------------------------------------------------------------
-
+# --- The targets ------------------------------------------------------------------------------------------------------
 SHELL = /bin/sh
 .SUFFIXES:
-
+RDC_PROGRAM := 68cadea3901188006ce348c5e6ac8495
 RDC_STATE := .rdc/mirror-download.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
-RDC_NODES_ALONE := 1.1 1.2 1.3 2
-RDC_STEPS := $(RDC_NODES_ALONE:%=step-%)
-RDC_TARGETS := run resume status clean unlock help $(RDC_STEPS)
+RDC_STEPS := 1.1 1.2 1.3 2
+RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS:%=step-%)
 .PHONY: $(RDC_TARGETS)
+$(RDC_TARGETS): ; $(RDC_CALL)
 
-run: ; $(call RDC_CALL,run,$(RDC_NODES_ALONE))
-resume: ; $(call RDC_CALL,resume,$(RDC_NODES_ALONE))
-status: ; $(call RDC_CALL,status)
-clean: ; $(call RDC_CALL,clean)
-unlock: ; $(call RDC_CALL,unlock)
-help: ; $(call RDC_CALL,help)
-# One step alone, apart from any run.
-$(RDC_STEPS): step-%: ; $(call RDC_CALL,step $*,$*)
-
-# What of the driver each of them needs besides what all have in common.
-RDC_MORE :=
-resume: RDC_MORE := RDC_MODULE_RESUME
-status: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_STATUS
-help: RDC_MORE := RDC_MODULE_HELP
-clean unlock: RDC_MORE := RDC_MODULE_CLEARING
-$(RDC_STEPS): RDC_MORE := RDC_MODULE_ALONE
-
-# `make -n` shows the commands in place of what would call the driver, which is handed over in the environment.
-RDC_SH := $(SHELL)
-RDC_HASH := \#
-RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
-RDC_DRY = $(findstring n,$(RDC_FLAGS))
-RDC_CALL = $(if $(RDC_DRY),$(foreach node,$(2),$(RDC_SHOW)),@exec $(RDC_SH) -c 'eval "$$RDC_GIVEN$$RDC_SCRIPT"' rdc $(1))
-RDC_SHOW = $(info $(RDC_HASH) step-$(node))$(info $(value do_$(node))$(value escaped_do_$(node))$(value ask_$(node)))
-
-# What is given as NAME=VALUE is a text, and make expands nothing in it.
-RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
+# Values on make's command line are text: make expands nothing in them.
+RDC_TAKES := ANSWERS ASSUME REPLY RERUN STEP ADOPT AGENT AGENTS AGENT_% ALL AS BREAK BY EXECUTOR EXPIRE FILE GATE
+RDC_TAKES += HUMAN INPUTS JOBS KEEP MAX_STEPS MOCK NOTE NOTIFY OUT PROMPTED TASK TASK_FILE TOOLS VALUE
+override RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
+override RDC_IS_GIVEN = $(filter command override,$(firstword $(origin $(RDC_NAME))))
+override RDC_GIVEN = $(foreach RDC_NAME,$(filter $(RDC_TAKES),$(.VARIABLES)),$(if $(RDC_IS_GIVEN),$(RDC_NAME)))
 $(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
-RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN REPLY:REPLY STEP:STEP TOOLS:TOOLS
-override RDC_QUOTED = '$(subst ','\'',$(1))'
-override RDC_NAMED = $(firstword $(subst :, ,$(take)))
-override RDC_VARIABLE = rdc_given_$(lastword $(subst :, ,$(take)))
-override RDC_IS_GIVEN = $(filter command override,$(firstword $(origin $(RDC_NAMED))))
-override RDC_VALUE = $(RDC_VARIABLE)=$(call RDC_QUOTED,$(value $(RDC_NAMED)));$(if $(findstring -,$(RDC_NAMED)),,unset $(RDC_NAMED);)
-override RDC_TAKE = unset $(RDC_VARIABLE);$(if $(RDC_IS_GIVEN),$(RDC_VALUE))
-override RDC_GIVEN = $(foreach take,$(RDC_TAKES),$(RDC_TAKE))
-export RDC_GIVEN
 
-# The driver, and in its first line where things are.
-RDC_TOP = $(filter-out $(firstword $(wildcard GNUmakefile makefile Makefile)),$(firstword $(MAKEFILE_LIST)))
-# Told by `-C` to go to a folder, make says that it enters it, unless it is to be silent: then it may have been told.
-RDC_SILENT = $(findstring s,$(RDC_FLAGS))$(filter --no-print-directory,$(MAKEFLAGS))
-RDC_FOLDER = $(if $(findstring w,$(RDC_FLAGS))$(RDC_SILENT),$(CURDIR))
-RDC_SPECIAL = ' " ` \ & ; | < > ( ) [ ] { } * ? ! ~ $$ $(RDC_HASH)
-RDC_WORD = $(if $(word 2,$(1))$(strip $(foreach one,$(RDC_SPECIAL),$(findstring $(one),$(1)))),$(call RDC_QUOTED,$(1)),$(1))
-RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC_TOP), -f $(call RDC_WORD,$(RDC_TOP)))
-RDC_HINTS = rdc_begin=$(call RDC_QUOTED,$(RDC_AGAIN)) rdc_again=$(call RDC_QUOTED,$(RDC_AGAIN) )
-RDC_PLACES = rdc_state=$(RDC_STATE) rdc_prefix= rdc_file=$(call RDC_QUOTED,$(RDC_FILE))
-RDC_BEGINS = $(RDC_PLACES) $(RDC_HINTS)
-RDC_PARTS := 
-export RDC_SCRIPT = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
-define RDC_LINE
+# Where make was called, for the commands that the driver prints: you can paste them.
+RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
+RDC_IN = $(findstring w,$(RDC_FLAGS))$(findstring s,$(RDC_FLAGS))$(filter --no-print-directory,$(MAKEFLAGS))
+export RDC_FOLDER = $(if $(RDC_IN),$(CURDIR))
+export RDC_TOP = $(filter-out $(firstword $(wildcard GNUmakefile makefile Makefile)),$(firstword $(MAKEFILE_LIST)))
+export RDC_FILE RDC_GIVEN
+export RDC_DRIVER = $(value RDC_DRIVER_TEXT)
 
-
-endef
-# --- golden/shared/mk/core.mk
-# --- golden/shared/mk/resume.mk
-# --- golden/shared/mk/status.mk
-# --- golden/shared/mk/help.mk
-# --- golden/shared/mk/alone.mk
-# --- golden/shared/mk/clearing.mk
-
-# --- What an operator drives a run with: to leave it out, compile with the option `operator: basic` -----------------------
-RDC_DRIVES := goto history answer
-RDC_TARGETS += $(RDC_DRIVES)
-.PHONY: $(RDC_DRIVES)
-goto: ; $(call RDC_CALL,goto)
-history: ; $(call RDC_CALL,history)
-answer: ; $(call RDC_CALL,answer)
-goto: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_GOTO
-answer: RDC_MORE := RDC_MODULE_RESUME
-status: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_STATUS RDC_MODULE_RUNS
-history: RDC_MORE := RDC_MODULE_RUNS
-help: RDC_MORE := RDC_MODULE_HELP RDC_MODULE_MANUAL
-
-RDC_TAKES += ALL:ALL AS:AS BY:BY KEEP:KEEP NOTE:NOTE NOTIFY:NOTIFY PROMPTED:PROMPTED VALUE:VALUE
-override RDC_GETS = $(if $(filter command override,$(firstword $(origin $(1)))),$(value $(1)))
-# What has to be given again is in the commands that are printed.
-override RDC_REPEAT = $(if $(call RDC_GETS,$(1)),$(eval RDC_AGAIN += $(1)=$$(call RDC_WORD,$$(value $(1)))))
-$(foreach take,$(filter AGENT:% AS:% NOTIFY:% TOOLS:%,$(RDC_TAKES)),$(call RDC_REPEAT,$(RDC_NAMED)))
-RDC_RUNS := $(RDC_PARTS) RDC_MODULE_ASKS RDC_MODULE_OPERATOR
-RDC_RUNS += $(if $(call RDC_GETS,NOTIFY),RDC_MODULE_NOTICE)
-RDC_PARTS = $(RDC_RUNS)
-
-# Jumps to steps that are more than to go there, and to groups: what step stands in what, and what a jump does.
-define RDC_JUMPS
-jump 1.1 "1"
-endef
-# --- golden/shared/mk/asks.mk
-# --- golden/shared/mk/operator.mk
-# --- golden/shared/mk/goto.mk
-# --- golden/shared/mk/runs.mk
-# --- golden/shared/mk/notice.mk
-# --- golden/shared/mk/manual.mk
+# `make -n` shows the commands.
+RDC_HASH := \#
+RDC_ABOUT = $(if $(filter run resume,$@),$(RDC_STEPS),$(patsubst step-%,%,$(filter step-%,$@)))
+RDC_SHOW = $(info $(RDC_HASH) step-$(step))$(info $(value do_$(step))$(value escaped_do_$(step))$(value ask_$(step)))
+RDC_RUN = @exec $(SHELL) -c 'eval "$$RDC_DRIVER"' rdc $(@:%=%) $(RDC_STATE) $(RDC_PROGRAM)
+RDC_CALL = $(if $(findstring n,$(RDC_FLAGS)),$(foreach step,$(RDC_ABOUT),$(RDC_SHOW)),$(RDC_RUN))
+# --- golden/shared/mk/driver.mk

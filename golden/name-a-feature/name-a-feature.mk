@@ -5,286 +5,134 @@
 # Do not edit: change the document and compile again. To prove this file, run `rdc verify FILE`. It was written by
 #   rdc compile examples/workflows/name-a-feature.workflow.yaml --to make
 #
-# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools and python3 3.9.
-# `make` runs the whole, `make resume` goes on with a run that waits or was interrupted, `make status` says
-# where it stands, `make help` tells the rest. State is kept in .rdc/name-a-feature.make in the current folder.
+# Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/name-a-feature.py, which does the steps
+# because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
+# lists everything else. State is kept in .rdc/name-a-feature in the current folder.
 
-RDC_PROGRAM := 85a7972393eded9db57db72f5fa7b400
-
-# --- The steps -----------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X, `ask_X` what it asks or says, `after_X` where the run goes from there.
-# Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
-# A text after a step, or a second one after an end, names the transition that leads there; the first one is a message.
-
-# propose                                                              examples/workflows/name-a-feature.workflow.yaml:6
-define ask_propose
-Workflow: name-a-feature
-Step: propose
-Reports lie in: {folder of reports}
-
-Task:
-{task}
-
-{feedback propose taste}Propose one name for the feature, and say in a sentence why. Do not propose a name that was turned down.
-endef
-define call_propose
-{"timeout": 1800, "tokens": {"TASK_DONE": "TASK_DONE"}, "entries": [{"name": "propose", "agent": "writer", "keywords": ["TASK_DONE"], "excused": ["TASK_DONE"]}], "report": "propose"}
-endef
-define after_propose
-TASK_DONE) clear feedback-propose-taste; COMPLETE '' 'complete' ;;
-none | invalid | ambiguous) clear feedback-propose-taste; go taste 'next taste' ;;
-failed) clear feedback-propose-taste; stop 'step propose: the agent gave no answer' ;;
-endef
-
-# taste                                                               examples/workflows/name-a-feature.workflow.yaml:12
-define entry0_taste
-Workflow: name-a-feature
-Step: taste
-Reports lie in: {folder of reports}
-
-Task:
-{task}
-
-Is the name in propose.md of the folder of reports easy to remember? End with YES or NO.
-
-A report like this is expected:
-
-A sentence, and the verdict on a line of its own.
-endef
-define entry1_taste
-Workflow: name-a-feature
-Step: taste
-Reports lie in: {folder of reports}
-
-Task:
-{task}
-
-Does the name in propose.md of the folder of reports say what the feature does? End with YES or NO.
-
-A report like this is expected:
-
-A sentence, and the verdict on a line of its own.
-endef
-define call_taste
-{"timeout": 1800, "tokens": {"TASK_DONE": "TASK_DONE", "YES": "YES", "NO": "NO"}, "report": "taste", "entries": [{"name": "taste_0", "agent": "marketing", "keywords": ["YES", "NO", "TASK_DONE"], "validation": "YES|NO", "excused": ["TASK_DONE"]}, {"name": "taste_1", "agent": "support", "keywords": ["YES", "NO", "TASK_DONE"], "validation": "YES|NO", "excused": ["TASK_DONE"]}], "check": "any", "failing": ["NO"], "unanimous": ["TASK_DONE"]}
-endef
-define after_taste
-YES) keep_answer feedback-announce-taste; go announce 'goto announce' ;;
-NO) keep_answer feedback-propose-taste; go propose 'goto propose' ;;
-TASK_DONE) COMPLETE '' 'complete' ;;
-none) stop 'step taste: the answer has no verdict with a condition, and there is no `next` or `end`' ;;
-invalid) stop 'step taste: one of the agents gave an answer that does not match the validation pattern' ;;
-ambiguous) stop 'step taste: the answers name different verdicts' ;;
-failed) stop 'step taste: one of the agents gave no answer' ;;
-endef
-
-# announce                                                            examples/workflows/name-a-feature.workflow.yaml:29
-define ask_announce
-Workflow: name-a-feature
-Step: announce
-Reports lie in: {folder of reports}
-
-Task:
-{task}
-
-{feedback announce taste}Announce the feature under the last name in propose.md, in three sentences.
-endef
-define call_announce
-{"timeout": 1800, "tokens": {"TASK_DONE": "TASK_DONE"}, "entries": [{"name": "announce", "agent": "writer", "keywords": ["TASK_DONE"], "excused": ["TASK_DONE"]}], "report": "announce"}
-endef
-define after_announce
-TASK_DONE) clear feedback-announce-taste; COMPLETE '' 'complete' ;;
-none | invalid | ambiguous) clear feedback-announce-taste; COMPLETE '' 'end' ;;
-failed) clear feedback-announce-taste; stop 'step announce: the agent gave no answer' ;;
-endef
-
-# Which steps there are, and what else is known of them; the run begins with the first.
-define text_1
-What taste said, and why this step runs again:
-
-
-endef
-
-define text_2
-
-
-
-endef
-
-define text_3
-What taste said:
-
-
-endef
-
-define RDC_NODES
-node propose agents ''
-  mark '{folder of reports}' folder-of-reports
-  mark '{task}' task
-  mark '{feedback propose taste}' feedback-propose-taste "$rdc_text_1" "$rdc_text_2" ''
-  may_say TASK_DONE none invalid ambiguous failed
-  no_answer failed
-  entries -
-node taste agents ''
-  mark '{folder of reports}' folder-of-reports
-  mark '{task}' task
-  may_say YES NO TASK_DONE none invalid ambiguous failed
-  no_answer failed
-  entries _0 _1
-node announce agents ''
-  mark '{folder of reports}' folder-of-reports
-  mark '{task}' task
-  mark '{feedback announce taste}' feedback-announce-taste "$rdc_text_3" "$rdc_text_2" ''
-  may_say TASK_DONE none invalid ambiguous failed
-  no_answer failed
-  entries -
-endef
-
-define RDC_VALUES
-slot task
-slot folder-of-reports
-slot feedback-propose-taste
-slot feedback-announce-taste
-input task task input_1 text optional 'What is to be done; text; Find a name for the feature that the task describes. One of two agents has to like it. if it is not given'
-  default 'Find a name for the feature that the task describes. One of two agents has to like it.'
-  task input_1
-word TASK_DONE 'TASK_DONE'
-word YES 'YES'
-word NO 'NO'
-limit 10
-folder folder-of-reports
-endef
-
-define python_wanted
-["marketing", "support"]
-endef
-
-define python_json
-# --- golden/shared/mk/python-json.mk
-endef
-
-define python_helper
-# --- golden/shared/mk/python-helper.5.mk
-endef
-
-# --- The targets ---------------------------------------------------------------------------------------------------------
-
+override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
+override RDC_SHA256 := 3c19111de204aadae09408bee67c03a300960a5ffd0119de90205501251cdc35
+PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
+.NOTPARALLEL:
 
-RDC_STATE := .rdc/name-a-feature.make
-RDC_FILE := $(lastword $(MAKEFILE_LIST))
-RDC_NODES_ALONE := propose taste announce
-RDC_STEPS := $(RDC_NODES_ALONE:%=step-%)
-RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS)
+run resume: ; $(call RDC_CALL,$(@:%=%),,$(RDC_ONCE))
+open answer goto status steps history reset help: ; $(call RDC_CALL,$(@:%=%))
+clean: ; $(call RDC_CALL,reset)
+
+# --- The steps --------------------------------------------------------------------------------------------------------
+# `make` does all of them, in the order that the document says. The target of a step does it only when it is due.
+
+# propose                                                              examples/workflows/name-a-feature.workflow.yaml:6
+#   agent writer, who answers TASK_DONE:
+#     Workflow: name-a-feature
+#     Step: propose
+#     Reports lie in: {folder of reports}
+#
+#     Task:
+#     {task}
+#
+#     {feedback propose taste}Propose one name for the feature, and say in a sentence why. Do not propose a name that was turned down.
+#   failed: STOP "step propose: the agent gave no answer"
+#   TASK_DONE: complete
+#   otherwise: next taste
+step-propose: ; $(call RDC_CALL,step,propose)
+
+# taste                                                               examples/workflows/name-a-feature.workflow.yaml:12
+#   at the same time:
+#   agent marketing, who answers YES, NO, TASK_DONE:
+#     Workflow: name-a-feature
+#     Step: taste
+#     Reports lie in: {folder of reports}
+#
+#     Task:
+#     {task}
+#
+#     Is the name in propose.md of the folder of reports easy to remember? End with YES or NO.
+#
+#     A report like this is expected:
+#
+#     A sentence, and the verdict on a line of its own.
+#   agent support, who answers YES, NO, TASK_DONE:
+#     Workflow: name-a-feature
+#     Step: taste
+#     Reports lie in: {folder of reports}
+#
+#     Task:
+#     {task}
+#
+#     Does the name in propose.md of the folder of reports say what the feature does? End with YES or NO.
+#
+#     A report like this is expected:
+#
+#     A sentence, and the verdict on a line of its own.
+#   failed: STOP "step taste: one of the agents gave no answer"
+#   invalid: STOP "step taste: one of the agents gave an answer that does not match the validation pattern"
+#   ambiguous: STOP "step taste: the answers name different verdicts"
+#   TASK_DONE: complete
+#   YES: goto announce
+#   NO: goto propose
+#   otherwise: STOP "step taste: the answer has no verdict with a condition, and there is no `next` or `end`"
+step-taste: ; $(call RDC_CALL,step,taste)
+
+# announce                                                            examples/workflows/name-a-feature.workflow.yaml:29
+#   agent writer, who answers TASK_DONE:
+#     Workflow: name-a-feature
+#     Step: announce
+#     Reports lie in: {folder of reports}
+#
+#     Task:
+#     {task}
+#
+#     {feedback announce taste}Announce the feature under the last name in propose.md, in three sentences.
+#   failed: STOP "step announce: the agent gave no answer"
+#   TASK_DONE: complete
+#   otherwise: end COMPLETE
+step-announce: ; $(call RDC_CALL,step,announce)
+
+# --- How the program is called: the same in every Makefile that calls one ---------------------------------------------
+
+override RDC_TARGETS := run resume open answer goto status steps history reset help clean step-propose step-taste step-announce
 .PHONY: $(RDC_TARGETS)
 
-run: ; $(call RDC_CALL,run,$(RDC_NODES_ALONE))
-resume: ; $(call RDC_CALL,resume,$(RDC_NODES_ALONE))
-status: ; $(call RDC_CALL,status)
-answer: ; $(call RDC_CALL,answer)
-clean: ; $(call RDC_CALL,clean)
-unlock: ; $(call RDC_CALL,unlock)
-help: ; $(call RDC_CALL,help)
-# One step alone, apart from any run.
-$(RDC_STEPS): step-%: ; $(call RDC_CALL,step $*,$*)
-
-# What of the driver each of them needs besides what all have in common.
-RDC_MORE :=
-resume answer: RDC_MORE := RDC_MODULE_RESUME
-status: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_STATUS
-help: RDC_MORE := RDC_MODULE_HELP
-clean unlock: RDC_MORE := RDC_MODULE_CLEARING
-$(RDC_STEPS): RDC_MORE := RDC_MODULE_ALONE
-
-# `make -n` shows the commands in place of what would call the driver, which is handed over in the environment.
-RDC_SH := $(SHELL)
-RDC_HASH := \#
-RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
-RDC_DRY = $(findstring n,$(RDC_FLAGS))
-RDC_CALL = $(if $(RDC_DRY),$(foreach node,$(2),$(RDC_SHOW)),@exec $(RDC_SH) -c 'eval "$$RDC_GIVEN$$RDC_SCRIPT"' rdc $(1))
-RDC_SHOW = $(info $(RDC_HASH) step-$(node))$(info $(value do_$(node))$(value escaped_do_$(node))$(value ask_$(node)))
-
-# What is given as NAME=VALUE is a text, and make expands nothing in it.
-RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
-$(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
-RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN REPLY:REPLY STEP:STEP TOOLS:TOOLS AGENTS:AGENTS AGENT_CALLS:AGENT_CALLS AGENT_MODEL:AGENT_MODEL AGENT_RETRIES:AGENT_RETRIES AGENT_TIMEOUT:AGENT_TIMEOUT BREAK:BREAK EXECUTOR:EXECUTOR EXPIRE:EXPIRE FILE:FILE MOCK:MOCK JOBS:JOBS MAX_STEPS:MAX_STEPS TASK:TASK TASK_FILE:TASK_FILE task:input_1
+# What make is given as NAME=VALUE is text. Make expands nothing in it, and gives it in quotes to the program.
 override RDC_QUOTED = '$(subst ','\'',$(1))'
-override RDC_NAMED = $(firstword $(subst :, ,$(take)))
-override RDC_VARIABLE = rdc_given_$(lastword $(subst :, ,$(take)))
-override RDC_IS_GIVEN = $(filter command override,$(firstword $(origin $(RDC_NAMED))))
-override RDC_VALUE = $(RDC_VARIABLE)=$(call RDC_QUOTED,$(value $(RDC_NAMED)));$(if $(findstring -,$(RDC_NAMED)),,unset $(RDC_NAMED);)
-override RDC_TAKE = unset $(RDC_VARIABLE);$(if $(RDC_IS_GIVEN),$(RDC_VALUE))
-override RDC_GIVEN = $(foreach take,$(RDC_TAKES),$(RDC_TAKE))
-export RDC_GIVEN
+override RDC_IS_GIVEN = $(filter command,$(firstword $(origin $(RDC_NAME))))
+override RDC_TEXT = $(eval override $(RDC_NAME) := $$(value $(RDC_NAME)))$(eval unexport $(RDC_NAME))
+override RDC_NAMES := $(foreach RDC_NAME,$(.VARIABLES),$(if $(RDC_IS_GIVEN),$(RDC_NAME)))
+MAKEOVERRIDES =
+$(foreach RDC_NAME,$(RDC_NAMES),$(RDC_TEXT))
+override RDC_OURS := PYTHON SHELL MAKE% MFLAGS GNUMAKEFLAGS RDC_GIVEN RDC_MAKE RDC_SCRIPT RDC_PLACE RDC_OPENS
+override RDC_WORD = $(call RDC_QUOTED,$(RDC_NAME)=$(value $(RDC_NAME)))
+override RDC_GIVEN = $(foreach RDC_NAME,$(filter-out $(RDC_OURS),$(RDC_NAMES)),$(RDC_WORD))
 
-# The driver, and in its first line where things are.
-RDC_TOP = $(filter-out $(firstword $(wildcard GNUmakefile makefile Makefile)),$(firstword $(MAKEFILE_LIST)))
-# Told by `-C` to go to a folder, make says that it enters it, unless it is to be silent: then it may have been told.
-RDC_SILENT = $(findstring s,$(RDC_FLAGS))$(filter --no-print-directory,$(MAKEFLAGS))
-RDC_FOLDER = $(if $(findstring w,$(RDC_FLAGS))$(RDC_SILENT),$(CURDIR))
-RDC_SPECIAL = ' " ` \ & ; | < > ( ) [ ] { } * ? ! ~ $$ $(RDC_HASH)
-RDC_WORD = $(if $(word 2,$(1))$(strip $(foreach one,$(RDC_SPECIAL),$(findstring $(one),$(1)))),$(call RDC_QUOTED,$(1)),$(1))
-RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC_TOP), -f $(call RDC_WORD,$(RDC_TOP)))
-RDC_HINTS = rdc_begin=$(call RDC_QUOTED,$(RDC_AGAIN)) rdc_again=$(call RDC_QUOTED,$(RDC_AGAIN) )
-RDC_PLACES = rdc_state=$(RDC_STATE) rdc_prefix= rdc_file=$(call RDC_QUOTED,$(RDC_FILE))
-# What make was given that the Makefile does not take: it may be the name of an input, misspelled.
-RDC_KNOWN = $(foreach take,$(RDC_TAKES),$(RDC_NAMED)) RDC_%
-RDC_OTHERS = $(foreach name,$(filter-out $(RDC_KNOWN),$(.VARIABLES)),$(if $(filter command override,$(firstword $(origin $(name)))),$(name)))
-RDC_BEGINS = rdc_others=$(call RDC_QUOTED,$(RDC_OTHERS)) $(RDC_PLACES) $(RDC_HINTS)
-RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_INPUTS RDC_MODULE_MISSPELLED RDC_MODULE_QUESTIONS RDC_MODULE_HELPER RDC_MODULE_LIMITS RDC_MODULE_CALLS RDC_MODULE_BUDGET RDC_MODULE_BREAKS RDC_MODULE_BY_HAND RDC_MODULE_TIMES RDC_MODULE_STEPS RDC_MODULE_TASK RDC_MODULE_REPORTS
-export RDC_SCRIPT = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
-define RDC_LINE
+# How make is called again, for the commands that the program prints: with -C and -f where make was called so.
+override RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
+override RDC_SILENT = $(findstring s,$(RDC_FLAGS))$(filter --no-print-directory,$(MAKEFLAGS))
+override RDC_IN = $(if $(findstring w,$(RDC_FLAGS))$(RDC_SILENT),-C $(call RDC_QUOTED,$(CURDIR)))
+override RDC_USUAL := $(firstword $(wildcard GNUmakefile makefile Makefile))
+override RDC_TOP := $(filter-out $(RDC_USUAL),$(firstword $(MAKEFILE_LIST)))
+override RDC_MAKE = $(RDC_IN) $(if $(RDC_TOP),-f $(call RDC_QUOTED,$(RDC_TOP))) ''
 
+# `make -n` shows the call. One call of make opens one gate.
+override RDC_ONCE = $(if $(RDC_OPENED),,RDC_OPENS=1$(eval override RDC_OPENED := yes))
+override RDC_OPENED :=
+override RDC_PYTHON = $(or $(if $(filter file,$(origin PYTHON)),$(PYTHON),$(value PYTHON)),python3)
+override RDC_SHOWN = $(info $(strip $(RDC_PYTHON) $(RDC_PROGRAM) $(1) $(2)))
+override RDC_FILES = $(call RDC_QUOTED,$(RDC_PYTHON)) $(call RDC_QUOTED,$(RDC_PROGRAM))
+override RDC_RUN = RDC_PLACE='$(2)' $(3) exec $(SHELL) -c "$$RDC_SCRIPT" rdc $(RDC_FILES) $(1)
+override RDC_CALL = $(if $(findstring n,$(RDC_FLAGS)),$(RDC_SHOWN),@$(RDC_RUN))
+override RDC_SCRIPT = sha256=$(RDC_SHA256)$(value RDC_CHECKED)
+export RDC_GIVEN RDC_MAKE RDC_SCRIPT
+override define RDC_CHECKED
 
+fail() { printf 'rdc: error: %s\n' "$1"; exit 2; }
+command -v "$1" > /dev/null || fail "there is no $1 here: name Python 3.9 or newer with PYTHON="
+[ -r "$2" ] || fail "$2 cannot be read: this Makefile needs it"
+found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
+[ -n "$found" ] || fail "neither sha256sum nor shasum is here to check $2"
+[ "${found%% *}" = "$sha256" ] ||
+  fail "$2 is not the program that this Makefile was compiled with: put it back, or compile both again"
+unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
+exec "$@"
 endef
-# --- golden/shared/mk/core.mk
-# --- golden/shared/mk/resume.mk
-# --- golden/shared/mk/status.mk
-# --- golden/shared/mk/help.mk
-# --- golden/shared/mk/alone.mk
-# --- golden/shared/mk/clearing.mk
-# --- golden/shared/mk/counters.mk
-# --- golden/shared/mk/texts.mk
-# --- golden/shared/mk/files.mk
-# --- golden/shared/mk/asks.mk
-# --- golden/shared/mk/words.mk
-# --- golden/shared/mk/values.mk
-# --- golden/shared/mk/inputs.mk
-# --- golden/shared/mk/misspelled.mk
-# --- golden/shared/mk/questions.mk
-# --- golden/shared/mk/helper.mk
-# --- golden/shared/mk/limits.mk
-# --- golden/shared/mk/calls.mk
-# --- golden/shared/mk/budget.mk
-# --- golden/shared/mk/breaks.mk
-# --- golden/shared/mk/by_hand.mk
-# --- golden/shared/mk/times.mk
-# --- golden/shared/mk/steps.mk
-# --- golden/shared/mk/task.mk
-# --- golden/shared/mk/reports.mk
-
-# --- What an operator drives a run with: to leave it out, compile with the option `operator: basic` -----------------------
-RDC_DRIVES := goto history
-RDC_TARGETS += $(RDC_DRIVES)
-.PHONY: $(RDC_DRIVES)
-goto: ; $(call RDC_CALL,goto)
-history: ; $(call RDC_CALL,history)
-goto: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_GOTO
-status: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_STATUS RDC_MODULE_RUNS
-history: RDC_MORE := RDC_MODULE_RUNS
-help: RDC_MORE := RDC_MODULE_HELP RDC_MODULE_MANUAL
-
-RDC_TAKES += ALL:ALL AS:AS BY:BY KEEP:KEEP NOTE:NOTE NOTIFY:NOTIFY PROMPTED:PROMPTED VALUE:VALUE
-override RDC_GETS = $(if $(filter command override,$(firstword $(origin $(1)))),$(value $(1)))
-# What has to be given again is in the commands that are printed.
-override RDC_REPEAT = $(if $(call RDC_GETS,$(1)),$(eval RDC_AGAIN += $(1)=$$(call RDC_WORD,$$(value $(1)))))
-$(foreach take,$(filter AGENT:% AGENTS:% AGENT_MODEL:% AGENT_RETRIES:% AGENT_TIMEOUT:% AS:% MOCK:% NOTIFY:% TOOLS:%,$(RDC_TAKES)),$(call RDC_REPEAT,$(RDC_NAMED)))
-RDC_RUNS := $(RDC_PARTS) RDC_MODULE_OPERATOR
-RDC_RUNS += $(if $(call RDC_GETS,NOTIFY),RDC_MODULE_NOTICE)
-RDC_PARTS = $(RDC_RUNS)
-# --- golden/shared/mk/operator.mk
-# --- golden/shared/mk/goto.mk
-# --- golden/shared/mk/runs.mk
-# --- golden/shared/mk/notice.mk
-# --- golden/shared/mk/manual.mk

@@ -69,7 +69,7 @@ rm -f server/tmp/* && echo "tmp is empty"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 8259496723a4be327764e79d6ad28f9b052b9d7e0cacd5417f09d8664dec13d8).
+# The runtime of rdc 0.1.0, edition commands (sha256 99b044963710eb26f046c2b30f2bc01188ff46e76833899225d922621cc5ea15).
 # The runbook ends here. `rdc runtime commands` prints the runtime, which is the same in every program.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -104,7 +104,7 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/journal.py
 # --- golden/shared/py/signals.py
 # --- golden/shared/py/state.py
-# --- golden/shared/py/what-the-operator-sees-on-standard-error.py
+# --- golden/shared/py/display.py
 # --- golden/shared/py/lifecycle.py
 # --- golden/shared/py/session.py
 # --- golden/shared/py/status.py

@@ -5,339 +5,175 @@
 # Do not edit: change the document and compile again. To prove this file, run `rdc verify FILE`. It was written by
 #   rdc compile examples/workflows/plan-and-build.workflow.yaml --to make
 #
-# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools and python3 3.9.
-# `make` runs the whole, `make resume` goes on with a run that waits or was interrupted, `make status` says
-# where it stands, `make help` tells the rest. State is kept in .rdc/plan-and-build.make in the current folder.
+# Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/plan-and-build.py, which does the steps
+# because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
+# lists everything else. State is kept in .rdc/plan-and-build in the current folder.
 
-RDC_PROGRAM := e4624be63b6eb41dfd3cb40f1c6bee38
-
-# --- The steps -----------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X, `ask_X` what it asks or says, `after_X` where the run goes from there.
-# Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
-# A text after a step, or a second one after an end, names the transition that leads there; the first one is a message.
-
-# plan                                                                 examples/workflows/plan-and-build.workflow.yaml:6
-define ask_plan
-Workflow: plan-and-build
-Step: plan
-Reports lie in: {folder of reports}
-
-Task:
-{task}
-
-Read the task and the code it is about. Write a plan: what to change, in which files, and how to test it.
-If the code does already what the task asks for, answer with TASK_DONE alone.
-Otherwise end with PLAN_READY.
-
-A report like this is expected:
-
-## Summary
-## Changes
-## Tests
-endef
-define call_plan
-{"timeout": 1800, "tokens": {"PLAN_READY": "PLAN_READY", "TASK_DONE": "TASK_DONE"}, "entries": [{"name": "plan", "agent": "planner", "keywords": ["PLAN_READY", "TASK_DONE"], "validation": "PLAN_READY", "excused": ["TASK_DONE"]}], "report": "plan"}
-endef
-define after_plan
-PLAN_READY | none) go implement 'next implement' ;;
-TASK_DONE) COMPLETE '' 'complete' ;;
-invalid) stop 'step plan: the agent gave an answer that does not match the validation pattern' ;;
-ambiguous) stop 'step plan: the verdict is ambiguous: the answer names two' ;;
-failed) stop 'step plan: the agent gave no answer' ;;
-endef
-
-# implement                                                           examples/workflows/plan-and-build.workflow.yaml:21
-define ask_implement
-Workflow: plan-and-build
-Step: implement
-Reports lie in: {folder of reports}
-
-Task:
-{task}
-
-{feedback implement review}Carry out the plan in plan.md of the folder of reports. Run the tests.
-If a review has sent you back, mend what it names, and nothing else.
-
-A report like this is expected:
-
-## Changed files
-## Tests that were run
-endef
-define call_implement
-{"timeout": 1800, "tokens": {"TASK_DONE": "TASK_DONE"}, "entries": [{"name": "implement", "agent": "developer", "keywords": ["TASK_DONE"], "excused": ["TASK_DONE"]}], "report": "implementation"}
-endef
-define after_implement
-TASK_DONE) clear feedback-implement-review; COMPLETE '' 'complete' ;;
-none | invalid | ambiguous) clear feedback-implement-review; go review 'next review' ;;
-failed) clear feedback-implement-review; stop 'step implement: the agent gave no answer' ;;
-endef
-
-# review                                                              examples/workflows/plan-and-build.workflow.yaml:33
-define entry0_review
-Workflow: plan-and-build
-Step: review
-Reports lie in: {folder of reports}
-
-Task:
-{task}
-
-Review the changes that implementation.md in the folder of reports names.
-Do they fit the design, and the plan?
-End with APPROVED, or with REJECTED and what must change.
-
-A report like this is expected:
-
-## Findings
-## Verdict
-endef
-define entry1_review
-Workflow: plan-and-build
-Step: review
-Reports lie in: {folder of reports}
-
-Task:
-{task}
-
-Review the changes that implementation.md in the folder of reports names.
-Do they open a hole, or leak a secret?
-End with APPROVED, or with REJECTED and what must change.
-
-A report like this is expected:
-
-## Findings
-## Verdict
-endef
-define call_review
-{"timeout": 1800, "tokens": {"TASK_DONE": "TASK_DONE", "APPROVED": "APPROVED", "REJECTED": "REJECTED"}, "report": "review", "entries": [{"name": "review_0", "agent": "architect", "keywords": ["APPROVED", "REJECTED", "TASK_DONE"], "validation": "APPROVED|REJECTED", "excused": ["TASK_DONE"]}, {"name": "review_1", "agent": "security", "keywords": ["APPROVED", "REJECTED", "TASK_DONE"], "validation": "APPROVED|REJECTED", "excused": ["TASK_DONE"]}], "check": "all", "failing": ["REJECTED"], "unanimous": ["TASK_DONE"]}
-endef
-define after_review
-APPROVED) keep_answer feedback-finish-review; go finish 'goto finish' ;;
-REJECTED) keep_answer feedback-implement-review; go implement 'goto implement' ;;
-TASK_DONE) COMPLETE '' 'complete' ;;
-none) stop 'step review: the answer has no verdict with a condition, and there is no `next` or `end`' ;;
-invalid) stop 'step review: one of the agents gave an answer that does not match the validation pattern' ;;
-ambiguous) stop 'step review: the answers name different verdicts' ;;
-failed) stop 'step review: one of the agents gave no answer' ;;
-endef
-
-# finish                                                              examples/workflows/plan-and-build.workflow.yaml:58
-define ask_finish
-Workflow: plan-and-build
-Step: finish
-Reports lie in: {folder of reports}
-
-Task:
-{task}
-
-{feedback finish review}Write the message of the commit from the reports plan.md and implementation.md.
-
-A report like this is expected:
-
-A line of at most 72 characters, an empty line, and why the change was made.
-endef
-define call_finish
-{"timeout": 1800, "tokens": {"TASK_DONE": "TASK_DONE"}, "entries": [{"name": "finish", "agent": "", "keywords": ["TASK_DONE"], "excused": ["TASK_DONE"]}], "report": "message"}
-endef
-define after_finish
-TASK_DONE) clear feedback-finish-review; COMPLETE '' 'complete' ;;
-none | invalid | ambiguous) clear feedback-finish-review; COMPLETE '' 'end' ;;
-failed) clear feedback-finish-review; stop 'step finish: the agent gave no answer' ;;
-endef
-
-# Which steps there are, and what else is known of them; the run begins with the first.
-define text_1
-What review said, and why this step runs again:
-
-
-endef
-
-define text_2
-
-
-
-endef
-
-define text_3
-What review said:
-
-
-endef
-
-define RDC_NODES
-node plan agents ''
-  mark '{folder of reports}' folder-of-reports
-  mark '{task}' task
-  may_say PLAN_READY TASK_DONE none invalid ambiguous failed
-  no_answer failed
-  entries -
-node implement agents ''
-  mark '{folder of reports}' folder-of-reports
-  mark '{task}' task
-  mark '{feedback implement review}' feedback-implement-review "$rdc_text_1" "$rdc_text_2" ''
-  may_say TASK_DONE none invalid ambiguous failed
-  no_answer failed
-  entries -
-node review agents ''
-  mark '{folder of reports}' folder-of-reports
-  mark '{task}' task
-  may_say APPROVED REJECTED TASK_DONE none invalid ambiguous failed
-  no_answer failed
-  entries _0 _1
-node finish agents ''
-  mark '{folder of reports}' folder-of-reports
-  mark '{task}' task
-  mark '{feedback finish review}' feedback-finish-review "$rdc_text_3" "$rdc_text_2" ''
-  may_say TASK_DONE none invalid ambiguous failed
-  no_answer failed
-  entries -
-endef
-
-define RDC_VALUES
-slot task
-slot folder-of-reports
-slot feedback-implement-review
-slot feedback-finish-review
-input task task input_1 text optional 'What is to be done; text; Plan a change, implement it, have it reviewed from two sides, and finish. if it is not given'
-  default 'Plan a change, implement it, have it reviewed from two sides, and finish.'
-  task input_1
-word PLAN_READY 'PLAN_READY'
-word TASK_DONE 'TASK_DONE'
-word APPROVED 'APPROVED'
-word REJECTED 'REJECTED'
-limit 12
-folder folder-of-reports
-endef
-
-define python_wanted
-["architect", "security"]
-endef
-
-define python_json
-# --- golden/shared/mk/python-json.mk
-endef
-
-define python_helper
-# --- golden/shared/mk/python-helper.5.mk
-endef
-
-# --- The targets ---------------------------------------------------------------------------------------------------------
-
+override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
+override RDC_SHA256 := 9feaf8299f612ec586ba0bb2f99d37486028415577a747f0dde34427fdf2fa34
+PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
+.NOTPARALLEL:
 
-RDC_STATE := .rdc/plan-and-build.make
-RDC_FILE := $(lastword $(MAKEFILE_LIST))
-RDC_NODES_ALONE := plan implement review finish
-RDC_STEPS := $(RDC_NODES_ALONE:%=step-%)
-RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS)
+run resume: ; $(call RDC_CALL,$(@:%=%),,$(RDC_ONCE))
+open answer goto status steps history reset help: ; $(call RDC_CALL,$(@:%=%))
+clean: ; $(call RDC_CALL,reset)
+
+# --- The steps --------------------------------------------------------------------------------------------------------
+# `make` does all of them, in the order that the document says. The target of a step does it only when it is due.
+
+# plan                                                                 examples/workflows/plan-and-build.workflow.yaml:6
+#   agent planner, who answers PLAN_READY, TASK_DONE:
+#     Workflow: plan-and-build
+#     Step: plan
+#     Reports lie in: {folder of reports}
+#
+#     Task:
+#     {task}
+#
+#     Read the task and the code it is about. Write a plan: what to change, in which files, and how to test it.
+#     If the code does already what the task asks for, answer with TASK_DONE alone.
+#     Otherwise end with PLAN_READY.
+#
+#     A report like this is expected:
+#
+#     ## Summary
+#     ## Changes
+#     ## Tests
+#   failed: STOP "step plan: the agent gave no answer"
+#   invalid: STOP "step plan: the agent gave an answer that does not match the validation pattern"
+#   ambiguous: STOP "step plan: the verdict is ambiguous: the answer names two"
+#   TASK_DONE: complete
+#   otherwise: next implement
+step-plan: ; $(call RDC_CALL,step,plan)
+
+# implement                                                           examples/workflows/plan-and-build.workflow.yaml:21
+#   agent developer, who answers TASK_DONE:
+#     Workflow: plan-and-build
+#     Step: implement
+#     Reports lie in: {folder of reports}
+#
+#     Task:
+#     {task}
+#
+#     {feedback implement review}Carry out the plan in plan.md of the folder of reports. Run the tests.
+#     If a review has sent you back, mend what it names, and nothing else.
+#
+#     A report like this is expected:
+#
+#     ## Changed files
+#     ## Tests that were run
+#   failed: STOP "step implement: the agent gave no answer"
+#   TASK_DONE: complete
+#   otherwise: next review
+step-implement: ; $(call RDC_CALL,step,implement)
+
+# review                                                              examples/workflows/plan-and-build.workflow.yaml:33
+#   at the same time:
+#   agent architect, who answers APPROVED, REJECTED, TASK_DONE:
+#     Workflow: plan-and-build
+#     Step: review
+#     Reports lie in: {folder of reports}
+#
+#     Task:
+#     {task}
+#
+#     Review the changes that implementation.md in the folder of reports names.
+#     Do they fit the design, and the plan?
+#     End with APPROVED, or with REJECTED and what must change.
+#
+#     A report like this is expected:
+#
+#     ## Findings
+#     ## Verdict
+#   agent security, who answers APPROVED, REJECTED, TASK_DONE:
+#     Workflow: plan-and-build
+#     Step: review
+#     Reports lie in: {folder of reports}
+#
+#     Task:
+#     {task}
+#
+#     Review the changes that implementation.md in the folder of reports names.
+#     Do they open a hole, or leak a secret?
+#     End with APPROVED, or with REJECTED and what must change.
+#
+#     A report like this is expected:
+#
+#     ## Findings
+#     ## Verdict
+#   failed: STOP "step review: one of the agents gave no answer"
+#   invalid: STOP "step review: one of the agents gave an answer that does not match the validation pattern"
+#   ambiguous: STOP "step review: the answers name different verdicts"
+#   TASK_DONE: complete
+#   APPROVED: goto finish
+#   REJECTED: goto implement
+#   otherwise: STOP "step review: the answer has no verdict with a condition, and there is no `next` or `end`"
+step-review: ; $(call RDC_CALL,step,review)
+
+# finish                                                              examples/workflows/plan-and-build.workflow.yaml:58
+#   agent, who answers TASK_DONE:
+#     Workflow: plan-and-build
+#     Step: finish
+#     Reports lie in: {folder of reports}
+#
+#     Task:
+#     {task}
+#
+#     {feedback finish review}Write the message of the commit from the reports plan.md and implementation.md.
+#
+#     A report like this is expected:
+#
+#     A line of at most 72 characters, an empty line, and why the change was made.
+#   failed: STOP "step finish: the agent gave no answer"
+#   TASK_DONE: complete
+#   otherwise: end COMPLETE
+step-finish: ; $(call RDC_CALL,step,finish)
+
+# --- How the program is called: the same in every Makefile that calls one ---------------------------------------------
+
+override RDC_TARGETS := run resume open answer goto status steps history reset help clean step-plan step-implement step-review step-finish
 .PHONY: $(RDC_TARGETS)
 
-run: ; $(call RDC_CALL,run,$(RDC_NODES_ALONE))
-resume: ; $(call RDC_CALL,resume,$(RDC_NODES_ALONE))
-status: ; $(call RDC_CALL,status)
-answer: ; $(call RDC_CALL,answer)
-clean: ; $(call RDC_CALL,clean)
-unlock: ; $(call RDC_CALL,unlock)
-help: ; $(call RDC_CALL,help)
-# One step alone, apart from any run.
-$(RDC_STEPS): step-%: ; $(call RDC_CALL,step $*,$*)
-
-# What of the driver each of them needs besides what all have in common.
-RDC_MORE :=
-resume answer: RDC_MORE := RDC_MODULE_RESUME
-status: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_STATUS
-help: RDC_MORE := RDC_MODULE_HELP
-clean unlock: RDC_MORE := RDC_MODULE_CLEARING
-$(RDC_STEPS): RDC_MORE := RDC_MODULE_ALONE
-
-# `make -n` shows the commands in place of what would call the driver, which is handed over in the environment.
-RDC_SH := $(SHELL)
-RDC_HASH := \#
-RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
-RDC_DRY = $(findstring n,$(RDC_FLAGS))
-RDC_CALL = $(if $(RDC_DRY),$(foreach node,$(2),$(RDC_SHOW)),@exec $(RDC_SH) -c 'eval "$$RDC_GIVEN$$RDC_SCRIPT"' rdc $(1))
-RDC_SHOW = $(info $(RDC_HASH) step-$(node))$(info $(value do_$(node))$(value escaped_do_$(node))$(value ask_$(node)))
-
-# What is given as NAME=VALUE is a text, and make expands nothing in it.
-RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
-$(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
-RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN REPLY:REPLY STEP:STEP TOOLS:TOOLS AGENTS:AGENTS AGENT_CALLS:AGENT_CALLS AGENT_MODEL:AGENT_MODEL AGENT_RETRIES:AGENT_RETRIES AGENT_TIMEOUT:AGENT_TIMEOUT BREAK:BREAK EXECUTOR:EXECUTOR EXPIRE:EXPIRE FILE:FILE MOCK:MOCK JOBS:JOBS MAX_STEPS:MAX_STEPS TASK:TASK TASK_FILE:TASK_FILE task:input_1
+# What make is given as NAME=VALUE is text. Make expands nothing in it, and gives it in quotes to the program.
 override RDC_QUOTED = '$(subst ','\'',$(1))'
-override RDC_NAMED = $(firstword $(subst :, ,$(take)))
-override RDC_VARIABLE = rdc_given_$(lastword $(subst :, ,$(take)))
-override RDC_IS_GIVEN = $(filter command override,$(firstword $(origin $(RDC_NAMED))))
-override RDC_VALUE = $(RDC_VARIABLE)=$(call RDC_QUOTED,$(value $(RDC_NAMED)));$(if $(findstring -,$(RDC_NAMED)),,unset $(RDC_NAMED);)
-override RDC_TAKE = unset $(RDC_VARIABLE);$(if $(RDC_IS_GIVEN),$(RDC_VALUE))
-override RDC_GIVEN = $(foreach take,$(RDC_TAKES),$(RDC_TAKE))
-export RDC_GIVEN
+override RDC_IS_GIVEN = $(filter command,$(firstword $(origin $(RDC_NAME))))
+override RDC_TEXT = $(eval override $(RDC_NAME) := $$(value $(RDC_NAME)))$(eval unexport $(RDC_NAME))
+override RDC_NAMES := $(foreach RDC_NAME,$(.VARIABLES),$(if $(RDC_IS_GIVEN),$(RDC_NAME)))
+MAKEOVERRIDES =
+$(foreach RDC_NAME,$(RDC_NAMES),$(RDC_TEXT))
+override RDC_OURS := PYTHON SHELL MAKE% MFLAGS GNUMAKEFLAGS RDC_GIVEN RDC_MAKE RDC_SCRIPT RDC_PLACE RDC_OPENS
+override RDC_WORD = $(call RDC_QUOTED,$(RDC_NAME)=$(value $(RDC_NAME)))
+override RDC_GIVEN = $(foreach RDC_NAME,$(filter-out $(RDC_OURS),$(RDC_NAMES)),$(RDC_WORD))
 
-# The driver, and in its first line where things are.
-RDC_TOP = $(filter-out $(firstword $(wildcard GNUmakefile makefile Makefile)),$(firstword $(MAKEFILE_LIST)))
-# Told by `-C` to go to a folder, make says that it enters it, unless it is to be silent: then it may have been told.
-RDC_SILENT = $(findstring s,$(RDC_FLAGS))$(filter --no-print-directory,$(MAKEFLAGS))
-RDC_FOLDER = $(if $(findstring w,$(RDC_FLAGS))$(RDC_SILENT),$(CURDIR))
-RDC_SPECIAL = ' " ` \ & ; | < > ( ) [ ] { } * ? ! ~ $$ $(RDC_HASH)
-RDC_WORD = $(if $(word 2,$(1))$(strip $(foreach one,$(RDC_SPECIAL),$(findstring $(one),$(1)))),$(call RDC_QUOTED,$(1)),$(1))
-RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC_TOP), -f $(call RDC_WORD,$(RDC_TOP)))
-RDC_HINTS = rdc_begin=$(call RDC_QUOTED,$(RDC_AGAIN)) rdc_again=$(call RDC_QUOTED,$(RDC_AGAIN) )
-RDC_PLACES = rdc_state=$(RDC_STATE) rdc_prefix= rdc_file=$(call RDC_QUOTED,$(RDC_FILE))
-# What make was given that the Makefile does not take: it may be the name of an input, misspelled.
-RDC_KNOWN = $(foreach take,$(RDC_TAKES),$(RDC_NAMED)) RDC_%
-RDC_OTHERS = $(foreach name,$(filter-out $(RDC_KNOWN),$(.VARIABLES)),$(if $(filter command override,$(firstword $(origin $(name)))),$(name)))
-RDC_BEGINS = rdc_others=$(call RDC_QUOTED,$(RDC_OTHERS)) $(RDC_PLACES) $(RDC_HINTS)
-RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_ASKS RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_INPUTS RDC_MODULE_MISSPELLED RDC_MODULE_QUESTIONS RDC_MODULE_HELPER RDC_MODULE_LIMITS RDC_MODULE_CALLS RDC_MODULE_BUDGET RDC_MODULE_BREAKS RDC_MODULE_BY_HAND RDC_MODULE_TIMES RDC_MODULE_STEPS RDC_MODULE_TASK RDC_MODULE_REPORTS
-export RDC_SCRIPT = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
-define RDC_LINE
+# How make is called again, for the commands that the program prints: with -C and -f where make was called so.
+override RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
+override RDC_SILENT = $(findstring s,$(RDC_FLAGS))$(filter --no-print-directory,$(MAKEFLAGS))
+override RDC_IN = $(if $(findstring w,$(RDC_FLAGS))$(RDC_SILENT),-C $(call RDC_QUOTED,$(CURDIR)))
+override RDC_USUAL := $(firstword $(wildcard GNUmakefile makefile Makefile))
+override RDC_TOP := $(filter-out $(RDC_USUAL),$(firstword $(MAKEFILE_LIST)))
+override RDC_MAKE = $(RDC_IN) $(if $(RDC_TOP),-f $(call RDC_QUOTED,$(RDC_TOP))) ''
 
+# `make -n` shows the call. One call of make opens one gate.
+override RDC_ONCE = $(if $(RDC_OPENED),,RDC_OPENS=1$(eval override RDC_OPENED := yes))
+override RDC_OPENED :=
+override RDC_PYTHON = $(or $(if $(filter file,$(origin PYTHON)),$(PYTHON),$(value PYTHON)),python3)
+override RDC_SHOWN = $(info $(strip $(RDC_PYTHON) $(RDC_PROGRAM) $(1) $(2)))
+override RDC_FILES = $(call RDC_QUOTED,$(RDC_PYTHON)) $(call RDC_QUOTED,$(RDC_PROGRAM))
+override RDC_RUN = RDC_PLACE='$(2)' $(3) exec $(SHELL) -c "$$RDC_SCRIPT" rdc $(RDC_FILES) $(1)
+override RDC_CALL = $(if $(findstring n,$(RDC_FLAGS)),$(RDC_SHOWN),@$(RDC_RUN))
+override RDC_SCRIPT = sha256=$(RDC_SHA256)$(value RDC_CHECKED)
+export RDC_GIVEN RDC_MAKE RDC_SCRIPT
+override define RDC_CHECKED
 
+fail() { printf 'rdc: error: %s\n' "$1"; exit 2; }
+command -v "$1" > /dev/null || fail "there is no $1 here: name Python 3.9 or newer with PYTHON="
+[ -r "$2" ] || fail "$2 cannot be read: this Makefile needs it"
+found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
+[ -n "$found" ] || fail "neither sha256sum nor shasum is here to check $2"
+[ "${found%% *}" = "$sha256" ] ||
+  fail "$2 is not the program that this Makefile was compiled with: put it back, or compile both again"
+unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
+exec "$@"
 endef
-# --- golden/shared/mk/core.mk
-# --- golden/shared/mk/resume.mk
-# --- golden/shared/mk/status.mk
-# --- golden/shared/mk/help.mk
-# --- golden/shared/mk/alone.mk
-# --- golden/shared/mk/clearing.mk
-# --- golden/shared/mk/counters.mk
-# --- golden/shared/mk/texts.mk
-# --- golden/shared/mk/files.mk
-# --- golden/shared/mk/asks.mk
-# --- golden/shared/mk/words.mk
-# --- golden/shared/mk/values.mk
-# --- golden/shared/mk/inputs.mk
-# --- golden/shared/mk/misspelled.mk
-# --- golden/shared/mk/questions.mk
-# --- golden/shared/mk/helper.mk
-# --- golden/shared/mk/limits.mk
-# --- golden/shared/mk/calls.mk
-# --- golden/shared/mk/budget.mk
-# --- golden/shared/mk/breaks.mk
-# --- golden/shared/mk/by_hand.mk
-# --- golden/shared/mk/times.mk
-# --- golden/shared/mk/steps.mk
-# --- golden/shared/mk/task.mk
-# --- golden/shared/mk/reports.mk
-
-# --- What an operator drives a run with: to leave it out, compile with the option `operator: basic` -----------------------
-RDC_DRIVES := goto history
-RDC_TARGETS += $(RDC_DRIVES)
-.PHONY: $(RDC_DRIVES)
-goto: ; $(call RDC_CALL,goto)
-history: ; $(call RDC_CALL,history)
-goto: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_GOTO
-status: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_STATUS RDC_MODULE_RUNS
-history: RDC_MORE := RDC_MODULE_RUNS
-help: RDC_MORE := RDC_MODULE_HELP RDC_MODULE_MANUAL
-
-RDC_TAKES += ALL:ALL AS:AS BY:BY KEEP:KEEP NOTE:NOTE NOTIFY:NOTIFY PROMPTED:PROMPTED VALUE:VALUE
-override RDC_GETS = $(if $(filter command override,$(firstword $(origin $(1)))),$(value $(1)))
-# What has to be given again is in the commands that are printed.
-override RDC_REPEAT = $(if $(call RDC_GETS,$(1)),$(eval RDC_AGAIN += $(1)=$$(call RDC_WORD,$$(value $(1)))))
-$(foreach take,$(filter AGENT:% AGENTS:% AGENT_MODEL:% AGENT_RETRIES:% AGENT_TIMEOUT:% AS:% MOCK:% NOTIFY:% TOOLS:%,$(RDC_TAKES)),$(call RDC_REPEAT,$(RDC_NAMED)))
-RDC_RUNS := $(RDC_PARTS) RDC_MODULE_OPERATOR
-RDC_RUNS += $(if $(call RDC_GETS,NOTIFY),RDC_MODULE_NOTICE)
-RDC_PARTS = $(RDC_RUNS)
-# --- golden/shared/mk/operator.mk
-# --- golden/shared/mk/goto.mk
-# --- golden/shared/mk/runs.mk
-# --- golden/shared/mk/notice.mk
-# --- golden/shared/mk/manual.mk

@@ -14,34 +14,35 @@
 #   rdc compile examples/release.runbook.md --to make
 #
 # Needs GNU make 3.81 or newer, a POSIX shell with its usual tools and bash.
-# `make` runs the whole, `make resume` goes on with a run that waits or was interrupted, `make status` says
-# where it stands, `make help` tells the rest. State is kept in .rdc/release.make in the current folder.
+# `make` starts a run. `make resume` continues one that waits or was interrupted.
+# `make help` lists the other targets. The state of a run is in .rdc/release.make in the current folder.
 
-RDC_PROGRAM := 3e6fa12c2dd9b71ae587c4f6099b243f
-
-# --- The steps -----------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X, `after_X` where the run goes from there.
-# Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
-# A text after a step, or a second one after an end, names the transition that leads there; the first one is a message.
-# `retry 3` does the step up to three more times, and only then what follows `||`.
+# --- The steps --------------------------------------------------------------------------------------------------------
+# `do_X` is the command of step X. `step_X` has its title, and where the run goes from there.
+# Words in capitals are from the document. `go`, `stop` and `finish` apply where it has no transition. The last text,
+# behind the message of a result, is the transition that `make status` shows.
+# `retry 3` runs the step up to three more times. What follows `||` comes after that.
 
 # 1/release/lint.runbook.md/1 Check the style                                         examples/release/lint.runbook.md:5
 define do_1-release-lint.runbook.md-1
 mkdir -p src && echo "def parcel(): return 2" > src/parcel.txt &&
 ! grep -n "$(printf '\t')" src/parcel.txt
 endef
-define after_1-release-lint.runbook.md-1
+define step_1-release-lint.runbook.md-1
+bash 'Check the style' '1/release/lint.runbook.md/1'
 pass) go 1-release-lint.runbook.md-1-COMPLETE 'COMPLETE' ;;
 fail) go 1-release-lint.runbook.md-1-STOP 'STOP' ;;
 endef
 
 # 1/release/lint.runbook.md/1/COMPLETE: what follows from it                         examples/release/lint.runbook.md:12
-define after_1-release-lint.runbook.md-1-COMPLETE
+define step_1-release-lint.runbook.md-1-COMPLETE
+result 'No tabs found' '1/release/lint.runbook.md/1/COMPLETE'
 *) go 1-release-unit-tests.runbook.md-1 ;;
 endef
 
 # 1/release/lint.runbook.md/1/STOP: what follows from it                             examples/release/lint.runbook.md:13
-define after_1-release-lint.runbook.md-1-STOP
+define step_1-release-lint.runbook.md-1-STOP
+result 'Replace the tabs by spaces' '1/release/lint.runbook.md/1/STOP'
 *) STOP 'The checks found something, nothing was released' '1 FAIL: STOP' ;;
 endef
 
@@ -49,18 +50,21 @@ endef
 define do_1-release-unit-tests.runbook.md-1
 [ "${RDC_ATTEMPT:-1}" -ge 2 ] && echo "18 tests passed"
 endef
-define after_1-release-unit-tests.runbook.md-1
+define step_1-release-unit-tests.runbook.md-1
+bash 'Run the tests' '1/release/unit-tests.runbook.md/1'
 pass) go 1-release-unit-tests.runbook.md-1-COMPLETE 'COMPLETE' ;;
 fail) retry 1 || go 1-release-unit-tests.runbook.md-1-STOP 'STOP' ;;
 endef
 
 # 1/release/unit-tests.runbook.md/1/COMPLETE: what follows from it             examples/release/unit-tests.runbook.md:11
-define after_1-release-unit-tests.runbook.md-1-COMPLETE
+define step_1-release-unit-tests.runbook.md-1-COMPLETE
+result 'All tests passed' '1/release/unit-tests.runbook.md/1/COMPLETE'
 *) go 1-release-licenses.runbook.md-1 ;;
 endef
 
 # 1/release/unit-tests.runbook.md/1/STOP: what follows from it                 examples/release/unit-tests.runbook.md:12
-define after_1-release-unit-tests.runbook.md-1-STOP
+define step_1-release-unit-tests.runbook.md-1-STOP
+result 'The tests failed twice' '1/release/unit-tests.runbook.md/1/STOP'
 *) STOP 'The checks found something, nothing was released' '1 FAIL: STOP' ;;
 endef
 
@@ -68,7 +72,8 @@ endef
 define do_1-release-licenses.runbook.md-1
 mkdir -p dist && printf '%s\n' "libpack MIT" "libbox BSD-3-Clause" > dist/dependencies.txt
 endef
-define after_1-release-licenses.runbook.md-1
+define step_1-release-licenses.runbook.md-1
+bash 'List the dependencies' '1/release/licenses.runbook.md/1'
 pass) go 1-release-licenses.runbook.md-2 ;;
 fail) go 1-release-licenses.runbook.md-1-STOP 'STOP' ;;
 endef
@@ -77,23 +82,27 @@ endef
 define do_1-release-licenses.runbook.md-2
 ! grep -v -e MIT -e BSD-3-Clause dist/dependencies.txt
 endef
-define after_1-release-licenses.runbook.md-2
+define step_1-release-licenses.runbook.md-2
+bash 'Look for unknown licences' '1/release/licenses.runbook.md/2'
 pass) go 1-release-licenses.runbook.md-2-COMPLETE 'COMPLETE' ;;
 fail) go 1-release-licenses.runbook.md-2-STOP 'STOP' ;;
 endef
 
 # 1/release/licenses.runbook.md/1/STOP: what follows from it                     examples/release/licenses.runbook.md:11
-define after_1-release-licenses.runbook.md-1-STOP
+define step_1-release-licenses.runbook.md-1-STOP
+result 'The dependencies could not be listed' '1/release/licenses.runbook.md/1/STOP'
 *) STOP 'The checks found something, nothing was released' '1 FAIL: STOP' ;;
 endef
 
 # 1/release/licenses.runbook.md/2/COMPLETE: what follows from it                 examples/release/licenses.runbook.md:19
-define after_1-release-licenses.runbook.md-2-COMPLETE
+define step_1-release-licenses.runbook.md-2-COMPLETE
+result 'Every licence is known' '1/release/licenses.runbook.md/2/COMPLETE'
 *) go 2 '1 PASS: CONTINUE' ;;
 endef
 
 # 1/release/licenses.runbook.md/2/STOP: what follows from it                     examples/release/licenses.runbook.md:20
-define after_1-release-licenses.runbook.md-2-STOP
+define step_1-release-licenses.runbook.md-2-STOP
+result 'Ask the legal team about the licences above' '1/release/licenses.runbook.md/2/STOP'
 *) STOP 'The checks found something, nothing was released' '1 FAIL: STOP' ;;
 endef
 
@@ -101,7 +110,8 @@ endef
 define do_2
 mkdir -p dist && echo "parcel 2.0.0" > dist/parcel-2.0.0.txt && ls dist
 endef
-define after_2
+define step_2
+bash 'Make the package'
 pass) CONTINUE 3.1-release-upload.runbook.md-1 ;;
 fail) STOP 'The package could not be made' ;;
 endef
@@ -110,7 +120,8 @@ endef
 define do_3.1-release-upload.runbook.md-1
 mkdir -p dist/public && cp dist/parcel-2.0.0.txt dist/public/
 endef
-define after_3.1-release-upload.runbook.md-1
+define step_3.1-release-upload.runbook.md-1
+bash 'Upload' '3.1/release/upload.runbook.md/1'
 pass) go 3.1-release-upload.runbook.md-2 ;;
 fail) retry 3 || go 3.1-release-upload.runbook.md-1-STOP 'STOP' ;;
 endef
@@ -119,18 +130,21 @@ endef
 define do_3.1-release-upload.runbook.md-2
 cmp dist/parcel-2.0.0.txt dist/public/parcel-2.0.0.txt && echo "both are the same"
 endef
-define after_3.1-release-upload.runbook.md-2
+define step_3.1-release-upload.runbook.md-2
+bash 'Compare' '3.1/release/upload.runbook.md/2'
 pass) go 3.1-release-upload.runbook.md-2-COMPLETE 'COMPLETE' ;;
 fail) go 3.1-release-upload.runbook.md-1 'GOTO 1' ;;
 endef
 
 # 3.1/release/upload.runbook.md/1/STOP: what follows from it                       examples/release/upload.runbook.md:11
-define after_3.1-release-upload.runbook.md-1-STOP
+define step_3.1-release-upload.runbook.md-1-STOP
+result 'The server takes no upload' '3.1/release/upload.runbook.md/1/STOP'
 *) go Withdraw '3.1 FAIL: 3 FAIL: GOTO Withdraw' ;;
 endef
 
 # 3.1/release/upload.runbook.md/2/COMPLETE: what follows from it                   examples/release/upload.runbook.md:19
-define after_3.1-release-upload.runbook.md-2-COMPLETE
+define step_3.1-release-upload.runbook.md-2-COMPLETE
+result 'The package is public' '3.1/release/upload.runbook.md/2/COMPLETE'
 *) go 3.2 '3.1 PASS: CONTINUE' ;;
 endef
 
@@ -138,7 +152,8 @@ endef
 define do_3.2
 echo "parcel 2.0.0 is out" > dist/announcement.txt && cat dist/announcement.txt
 endef
-define after_3.2
+define step_3.2
+bash 'Announce it'
 pass) go 4 '3 PASS: CONTINUE' ;;
 fail) go Withdraw '3 FAIL: GOTO Withdraw' ;;
 endef
@@ -147,7 +162,8 @@ endef
 define do_4
 echo "milestone 2.0.0 is closed"
 endef
-define after_4
+define step_4
+bash 'Close the milestone'
 pass) COMPLETE 'Version 2.0.0 is released' ;;
 fail) stop ;;
 endef
@@ -157,145 +173,43 @@ endef
 define do_Withdraw
 rm -rf dist && echo "version 2.0.0 was withdrawn"
 endef
-define after_Withdraw
+define step_Withdraw
+bash ''
 pass) STOP 'The release was withdrawn' ;;
 fail) STOP 'The release failed and parts of it are still public' ;;
 endef
 
-# Which steps there are, and what else is known of them; the run begins with the first.
-define RDC_NODES
-node 1-release-lint.runbook.md-1 bash 'Check the style' '1/release/lint.runbook.md/1'
-node 1-release-lint.runbook.md-1-COMPLETE choice '' '1/release/lint.runbook.md/1/COMPLETE'
-node 1-release-lint.runbook.md-1-STOP choice '' '1/release/lint.runbook.md/1/STOP'
-node 1-release-unit-tests.runbook.md-1 bash 'Run the tests' '1/release/unit-tests.runbook.md/1'
-node 1-release-unit-tests.runbook.md-1-COMPLETE choice '' '1/release/unit-tests.runbook.md/1/COMPLETE'
-node 1-release-unit-tests.runbook.md-1-STOP choice '' '1/release/unit-tests.runbook.md/1/STOP'
-node 1-release-licenses.runbook.md-1 bash 'List the dependencies' '1/release/licenses.runbook.md/1'
-node 1-release-licenses.runbook.md-2 bash 'Look for unknown licences' '1/release/licenses.runbook.md/2'
-node 1-release-licenses.runbook.md-1-STOP choice '' '1/release/licenses.runbook.md/1/STOP'
-node 1-release-licenses.runbook.md-2-COMPLETE choice '' '1/release/licenses.runbook.md/2/COMPLETE'
-node 1-release-licenses.runbook.md-2-STOP choice '' '1/release/licenses.runbook.md/2/STOP'
-node 2 bash 'Make the package'
-node 3.1-release-upload.runbook.md-1 bash 'Upload' '3.1/release/upload.runbook.md/1'
-node 3.1-release-upload.runbook.md-2 bash 'Compare' '3.1/release/upload.runbook.md/2'
-node 3.1-release-upload.runbook.md-1-STOP choice '' '3.1/release/upload.runbook.md/1/STOP'
-node 3.1-release-upload.runbook.md-2-COMPLETE choice '' '3.1/release/upload.runbook.md/2/COMPLETE'
-node 3.2 bash 'Announce it'
-node 4 bash 'Close the milestone'
-node Withdraw bash ''
-endef
-
-# --- The targets ---------------------------------------------------------------------------------------------------------
-
+# --- The targets ------------------------------------------------------------------------------------------------------
 SHELL = /bin/sh
 .SUFFIXES:
-
+RDC_PROGRAM := 3e6fa12c2dd9b71ae587c4f6099b243f
 RDC_STATE := .rdc/release.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
-RDC_NODES_ALONE := 1-release-lint.runbook.md-1 1-release-unit-tests.runbook.md-1 1-release-licenses.runbook.md-1 1-release-licenses.runbook.md-2 2 3.1-release-upload.runbook.md-1 3.1-release-upload.runbook.md-2 3.2 4 Withdraw
-RDC_STEPS := $(RDC_NODES_ALONE:%=step-%)
-RDC_TARGETS := run resume status clean unlock help $(RDC_STEPS)
+RDC_STEPS := 1-release-lint.runbook.md-1 1-release-unit-tests.runbook.md-1 1-release-licenses.runbook.md-1 1-release-licenses.runbook.md-2 2 3.1-release-upload.runbook.md-1 3.1-release-upload.runbook.md-2 3.2 4 Withdraw
+RDC_TARGETS := run resume status answer clean unlock help $(RDC_STEPS:%=step-%)
 .PHONY: $(RDC_TARGETS)
+$(RDC_TARGETS): ; $(RDC_CALL)
 
-run: ; $(call RDC_CALL,run,$(RDC_NODES_ALONE))
-resume: ; $(call RDC_CALL,resume,$(RDC_NODES_ALONE))
-status: ; $(call RDC_CALL,status)
-clean: ; $(call RDC_CALL,clean)
-unlock: ; $(call RDC_CALL,unlock)
-help: ; $(call RDC_CALL,help)
-# One step alone, apart from any run.
-$(RDC_STEPS): step-%: ; $(call RDC_CALL,step $*,$*)
-
-# What of the driver each of them needs besides what all have in common.
-RDC_MORE :=
-resume: RDC_MORE := RDC_MODULE_RESUME
-status: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_STATUS
-help: RDC_MORE := RDC_MODULE_HELP
-clean unlock: RDC_MORE := RDC_MODULE_CLEARING
-$(RDC_STEPS): RDC_MORE := RDC_MODULE_ALONE
-
-# `make -n` shows the commands in place of what would call the driver, which is handed over in the environment.
-RDC_SH := $(SHELL)
-RDC_HASH := \#
-RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
-RDC_DRY = $(findstring n,$(RDC_FLAGS))
-RDC_CALL = $(if $(RDC_DRY),$(foreach node,$(2),$(RDC_SHOW)),@exec $(RDC_SH) -c 'eval "$$RDC_GIVEN$$RDC_SCRIPT"' rdc $(1))
-RDC_SHOW = $(info $(RDC_HASH) step-$(node))$(info $(value do_$(node))$(value escaped_do_$(node))$(value ask_$(node)))
-
-# What is given as NAME=VALUE is a text, and make expands nothing in it.
-RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
+# Values on make's command line are text: make expands nothing in them.
+RDC_TAKES := ANSWERS ASSUME REPLY RERUN STEP ADOPT AGENT AGENTS AGENT_% ALL AS BREAK BY EXECUTOR EXPIRE FILE GATE
+RDC_TAKES += HUMAN INPUTS JOBS KEEP MAX_STEPS MOCK NOTE NOTIFY OUT PROMPTED TASK TASK_FILE TOOLS VALUE
+override RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
+override RDC_IS_GIVEN = $(filter command override,$(firstword $(origin $(RDC_NAME))))
+override RDC_GIVEN = $(foreach RDC_NAME,$(filter $(RDC_TAKES),$(.VARIABLES)),$(if $(RDC_IS_GIVEN),$(RDC_NAME)))
 $(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
-RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN REPLY:REPLY STEP:STEP TOOLS:TOOLS
-override RDC_QUOTED = '$(subst ','\'',$(1))'
-override RDC_NAMED = $(firstword $(subst :, ,$(take)))
-override RDC_VARIABLE = rdc_given_$(lastword $(subst :, ,$(take)))
-override RDC_IS_GIVEN = $(filter command override,$(firstword $(origin $(RDC_NAMED))))
-override RDC_VALUE = $(RDC_VARIABLE)=$(call RDC_QUOTED,$(value $(RDC_NAMED)));$(if $(findstring -,$(RDC_NAMED)),,unset $(RDC_NAMED);)
-override RDC_TAKE = unset $(RDC_VARIABLE);$(if $(RDC_IS_GIVEN),$(RDC_VALUE))
-override RDC_GIVEN = $(foreach take,$(RDC_TAKES),$(RDC_TAKE))
-export RDC_GIVEN
 
-# The driver, and in its first line where things are.
-RDC_TOP = $(filter-out $(firstword $(wildcard GNUmakefile makefile Makefile)),$(firstword $(MAKEFILE_LIST)))
-# Told by `-C` to go to a folder, make says that it enters it, unless it is to be silent: then it may have been told.
-RDC_SILENT = $(findstring s,$(RDC_FLAGS))$(filter --no-print-directory,$(MAKEFLAGS))
-RDC_FOLDER = $(if $(findstring w,$(RDC_FLAGS))$(RDC_SILENT),$(CURDIR))
-RDC_SPECIAL = ' " ` \ & ; | < > ( ) [ ] { } * ? ! ~ $$ $(RDC_HASH)
-RDC_WORD = $(if $(word 2,$(1))$(strip $(foreach one,$(RDC_SPECIAL),$(findstring $(one),$(1)))),$(call RDC_QUOTED,$(1)),$(1))
-RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC_TOP), -f $(call RDC_WORD,$(RDC_TOP)))
-RDC_HINTS = rdc_begin=$(call RDC_QUOTED,$(RDC_AGAIN)) rdc_again=$(call RDC_QUOTED,$(RDC_AGAIN) )
-RDC_PLACES = rdc_state=$(RDC_STATE) rdc_prefix= rdc_file=$(call RDC_QUOTED,$(RDC_FILE))
-RDC_BEGINS = $(RDC_PLACES) $(RDC_HINTS)
-RDC_PARTS := RDC_MODULE_CHOICES RDC_MODULE_RETRIES
-export RDC_SCRIPT = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
-define RDC_LINE
+# Where make was called, for the commands that the driver prints: you can paste them.
+RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
+RDC_IN = $(findstring w,$(RDC_FLAGS))$(findstring s,$(RDC_FLAGS))$(filter --no-print-directory,$(MAKEFLAGS))
+export RDC_FOLDER = $(if $(RDC_IN),$(CURDIR))
+export RDC_TOP = $(filter-out $(firstword $(wildcard GNUmakefile makefile Makefile)),$(firstword $(MAKEFILE_LIST)))
+export RDC_FILE RDC_GIVEN
+export RDC_DRIVER = $(value RDC_DRIVER_TEXT)
 
-
-endef
-# --- golden/shared/mk/core.mk
-# --- golden/shared/mk/resume.mk
-# --- golden/shared/mk/status.mk
-# --- golden/shared/mk/help.mk
-# --- golden/shared/mk/alone.mk
-# --- golden/shared/mk/clearing.mk
-# --- golden/shared/mk/choices.mk
-# --- golden/shared/mk/retries.mk
-
-# --- What an operator drives a run with: to leave it out, compile with the option `operator: basic` -----------------------
-RDC_DRIVES := goto history answer
-RDC_TARGETS += $(RDC_DRIVES)
-.PHONY: $(RDC_DRIVES)
-goto: ; $(call RDC_CALL,goto)
-history: ; $(call RDC_CALL,history)
-answer: ; $(call RDC_CALL,answer)
-goto: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_GOTO
-answer: RDC_MORE := RDC_MODULE_RESUME
-status: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_STATUS RDC_MODULE_RUNS
-history: RDC_MORE := RDC_MODULE_RUNS
-help: RDC_MORE := RDC_MODULE_HELP RDC_MODULE_MANUAL
-
-RDC_TAKES += ALL:ALL AS:AS BY:BY KEEP:KEEP NOTE:NOTE NOTIFY:NOTIFY PROMPTED:PROMPTED VALUE:VALUE
-override RDC_GETS = $(if $(filter command override,$(firstword $(origin $(1)))),$(value $(1)))
-# What has to be given again is in the commands that are printed.
-override RDC_REPEAT = $(if $(call RDC_GETS,$(1)),$(eval RDC_AGAIN += $(1)=$$(call RDC_WORD,$$(value $(1)))))
-$(foreach take,$(filter AGENT:% AS:% NOTIFY:% TOOLS:%,$(RDC_TAKES)),$(call RDC_REPEAT,$(RDC_NAMED)))
-RDC_RUNS := $(RDC_PARTS) RDC_MODULE_ASKS RDC_MODULE_OPERATOR
-RDC_RUNS += $(if $(call RDC_GETS,NOTIFY),RDC_MODULE_NOTICE)
-RDC_PARTS = $(RDC_RUNS)
-
-# Jumps to steps that are more than to go there, and to groups: what step stands in what, and what a jump does.
-define RDC_JUMPS
-jump 1-release-lint.runbook.md-1 "1/release/lint.runbook.md"
-jump 1-release-lint.runbook.md-1 "1"
-jump 1-release-unit-tests.runbook.md-1 "1/release/unit-tests.runbook.md"
-jump 1-release-licenses.runbook.md-1 "1/release/licenses.runbook.md"
-jump 3.1-release-upload.runbook.md-1 "3.1/release/upload.runbook.md"
-jump 3.1-release-upload.runbook.md-1 "3.1"
-jump 3.1-release-upload.runbook.md-1 "3"
-endef
-# --- golden/shared/mk/asks.mk
-# --- golden/shared/mk/operator.mk
-# --- golden/shared/mk/goto.mk
-# --- golden/shared/mk/runs.mk
-# --- golden/shared/mk/notice.mk
-# --- golden/shared/mk/manual.mk
+# `make -n` shows the commands.
+RDC_HASH := \#
+RDC_ABOUT = $(if $(filter run resume,$@),$(RDC_STEPS),$(patsubst step-%,%,$(filter step-%,$@)))
+RDC_SHOW = $(info $(RDC_HASH) step-$(step))$(info $(value do_$(step))$(value escaped_do_$(step))$(value ask_$(step)))
+RDC_RUN = @exec $(SHELL) -c 'eval "$$RDC_DRIVER"' rdc $(@:%=%) $(RDC_STATE) $(RDC_PROGRAM)
+RDC_CALL = $(if $(findstring n,$(RDC_FLAGS)),$(foreach step,$(RDC_ABOUT),$(RDC_SHOW)),$(RDC_RUN))
+# --- golden/shared/mk/driver.mk

@@ -5,234 +5,112 @@
 # Do not edit: change the document and compile again. To prove this file, run `rdc verify FILE`. It was written by
 #   rdc compile examples/update-hosts.runbook.md --to make
 #
-# Needs GNU make 3.81 or newer, a POSIX shell with its usual tools, bash and python3 3.9.
-# `make` runs the whole, `make resume` goes on with a run that waits or was interrupted, `make status` says
-# where it stands, `make help` tells the rest. State is kept in .rdc/update-hosts.make in the current folder.
+# Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/update-hosts.py, which does the steps
+# because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
+# lists everything else. State is kept in .rdc/update-hosts in the current folder.
 
-RDC_PROGRAM := ed98dbf6410c68a8b78d0b85ed5e2ed6
-
-# --- The steps -----------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X, `after_X` where the run goes from there.
-# Words in capitals are the document's; `go`, `stop` and `finish` are what holds where it says nothing of its own there.
-# A text after a step, or a second one after an end, names the transition that leads there; the first one is a message.
-# `retry 3` does the step up to three more times, and only then what follows `||`.
-# `{N}` in a text is the number of the instance.
-
-# {N}.1 Is there a host left?                                                        examples/update-hosts.runbook.md:54
-define do_N-.1
-set -- $HOSTS
-[ "$RDC_STEP_INSTANCE" -le $# ]
-endef
-define after_N-.1
-pass) CONTINUE N-.2 ;;
-fail) GOTO Summary ;;
-endef
-
-# {N}.2 Take host {N} of the list                                                    examples/update-hosts.runbook.md:64
-define do_N-.2
-set -- $HOSTS
-shift "$((RDC_STEP_INSTANCE - 1))" && echo "host=$1" >> "$RDC_OUTPUT"
-endef
-define after_N-.2
-pass) go N-.3 ;;
-fail) STOP 'Host {N} of the list cannot be read' ;;
-endef
-
-# {N}.3 Update {{host}}                                                              examples/update-hosts.runbook.md:73
-define do_N-.3
-mkdir -p hosts && echo "$VERSION" > "hosts/$host" && echo "$host has $VERSION"
-endef
-define after_N-.3
-pass) go N-.4 ;;
-fail) retry 1 || go N-.Leave_out 'GOTO {N}.Leave_out' ;;
-endef
-
-# {N}.4 Does {{host}} answer?                                                        examples/update-hosts.runbook.md:81
-define do_N-.4
-[ "$(cat "hosts/$host")" = "$VERSION" ]
-endef
-define after_N-.4
-pass) add N 1; go N-.1 'GOTO NEXT' ;;
-fail) go N-.Leave_out 'GOTO {N}.Leave_out' ;;
-endef
-
-# {N}.Leave_out Write down {{host}}                                                  examples/update-hosts.runbook.md:90
-define do_N-.Leave_out
-echo "$host" >> left-out.txt
-endef
-define after_N-.Leave_out
-pass) add N 1; go N-.1 'GOTO NEXT' ;;
-fail) STOP '{{host}} was not updated, and could not be written down' ;;
-endef
-
-# Summary                                                                            examples/update-hosts.runbook.md:99
-define do_Summary
-[ ! -s left-out.txt ]
-endef
-define after_Summary
-pass) COMPLETE 'Every host has {{VERSION}}' ;;
-fail) STOP 'Some hosts do not have {{VERSION}}: see left-out.txt' ;;
-endef
-
-# Which steps there are, and what else is known of them; the run begins with the first.
-# A line `all` holds for each command, a mark for each step; what a command `keeps`, it keeps after each outcome.
-define RDC_NODES
-all variable HOSTS HOSTS
-all variable VERSION VERSION
-all variable host host
-all keeps host
-all mark '{{host}}' host '' '' '{{host}}'
-node N-.1 bash 'Is there a host left?' '{N}.1'
-  variable RDC_STEP_INSTANCE N
-node N-.2 bash 'Take host {N} of the list' '{N}.2'
-  variable RDC_STEP_INSTANCE N
-  mark '{N}' N
-node N-.3 bash 'Update {{host}}' '{N}.3'
-  variable RDC_STEP_INSTANCE N
-node N-.4 bash 'Does {{host}} answer?' '{N}.4'
-  variable RDC_STEP_INSTANCE N
-node N-.Leave_out bash 'Write down {{host}}' '{N}.Leave_out'
-  variable RDC_STEP_INSTANCE N
-node Summary bash ''
-  mark '{{VERSION}}' VERSION '' '' '{{VERSION}}'
-endef
-
-define RDC_VALUES
-counter N 1
-slot HOSTS
-slot VERSION
-slot host
-input HOSTS HOSTS input_1 string required 'The hosts to update, with spaces between them; web1 web2 web3 if it is not given'
-  default 'web1 web2 web3'
-input VERSION VERSION input_2 string required '2.4.0 if it is not given'
-  default '2.4.0'
-  pattern '["string", [], "[0-9]+\\.[0-9]+\\.[0-9]+"]'
-endef
-
-define python_json
-# --- golden/shared/mk/python-json.mk
-endef
-
-define python_helper
-# --- golden/shared/mk/python-helper.2.mk
-endef
-
-# --- The targets ---------------------------------------------------------------------------------------------------------
-
+override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
+override RDC_SHA256 := b574c0f75bdafc4b7e71293fd789b1f1b8efad0fd9a6c0d319c44d6c5786701b
+PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
+.NOTPARALLEL:
 
-RDC_STATE := .rdc/update-hosts.make
-RDC_FILE := $(lastword $(MAKEFILE_LIST))
-RDC_NODES_ALONE := N-.1 N-.2 N-.3 N-.4 N-.Leave_out Summary
-RDC_STEPS := $(RDC_NODES_ALONE:%=step-%)
-RDC_TARGETS := run resume status clean unlock help $(RDC_STEPS)
+run resume: ; $(call RDC_CALL,$(@:%=%),,$(RDC_ONCE))
+open answer goto status steps history reset help: ; $(call RDC_CALL,$(@:%=%))
+clean: ; $(call RDC_CALL,reset)
+
+# --- The steps --------------------------------------------------------------------------------------------------------
+# `make` does all of them, in the order that the document says. The target of a step does it only when it is due.
+
+# {N}.1 Is there a host left?                                                        examples/update-hosts.runbook.md:54
+#   bash:
+#     set -- $HOSTS
+#     [ "$RDC_STEP_INSTANCE" -le $# ]
+#   pass: CONTINUE
+#   fail: GOTO Summary
+step--N-.1: ; $(call RDC_CALL,step,{N}.1)
+
+# {N}.2 Take host {N} of the list                                                    examples/update-hosts.runbook.md:64
+#   bash:
+#     set -- $HOSTS
+#     shift "$((RDC_STEP_INSTANCE - 1))" && echo "host=$1" >> "$RDC_OUTPUT"
+#   pass: go {N}.3
+#   fail: STOP "Host {N} of the list cannot be read"
+step--N-.2: ; $(call RDC_CALL,step,{N}.2)
+
+# {N}.3 Update {{host}}                                                              examples/update-hosts.runbook.md:73
+#   bash:
+#     mkdir -p hosts && echo "$VERSION" > "hosts/$host" && echo "$host has $VERSION"
+#   pass: go {N}.4
+#   fail: RETRY 1
+#   fail: GOTO {N}.Leave_out
+step--N-.3: ; $(call RDC_CALL,step,{N}.3)
+
+# {N}.4 Does {{host}} answer?                                                        examples/update-hosts.runbook.md:81
+#   bash:
+#     [ "$(cat "hosts/$host")" = "$VERSION" ]
+#   pass: GOTO NEXT
+#   fail: GOTO {N}.Leave_out
+step--N-.4: ; $(call RDC_CALL,step,{N}.4)
+
+# {N}.Leave_out Write down {{host}}                                                  examples/update-hosts.runbook.md:90
+#   bash:
+#     echo "$host" >> left-out.txt
+#   pass: GOTO NEXT
+#   fail: STOP "{{host}} was not updated, and could not be written down"
+step--N-.Leave_out: ; $(call RDC_CALL,step,{N}.Leave_out)
+
+# Summary                                                                            examples/update-hosts.runbook.md:99
+#   bash:
+#     [ ! -s left-out.txt ]
+#   pass: COMPLETE "Every host has {{VERSION}}"
+#   fail: STOP "Some hosts do not have {{VERSION}}: see left-out.txt"
+step-Summary: ; $(call RDC_CALL,step,Summary)
+
+# --- How the program is called: the same in every Makefile that calls one ---------------------------------------------
+
+override RDC_TARGETS := run resume open answer goto status steps history reset help clean step--N-.1 step--N-.2 step--N-.3 step--N-.4 step--N-.Leave_out step-Summary
 .PHONY: $(RDC_TARGETS)
 
-run: ; $(call RDC_CALL,run,$(RDC_NODES_ALONE))
-resume: ; $(call RDC_CALL,resume,$(RDC_NODES_ALONE))
-status: ; $(call RDC_CALL,status)
-clean: ; $(call RDC_CALL,clean)
-unlock: ; $(call RDC_CALL,unlock)
-help: ; $(call RDC_CALL,help)
-# One step alone, apart from any run.
-$(RDC_STEPS): step-%: ; $(call RDC_CALL,step $*,$*)
-
-# What of the driver each of them needs besides what all have in common.
-RDC_MORE :=
-resume: RDC_MORE := RDC_MODULE_RESUME
-status: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_STATUS
-help: RDC_MORE := RDC_MODULE_HELP
-clean unlock: RDC_MORE := RDC_MODULE_CLEARING
-$(RDC_STEPS): RDC_MORE := RDC_MODULE_ALONE
-
-# `make -n` shows the commands in place of what would call the driver, which is handed over in the environment.
-RDC_SH := $(SHELL)
-RDC_HASH := \#
-RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
-RDC_DRY = $(findstring n,$(RDC_FLAGS))
-RDC_CALL = $(if $(RDC_DRY),$(foreach node,$(2),$(RDC_SHOW)),@exec $(RDC_SH) -c 'eval "$$RDC_GIVEN$$RDC_SCRIPT"' rdc $(1))
-RDC_SHOW = $(info $(RDC_HASH) step-$(node))$(info $(value do_$(node))$(value escaped_do_$(node))$(value ask_$(node)))
-
-# What is given as NAME=VALUE is a text, and make expands nothing in it.
-RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
-$(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
-RDC_TAKES := AGENT:AGENT ANSWERS:ANSWERS ASSUME:ASSUME HUMAN:HUMAN INPUTS:INPUTS RERUN:RERUN REPLY:REPLY STEP:STEP TOOLS:TOOLS HOSTS:input_1 VERSION:input_2
+# What make is given as NAME=VALUE is text. Make expands nothing in it, and gives it in quotes to the program.
 override RDC_QUOTED = '$(subst ','\'',$(1))'
-override RDC_NAMED = $(firstword $(subst :, ,$(take)))
-override RDC_VARIABLE = rdc_given_$(lastword $(subst :, ,$(take)))
-override RDC_IS_GIVEN = $(filter command override,$(firstword $(origin $(RDC_NAMED))))
-override RDC_VALUE = $(RDC_VARIABLE)=$(call RDC_QUOTED,$(value $(RDC_NAMED)));$(if $(findstring -,$(RDC_NAMED)),,unset $(RDC_NAMED);)
-override RDC_TAKE = unset $(RDC_VARIABLE);$(if $(RDC_IS_GIVEN),$(RDC_VALUE))
-override RDC_GIVEN = $(foreach take,$(RDC_TAKES),$(RDC_TAKE))
-export RDC_GIVEN
+override RDC_IS_GIVEN = $(filter command,$(firstword $(origin $(RDC_NAME))))
+override RDC_TEXT = $(eval override $(RDC_NAME) := $$(value $(RDC_NAME)))$(eval unexport $(RDC_NAME))
+override RDC_NAMES := $(foreach RDC_NAME,$(.VARIABLES),$(if $(RDC_IS_GIVEN),$(RDC_NAME)))
+MAKEOVERRIDES =
+$(foreach RDC_NAME,$(RDC_NAMES),$(RDC_TEXT))
+override RDC_OURS := PYTHON SHELL MAKE% MFLAGS GNUMAKEFLAGS RDC_GIVEN RDC_MAKE RDC_SCRIPT RDC_PLACE RDC_OPENS
+override RDC_WORD = $(call RDC_QUOTED,$(RDC_NAME)=$(value $(RDC_NAME)))
+override RDC_GIVEN = $(foreach RDC_NAME,$(filter-out $(RDC_OURS),$(RDC_NAMES)),$(RDC_WORD))
 
-# The driver, and in its first line where things are.
-RDC_TOP = $(filter-out $(firstword $(wildcard GNUmakefile makefile Makefile)),$(firstword $(MAKEFILE_LIST)))
-# Told by `-C` to go to a folder, make says that it enters it, unless it is to be silent: then it may have been told.
-RDC_SILENT = $(findstring s,$(RDC_FLAGS))$(filter --no-print-directory,$(MAKEFLAGS))
-RDC_FOLDER = $(if $(findstring w,$(RDC_FLAGS))$(RDC_SILENT),$(CURDIR))
-RDC_SPECIAL = ' " ` \ & ; | < > ( ) [ ] { } * ? ! ~ $$ $(RDC_HASH)
-RDC_WORD = $(if $(word 2,$(1))$(strip $(foreach one,$(RDC_SPECIAL),$(findstring $(one),$(1)))),$(call RDC_QUOTED,$(1)),$(1))
-RDC_AGAIN = make$(if $(RDC_FOLDER), -C $(call RDC_WORD,$(RDC_FOLDER)))$(if $(RDC_TOP), -f $(call RDC_WORD,$(RDC_TOP)))
-RDC_HINTS = rdc_begin=$(call RDC_QUOTED,$(RDC_AGAIN)) rdc_again=$(call RDC_QUOTED,$(RDC_AGAIN) )
-RDC_PLACES = rdc_state=$(RDC_STATE) rdc_prefix= rdc_file=$(call RDC_QUOTED,$(RDC_FILE))
-# What make was given that the Makefile does not take: it may be the name of an input, misspelled.
-RDC_KNOWN = $(foreach take,$(RDC_TAKES),$(RDC_NAMED)) RDC_%
-RDC_OTHERS = $(foreach name,$(filter-out $(RDC_KNOWN),$(.VARIABLES)),$(if $(filter command override,$(firstword $(origin $(name)))),$(name)))
-RDC_BEGINS = rdc_others=$(call RDC_QUOTED,$(RDC_OTHERS)) $(RDC_PLACES) $(RDC_HINTS)
-RDC_PARTS := RDC_MODULE_COUNTERS RDC_MODULE_RETRIES RDC_MODULE_SHARED RDC_MODULE_TEXTS RDC_MODULE_FILES RDC_MODULE_WORDS RDC_MODULE_VALUES RDC_MODULE_INPUTS RDC_MODULE_MISSPELLED RDC_MODULE_HELPER
-export RDC_SCRIPT = $(RDC_BEGINS)$(RDC_LINE)$(foreach part,RDC_DRIVER $(RDC_MORE) $(RDC_PARTS),$(value $(part))$(RDC_LINE))load; "$$@"
-define RDC_LINE
+# How make is called again, for the commands that the program prints: with -C and -f where make was called so.
+override RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
+override RDC_SILENT = $(findstring s,$(RDC_FLAGS))$(filter --no-print-directory,$(MAKEFLAGS))
+override RDC_IN = $(if $(findstring w,$(RDC_FLAGS))$(RDC_SILENT),-C $(call RDC_QUOTED,$(CURDIR)))
+override RDC_USUAL := $(firstword $(wildcard GNUmakefile makefile Makefile))
+override RDC_TOP := $(filter-out $(RDC_USUAL),$(firstword $(MAKEFILE_LIST)))
+override RDC_MAKE = $(RDC_IN) $(if $(RDC_TOP),-f $(call RDC_QUOTED,$(RDC_TOP))) ''
 
+# `make -n` shows the call. One call of make opens one gate.
+override RDC_ONCE = $(if $(RDC_OPENED),,RDC_OPENS=1$(eval override RDC_OPENED := yes))
+override RDC_OPENED :=
+override RDC_PYTHON = $(or $(if $(filter file,$(origin PYTHON)),$(PYTHON),$(value PYTHON)),python3)
+override RDC_SHOWN = $(info $(strip $(RDC_PYTHON) $(RDC_PROGRAM) $(1) $(2)))
+override RDC_FILES = $(call RDC_QUOTED,$(RDC_PYTHON)) $(call RDC_QUOTED,$(RDC_PROGRAM))
+override RDC_RUN = RDC_PLACE='$(2)' $(3) exec $(SHELL) -c "$$RDC_SCRIPT" rdc $(RDC_FILES) $(1)
+override RDC_CALL = $(if $(findstring n,$(RDC_FLAGS)),$(RDC_SHOWN),@$(RDC_RUN))
+override RDC_SCRIPT = sha256=$(RDC_SHA256)$(value RDC_CHECKED)
+export RDC_GIVEN RDC_MAKE RDC_SCRIPT
+override define RDC_CHECKED
 
+fail() { printf 'rdc: error: %s\n' "$1"; exit 2; }
+command -v "$1" > /dev/null || fail "there is no $1 here: name Python 3.9 or newer with PYTHON="
+[ -r "$2" ] || fail "$2 cannot be read: this Makefile needs it"
+found=$({ sha256sum || shasum -a 256; } 2> /dev/null < "$2")
+[ -n "$found" ] || fail "neither sha256sum nor shasum is here to check $2"
+[ "${found%% *}" = "$sha256" ] ||
+  fail "$2 is not the program that this Makefile was compiled with: put it back, or compile both again"
+unset RDC_SCRIPT MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
+exec "$@"
 endef
-# --- golden/shared/mk/core.mk
-# --- golden/shared/mk/resume.mk
-# --- golden/shared/mk/status.mk
-# --- golden/shared/mk/help.mk
-# --- golden/shared/mk/alone.mk
-# --- golden/shared/mk/clearing.mk
-# --- golden/shared/mk/counters.mk
-# --- golden/shared/mk/retries.mk
-# --- golden/shared/mk/shared.mk
-# --- golden/shared/mk/texts.mk
-# --- golden/shared/mk/files.mk
-# --- golden/shared/mk/words.mk
-# --- golden/shared/mk/values.mk
-# --- golden/shared/mk/inputs.mk
-# --- golden/shared/mk/misspelled.mk
-# --- golden/shared/mk/helper.mk
-
-# --- What an operator drives a run with: to leave it out, compile with the option `operator: basic` -----------------------
-RDC_DRIVES := goto history answer
-RDC_TARGETS += $(RDC_DRIVES)
-.PHONY: $(RDC_DRIVES)
-goto: ; $(call RDC_CALL,goto)
-history: ; $(call RDC_CALL,history)
-answer: ; $(call RDC_CALL,answer)
-goto: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_GOTO
-answer: RDC_MORE := RDC_MODULE_RESUME
-status: RDC_MORE := RDC_MODULE_RESUME RDC_MODULE_STATUS RDC_MODULE_RUNS
-history: RDC_MORE := RDC_MODULE_RUNS
-help: RDC_MORE := RDC_MODULE_HELP RDC_MODULE_MANUAL
-
-RDC_TAKES += ALL:ALL AS:AS BY:BY KEEP:KEEP NOTE:NOTE NOTIFY:NOTIFY PROMPTED:PROMPTED VALUE:VALUE
-override RDC_GETS = $(if $(filter command override,$(firstword $(origin $(1)))),$(value $(1)))
-# What has to be given again is in the commands that are printed.
-override RDC_REPEAT = $(if $(call RDC_GETS,$(1)),$(eval RDC_AGAIN += $(1)=$$(call RDC_WORD,$$(value $(1)))))
-$(foreach take,$(filter AGENT:% AS:% NOTIFY:% TOOLS:%,$(RDC_TAKES)),$(call RDC_REPEAT,$(RDC_NAMED)))
-RDC_RUNS := $(RDC_PARTS) RDC_MODULE_ASKS RDC_MODULE_OPERATOR
-RDC_RUNS += $(if $(call RDC_GETS,NOTIFY),RDC_MODULE_NOTICE)
-RDC_PARTS = $(RDC_RUNS)
-
-# Jumps to steps that are more than to go there, and to groups: what step stands in what, and what a jump does.
-define RDC_JUMPS
-jump N-.1 "{N}"
-endef
-# --- golden/shared/mk/asks.mk
-# --- golden/shared/mk/operator.mk
-# --- golden/shared/mk/goto.mk
-# --- golden/shared/mk/runs.mk
-# --- golden/shared/mk/notice.mk
-# --- golden/shared/mk/manual.mk

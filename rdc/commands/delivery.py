@@ -66,9 +66,10 @@ def _several(file: str, product: Product) -> Diagnostic | None:
     """Why standard output cannot take a product: the main file alone would call what is not there."""
     if not product.companions:
         return None
+    from backends.remarks import listed  # noqa: PLC0415
     from compiler.diagnostic import Diagnostic  # noqa: PLC0415 (the compiler is slow to import)
 
-    names = " and ".join(companion.path for companion in product.companions)
+    names = listed([companion.path for companion in product.companions])
     message = f"{file} becomes a file that needs {names} beside it, and standard output takes one file"
     return Diagnostic("RD526", file, None, message, "name the main file with -o")
 

@@ -1,4 +1,4 @@
-"""`rdc runtime`: the texts that Python programs have in common, for those who approve them once per release."""
+"""`rdc runtime`: the texts that generated files have in common, for those who approve them once per release."""
 
 from __future__ import annotations
 
@@ -11,46 +11,61 @@ from rdc.terminal import put
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+DRIVER = "make-driver"
+
 
 def _known(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
-    from runtime_shim.editions import EDITIONS  # noqa: PLC0415 (slow to import)
-
-    if name is None or name in EDITIONS:
+    if name is None or name in _names():
         return name
     from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the error)
 
-    raise UnknownWordError("edition", name, EDITIONS, "rdc runtime --sha256")
+    raise UnknownWordError("edition", name, _names(), "rdc runtime --sha256")
 
 
 def _complete(_: click.Context, __: click.Parameter, begun: str) -> list[CompletionItem]:
     from click.shell_completion import CompletionItem  # noqa: PLC0415 (only on the Tab key)
 
-    from runtime_shim.editions import EDITIONS  # noqa: PLC0415
+    return [CompletionItem(name) for name in _names() if name.startswith(begun)]
 
-    return [CompletionItem(name) for name in EDITIONS if name.startswith(begun)]
+
+def _names() -> list[str]:
+    from runtime_shim.editions import CALLERS, EDITIONS  # noqa: PLC0415 (slow to import)
+
+    return [*EDITIONS, *CALLERS, DRIVER]
+
+
+def _text(name: str) -> str:
+    if name == DRIVER:
+        from backends.make.driver import driver_text  # noqa: PLC0415 (slow to import)
+
+        return driver_text()
+    from backends.python.edition import text_of  # noqa: PLC0415 (slow to import)
+
+    return text_of(name)
 
 
 @click.command(name="runtime")
 @click.argument("name", metavar="[NAME]", required=False, callback=_known, shell_complete=_complete)
 @click.option("--diff", "old", metavar="OLD_FILE", type=click.Path(), help="Show what changed since an older file.")
-@click.option("--sha256", "hashes", is_flag=True, help="Print the hash of each edition, as sha256sum does.")
+@click.option("--sha256", "hashes", is_flag=True, help="Print the hash of each text, as sha256sum does.")
 def command(name: str | None, old: str | None, *, hashes: bool) -> int:
     """Print the runtime edition NAME, exactly as programs have it.
 
-    With --diff, OLD_FILE is a saved runtime or a Python program of any rdc version. Exit code 0 if its runtime is the
-    same, 1 with a unified diff if it differs.
+    `make-driver` is the driver of Makefiles; `make` is what programs have besides that Makefiles call.
+
+    With --diff, OLD_FILE is a saved runtime, a Python program or a Makefile of any rdc version. Exit code 0 if its
+    runtime is the same, 1 with a unified diff if it differs.
     """
     context = click.get_current_context()
     if hashes == (name is not None) or (old is not None and name is None):
         raise click.UsageError("give the NAME of an edition, or only --sha256", context)
-    from backends.python.edition import runtime, runtime_sha256  # noqa: PLC0415 (slow to import)
-    from runtime_shim.editions import EDITIONS  # noqa: PLC0415
-
     if name is None:
-        put("\n".join(f"{runtime_sha256(each)}  {each}" for each in EDITIONS))
+        from hashlib import sha256  # noqa: PLC0415 (only for --sha256)
+
+        put("\n".join(f"{sha256(_text(each).encode()).hexdigest()}  {each}" for each in _names()))
         return 0
     if old is None:
-        put(runtime(name).encode())
+        put(_text(name).encode())
         return 0
     return _compare(name, old, context)
 
@@ -59,7 +74,7 @@ def _compare(name: str, old: str, context: click.Context) -> int:
     from difflib import unified_diff  # noqa: PLC0415 (only for --diff)
     from pathlib import Path  # noqa: PLC0415
 
-    from backends.python.edition import runtime  # noqa: PLC0415
+    from backends.make.walked import driver_in  # noqa: PLC0415
     from backends.python.proof import runtime_in  # noqa: PLC0415
     from compiler.files import Refusal, read_source  # noqa: PLC0415
     from rdc.reporting.cells import visible  # noqa: PLC0415
@@ -67,9 +82,9 @@ def _compare(name: str, old: str, context: click.Context) -> int:
     source = read_source(Path(old), old, old)
     if isinstance(source, Refusal):
         raise click.UsageError(f"{old}: {source.problem}", context)
-    before, after = runtime_in(source.text), runtime(name)
+    before, after = (driver_in if name == DRIVER else runtime_in)(source.text), _text(name)
     if before == after:
         return 0
-    lines = unified_diff(before.split("\n"), after.split("\n"), old, f"edition {name}", lineterm="")
+    lines = unified_diff(before.split("\n"), after.split("\n"), old, f"rdc runtime {name}", lineterm="")
     put("\n".join(visible(line) for line in lines))
     return 1

@@ -3,37 +3,87 @@
 from __future__ import annotations
 
 import os
+import sys
 
+from backends.base import Emission
 from backends.make import MakeBackend
 from compiler.ir.program import Program
 from compiler.ir.tasks import Ask, Verdict, alphabet
 from rdc.trials.driving import drive
+from rdc.trials.events import run_told
 from rdc.trials.process import Finished, execute, find_tool
-from rdc.trials.run import RESULTS, Moved, Run, Setting, Step
+from rdc.trials.run import RESULTS, Run, Setting, Step
 
 OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEFILES", "MAKEOVERRIDES")
 """What a make around this one would tell it."""
 
 
 def run(setting: Setting) -> Run:
-    """Run the generated Makefile; its `status` says what it has done."""
-    return drive(_Makefile(setting), setting)
+    """Run the generated Makefile; its events or its `status` say what it has done."""
+    needs_operator = setting.is_prompted or setting.legs
+    emission = MakeBackend().emit(setting.program, {"operator": "full" if needs_operator else "basic"})
+    return drive((_Calling if emission.companions else _Native)(setting, emission), setting)
 
 
 class _Makefile:
-    """The generated Makefile, and how the last call of make ended."""
+    """A generated Makefile, and how the last call of make ended."""
 
-    def __init__(self, setting: Setting) -> None:
+    given: tuple[str, ...] = ()
+    """What each call is given."""
+
+    def __init__(self, setting: Setting, emission: Emission) -> None:
         self._setting = setting
         tool = find_tool("make", "gmake", advice="install GNU make, or test on another target")
-        makefile = setting.lay("Makefile", MakeBackend().emit(setting.program, {}))
+        makefile = setting.lay("Makefile", emission)
         self._command = [tool, "--no-print-directory", "-f", str(makefile)]
         own = {name: value for name, value in os.environ.items() if name not in OF_MAKE}
         self._environment = {**own, **setting.environment}
+        self._last = Finished(0, "", "")
+
+    def _call(self, *words: str) -> Finished:
+        command = [*self._command, *words, *self.given]
+        return execute(command, self._setting.workspace, self._environment, self._setting.timeout)
+
+
+class _Native(_Makefile):
+    """A Makefile that walks by itself; its status says what it has done, and nobody moves it."""
+
+    def begin(self) -> None:
+        """Begin the run."""
+        self._last = self._call("run", f"ANSWERS={self._setting.write_answers()}")
+
+    def move(self, step: str) -> str:
+        """Refuse to take the run to a step."""
+        raise NotImplementedError(step)
+
+    def go_on(self, part: int) -> None:
+        """Go on with the run."""
+        self._last = self._call("resume", f"ANSWERS={self._setting.write_answers(part)}")
+
+    def told(self) -> Run:
+        """What `status` says of the run."""
+        status = self._call("status")
+        words = (line.partition(" ") for line in status.out.splitlines())
+        over = next((rest for word, _, rest in words if word == "over:" and rest in RESULTS.split("|")), RESULTS)
+        return Run.told(tuple(self._steps(status)), self._last.out, self._last.code, over)
+
+    def _steps(self, status: Finished) -> list[Step]:
+        if status.out.strip() == "no run":
+            return []  # it is refused before it begins, and `no` is no outcome here
+        beginnings = _beginnings(self._setting.program).items()
+        begun = dict(sorted(beginnings, key=lambda item: len(item[0]), reverse=True))
+        return [step for line in status.out.splitlines() if (step := _step(line, begun))]
+
+
+class _Calling(_Makefile):
+    """A Makefile that calls the program, by the interpreter of rdc itself."""
+
+    def __init__(self, setting: Setting, emission: Emission) -> None:
+        super().__init__(setting, emission)
+        self._events = setting.scratch / "events"
+        self.given = (f"PYTHON={sys.executable}", f"EVENTS={self._events}")
         lines = "".join(f"{name}={command}\n" for name, command in setting.tools.items())
         self._tools = [f"TOOLS={setting.write('tools', lines)}"] if lines else []
-        self._moves: list[tuple[int, Moved]] = []
-        self._last = Finished(0, "", "")
 
     def begin(self) -> None:
         """Begin the run."""
@@ -43,33 +93,16 @@ class _Makefile:
 
     def move(self, step: str) -> str:
         """Take the run to a step."""
-        self._moves.append((len(self._steps(self._call("status"))), Moved(step)))
-        moved = self._call("goto", f"STEP={step}")
-        return (moved.out.splitlines() or ["make said nothing"])[-1] if moved.code else ""
+        self._last = self._call("goto", f"STEP={step}")
+        return self._last.out.strip().rpartition("\n")[2] if self._last.code else ""
 
     def go_on(self, part: int) -> None:
         """Go on with the run."""
         self._last = self._call("resume", *self._tools, f"ANSWERS={self._setting.write_answers(part)}")
 
     def told(self) -> Run:
-        """What `status` says of the run."""
-        status = self._call("status")
-        steps: list[Step | Moved] = [*self._steps(status)]
-        for place, moved in reversed(self._moves):
-            steps.insert(place, moved)
-        words = (line.partition(" ") for line in status.out.splitlines())
-        over = next((rest for word, _, rest in words if word == "over:" and rest in RESULTS.split("|")), RESULTS)
-        return Run.told(tuple(steps), self._last.out, self._last.code, over)
-
-    def _steps(self, status: Finished) -> list[Step]:
-        if status.out.strip() == "no run":
-            return []  # it is refused before it begins, and `no` is no outcome here
-        beginnings = _beginnings(self._setting.program).items()
-        begun = dict(sorted(beginnings, key=lambda item: len(item[0]), reverse=True))
-        return [step for line in status.out.splitlines() if (step := _step(line, begun))]
-
-    def _call(self, *words: str) -> Finished:
-        return execute([*self._command, *words], self._setting.workspace, self._environment, self._setting.timeout)
+        """What the events say."""
+        return run_told(self._events, self._setting, self._last.out, self._last.code)
 
 
 def _beginnings(program: Program) -> dict[str, Step]:

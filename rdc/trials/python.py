@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from typing import Any
 
 from backends.python import PythonBackend
 from rdc.trials.driving import drive
+from rdc.trials.events import run_told
 from rdc.trials.process import Finished, execute
-from rdc.trials.run import Moved, Run, Setting, Step
+from rdc.trials.run import Run, Setting
 
 _RUNNING = ("run", "resume")
 
@@ -47,20 +45,7 @@ class _Program:
 
     def told(self) -> Run:
         """What the events say."""
-        lines = self._events.read_text(encoding="utf-8").splitlines() if self._events.exists() else []
-        happened = [json.loads(line) for line in lines]
-        steps = tuple(self._steps(happened))
-        if happened and happened[-1]["event"] == "run_finished":
-            return Run(steps, happened[-1]["result"].upper(), " ".join(happened[-1]["message"].split()))
-        return Run.told(steps, self._last.err, self._last.code)
-
-    def _steps(self, happened: Sequence[dict[str, Any]]) -> Iterator[Step | Moved]:
-        legs = iter(self._setting.legs)
-        for event in happened:
-            if event["event"] == "step_finished":
-                yield Step(event["step"], event["attempt"], str(event["outcome"]))
-            elif event["event"] == "goto":
-                yield Moved(next(legs).step)
+        return run_told(self._events, self._setting, self._last.err, self._last.code)
 
     def _call(self, *words: str) -> None:
         setting, places = self._setting, ["--state-dir", str(self._setting.scratch / "state")]

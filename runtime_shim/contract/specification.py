@@ -1,7 +1,6 @@
-"""Specifications: steps as others see them (B6), runs that go on after a failure (B12, B16), and calls by make."""
+"""Specifications: steps as others see them (B6), runs that go on after a failure (B12, B16)."""
 
 import os
-import shlex
 from typing import Optional
 
 from runtime_shim.contract.attempt import paths_of
@@ -174,33 +173,12 @@ class Placeholders(Extension):
                 raise RefusedError(f"{where} is not inside the project: give its placeholders other values")
 
 
-MAKE_WORDS = {"--assume": "ASSUME", "--gate": "GATE"}
-MAKE_FLAGS = {"--rerun-interrupted": "RERUN=1", "--adopt": "ADOPT=1"}
-MAKE_VERBS = ("run", "resume", "status", "answer", "approve", "reset")
-
-
 class Called(Extension):
-    """Speaks of make where make calls the program, and goes on in the workspace of another job."""
+    """Goes on in the workspace of another job."""
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session)  # neither is for what the program calls
-        self._make = os.environ.pop("RDC_MAKE", "")  # what the commands of an operator begin with
+        super().__init__(session)  # it is not for what the program calls
         self._workspace = os.environ.pop("RDC_WORKSPACE", "")  # where a run goes on that began elsewhere
-
-    def call(self, words: tuple[str, ...]) -> str:
-        """Return the call of a subcommand by make; "" where that is not how this program was called, or make cannot."""
-        verb, *rest = words
-        if not self._make or verb not in MAKE_VERBS:
-            return ""
-        if verb == "answer" and len(rest) == 2:
-            node, reply = map(shlex.quote, rest)
-            return f"{self._make}answer STEP={node} REPLY={reply}"
-        given, more = [verb], iter(rest)
-        for word in more:
-            if word not in MAKE_FLAGS and word not in MAKE_WORDS:
-                return ""
-            given.append(MAKE_FLAGS.get(word) or f"{MAKE_WORDS[word]}={shlex.quote(next(more, ''))}")
-        return self._make + " ".join(given)
 
     def read(self, state: State) -> None:
         """Let a run go on in the workspace of another job, where all its files were put."""

@@ -97,7 +97,7 @@ class Settings(OfMore):
     def hint(self) -> str:
         """Name the options that the run was given last."""
         given = agreed(self.session.state).get("given", ())
-        return f"   (with {', '.join(given)}, as before)" if given else ""
+        return str(self.session.through("worded", f"   (with {', '.join(given)}, as before)" if given else ""))
 
     def again(self, state: State) -> list[tuple[str, str]]:
         """Return the command that calls an agent or tool again which ended a run by STOP."""

@@ -48,17 +48,23 @@ def until(word: str, lines: Iterator[tuple[int, str]]) -> Optional[str]:
     return None
 
 
-def read_output(content: bytes, names: Iterable[str]) -> dict[str, str]:
-    """Read `NAME=value` and `NAME<<WORD` lines. Raises ValueError where one is not as it should be."""
-    lines = enumerate(content.decode().removesuffix("\n").split("\n"), start=1)
-    known, found = set(names), {}
-    for number, line in lines if content else ():
+def pairs_in(text: str) -> Iterator[tuple[int, str, str]]:
+    """Return the line, name and value of `NAME=value` and `NAME<<WORD` lines; raises ValueError for any other line."""
+    lines = enumerate(text.removesuffix("\n").split("\n"), start=1)
+    for number, line in lines if text else ():
         pair = PAIR.fullmatch(line)
         if pair is None:
             raise ValueError(f"line {number}: neither NAME=value nor NAME<<WORD")
-        name, value = pair[1], until(pair[3], lines) if pair[2] == "<<" else pair[3]
+        value = until(pair[3], lines) if pair[2] == "<<" else pair[3]
         if value is None:
             raise ValueError(f"line {number}: {pair[3]} does not follow")
+        yield number, pair[1], value
+
+
+def read_output(content: bytes, names: Iterable[str]) -> dict[str, str]:
+    """Read the outputs of a command. Raises ValueError where one is not as it should be."""
+    known, found = set(names), {}
+    for number, name, value in pairs_in(content.decode()):
         if problem := unfit_variable(value) if name in known else "is not declared as an output":
             raise ValueError(f"line {number}: {name} {problem}")
         found[name] = value

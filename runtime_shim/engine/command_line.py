@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any, Optional
 
 from runtime_shim.engine.display import Display
-from runtime_shim.engine.lifecycle import Extension, Host, Option, Options, Subcommands
+from runtime_shim.engine.lifecycle import Extension, Host, Options, Subcommands
 from runtime_shim.engine.private import naming
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_REFUSED, RefusedError, Table
 from runtime_shim.engine.session import Session
@@ -46,14 +46,22 @@ OPTIONS: Options = (
     ("status", "--json", "", "print JSON"),
     ("history", "--prune", "N|AGE", "delete all but the newest N, or those older than 12h, 30d, 8w"),
 )
+OptionValues = list[tuple[str, Any]]  # options, and the value of each
 LIKE = {"open": "run", "step": "resume"}  # the subcommand whose options another one has
 
 
-def read_words(words: list[str], own: Sequence[Option], options: Options, see: str) -> types.SimpleNamespace:
-    """Read a subcommand's options and words, in any order; those of other subcommands are unset."""
+def options_of(command: str, options: Options) -> Options:
+    """Return the options and words of a subcommand."""
+    return tuple(option for option in options if {"all", command, LIKE.get(command)} & {*option[0].split()})
+
+
+def read_words(words: list[str], own: Options, options: Options, given: OptionValues, see: str) -> Any:  # noqa: ANN401 (a namespace)
+    """Read a subcommand's options and words, in any order, after those that a caller has given; others are unset."""
     found: Any = {name: [] if "..." in takes else None if takes else False for _, name, takes, _ in options}
     known = {name: takes for _, name, takes, _ in own}
-    due, rest = [name for name in known if name[0] != "-"], iter(words)
+    for name, each in given:
+        found[name] = [*found[name], each] if "..." in known[name] else each
+    due, rest = [name for name in known if name[0] != "-" and not found[name]], iter(words)
     for word in rest:
         value: Any
         name, equals, value = word.partition("=")
@@ -77,7 +85,7 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
     commands = {**COMMANDS, **{name: each for kind in kinds for name, each in kind.commands.items()}}
     options = tuple(dict.fromkeys([*OPTIONS, *(option for kind in kinds for option in kind.options)]))
     command, *words = argv or [""]
-    own = [option for option in options if {"all", command, LIKE.get(command)} & {*option[0].split()}]
+    own = options_of(command, options)
     if {"-h", "--help"} & {*argv}:
         lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
         if command not in commands:
@@ -86,7 +94,9 @@ def execute(program: Table, argv: list[str], host: Host, display: Display, kinds
     if command not in commands:
         known = f"there are {', '.join(commands)} (see: {host.prog} --help)"
         raise RefusedError(f"no subcommand {command or 'was given'}: {known}")
-    given = read_words(words, own, options, f"(see: {host.prog} {command} --help)")
+    callers = [kind.from_caller for kind in kinds if hasattr(kind, "from_caller")]
+    said = [pair for caller in callers for pair in caller(program, options, command, display)]
+    given = read_words(words, own, options, said, f"(see: {host.prog} {command} --help)")
     vars(given).update(prog=host.prog, command=command, known=options, only=None)
     outcomes = sorted({word for node in program["nodes"].values() for word in words_of(node)})
     if given.assume and (given.rerun_interrupted or given.assume not in outcomes):
@@ -127,7 +137,10 @@ def main(
         except Interrupted:
             display.rule("INTERRUPTED before anything was done")
             return EXIT_INTERRUPTED
-        for text in (*details, f"error: {reason}"):
+        texts = [*details, f"error: {reason}"]
+        for kind in kinds:
+            texts = [*map(kind.worded, texts)] if hasattr(kind, "worded") else texts
+        for text in texts:
             display.rule(text)
         return EXIT_INTERRUPTED if display.gives_up() else EXIT_REFUSED
     return EXIT_INTERRUPTED

@@ -27,6 +27,7 @@ class Display:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream, self.is_terminal = stream, stream.isatty()
+        self.rules = stream  # what `rule` writes to
         self.gives_up: Callable[[], bool] = lambda: False  # whether to leave a pipe that nobody reads
         self._colour = self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
@@ -45,10 +46,11 @@ class Display:
         """Give a text a style."""
         return f"\033[{STYLES.get(style, '1')}m{text}\033[0m" if self._colour else text
 
-    def line(self, text: str = "", end: str = "\n") -> None:
+    def line(self, text: str = "", end: str = "\n", stream: Optional[TextIO] = None) -> None:
         """Write a line; a log that nobody reads any more does not stop a run."""
+        stream = stream or self._stream
         with suppress(OSError, ValueError):
-            self.put(text + end, self._stream.fileno(), self._stream.encoding)
+            self.put(text + end, stream.fileno(), stream.encoding)
 
     def dim(self, lines: Iterable[str]) -> None:
         """Write lines that only explain."""
@@ -63,7 +65,7 @@ class Display:
 
     def rule(self, text: str) -> None:
         """Write one of the lines by which a run says where it stands (R3)."""
-        self.line("rdc: " + clean(text).replace("\n", "?"))
+        self.line("rdc: " + clean(text).replace("\n", "?"), stream=self.rules)
 
 
 def forget_typed() -> None:

@@ -1,5 +1,6 @@
 """The life of a run, as the parts of a runtime see it: what does a step, and what happens around the steps."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional
 
 from runtime_shim.engine.journal import Record
@@ -108,6 +109,16 @@ class Extension(Part):
         """Add to the table of a program what its calls need not say."""
 
     if TYPE_CHECKING:  # the moments at which a part may take part; one that does nothing then has no such method
+
+        @staticmethod
+        def from_caller(_program: Table, _options: Options, _command: str, _display: Any) -> Iterable[tuple[str, Any]]:  # noqa: ANN401 (Display)
+            """Return options and values that are given in another way than as words, before there is a session."""
+            return ()
+
+        @staticmethod
+        def worded(text: str) -> str:
+            """Return a text in the words of whoever calls the program."""
+            return text
 
         def prepare(self) -> None:
             """Look at the options; refuse what cannot be."""

@@ -70,11 +70,6 @@ def runner_bundle(program: dict[str, Any]) -> Runtime:
     return _runtime(names, frozenset({"run_step", "sys"}), lacking)
 
 
-def bundled(names: Iterable[str]) -> str:
-    """These modules, whole and with types, as one text, each after those that it imports."""
-    return _runtime(tuple(names), None).text
-
-
 def reduced(names: Iterable[str], has: Collection[str]) -> str:
     """What `main` can reach of these modules, of statements that are for a feature those that are for one of these."""
     names = tuple(names)

@@ -47,7 +47,7 @@ class Several(Extension):
 
     commands = {"status": ("say where the run stands", status_of_all)}
     options = (
-        ("run resume status steps reset answer goto history", "--as", "NAME", "a run of its own beside others"),
+        ("run resume status steps reset answer approve goto timeline history", "--as", "NAME", "a run beside others"),
         ("status", "--all", "", "all runs of the document, a line each"),
     )
 

@@ -62,7 +62,8 @@ class Budget(OfMore):
         due = len(node["entries"]) if node["task"] == "parallel" else node["task"] == "agent"
         if before is None or not due or may_call(before, due):
             return stand
-        return {"condition": "stop", "message": spent(move.node, before), "spent": True}
+        message = self.session.through("worded", spent(move.node, before))
+        return {"condition": "stop", "message": message, "spent": True}
 
     def resumed(self) -> None:
         """Take up a run that has ended because its budget was spent, if it was given a larger one."""
@@ -172,7 +173,7 @@ class Caller(Asking, Prompting):
 
     def option(self, _node: Table) -> str:
         """Return the option that names a command for a step."""
-        return "--agent COMMAND"
+        return str(self.session.through("worded", "--agent COMMAND"))
 
     def preview(self, name: str, _node: Table) -> Done:
         """Assume that it passes, or says its first keyword that is not special."""

@@ -59,7 +59,7 @@ class Tools(Caller):
 
     def option(self, node: Table) -> str:
         """Return the option that names the command of the connection."""
-        return f"--tool {node['connection']}=COMMAND"
+        return str(self.session.through("worded", f"--tool {node['connection']}=COMMAND"))
 
 
 class OfTools(Extension):

@@ -18,7 +18,9 @@ ENDINGS = {"runbook": "runbook.md", "playbook": "playbook.md", "workflow": "work
 class Generated:
     """A folder with a document of some format and its Python program or Makefile, both called `main`."""
 
-    def __init__(self, folder: Path, kind: str, document: str, target: str = "python") -> None:
+    def __init__(
+        self, folder: Path, kind: str, document: str, target: str = "python", *, operator: str = "full"
+    ) -> None:
         self.folder = folder
         self.target = target
         (folder / "rdc.toml").touch()
@@ -26,12 +28,16 @@ class Generated:
         source.write_text(document, encoding="utf-8")
         compilation = compile_file(str(source))
         assert compilation.program, compilation.diagnostics
-        emission = load(target).emit(compilation.program, {"operator": "full"})
+        emission = load(target).emit(compilation.program, {"operator": operator})
         assert emission.text, emission.diagnostics
         self.script = folder / {"make": "Makefile", "python": "main.py"}[target]
         self.script.write_text(emission.text, encoding="utf-8")
         self.script.chmod(0o755)
-        self.state = folder / ".rdc" / {"make": "main.make", "python": "main"}[target]
+        for companion in emission.companions:
+            (folder / companion.path).parent.mkdir(exist_ok=True)
+            (folder / companion.path).write_text(companion.text, encoding="utf-8")
+        is_native = target == "make" and not emission.companions
+        self.state = folder / ".rdc" / ("main.make" if is_native else "main")
 
     def call(self, *words: str, stdin: str = "", **more: str) -> Said:
         """Call the program to its end."""

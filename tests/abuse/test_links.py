@@ -137,7 +137,7 @@ MAKEFILE = ["journal", "process", ".gitignore"]
 
 @pytest.mark.parametrize("name", MAKEFILE)
 def test_a_makefile_follows_no_file_that_is_a_link(name: str, tmp_path: Path) -> None:
-    place = Generated(tmp_path, "runbook", RUNBOOK, "make")
+    place = Generated(tmp_path, "runbook", RUNBOOK, "make", operator="basic")
     (victim := tmp_path / "victim").write_text("mine\n")
     place.state.mkdir(parents=True)
     (place.state / name).symlink_to(victim)
@@ -150,7 +150,7 @@ def test_a_makefile_follows_no_file_that_is_a_link(name: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("name", [".rdc", ".rdc/main.make", ".rdc/main.make/history"])
 def test_a_makefile_follows_no_folder_that_is_a_link(name: str, tmp_path: Path) -> None:
-    place = Generated(tmp_path, "runbook", RUNBOOK, "make")
+    place = Generated(tmp_path, "runbook", RUNBOOK, "make", operator="basic")
     (elsewhere := tmp_path / "elsewhere").mkdir()
     link = tmp_path / name
     link.parent.mkdir(parents=True, exist_ok=True)
@@ -163,7 +163,7 @@ def test_a_makefile_follows_no_folder_that_is_a_link(name: str, tmp_path: Path) 
 
 
 def test_the_state_of_a_makefile_is_private(tmp_path: Path) -> None:
-    place = Generated(tmp_path, "runbook", RUNBOOK, "make")
+    place = Generated(tmp_path, "runbook", RUNBOOK, "make", operator="basic")
     assert "WAITING" in place.call("run").out
     assert stat.S_IMODE(place.state.stat().st_mode) == 0o700
     place.state.chmod(0o777)

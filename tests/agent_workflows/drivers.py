@@ -25,8 +25,8 @@ __all__ = ["NAMES", "missing", "try_driver"]
 NAME = "program.workflow.yaml"
 """The drivers of programs look for its state under this name."""
 
-STATES = {"python": "program", "make": "program.make"}
-"""Where targets keep reports, in `.rdc`."""
+KEEPING = ("python", "make")
+"""The targets whose reports are in the state directory of the program."""
 
 _HEADING = re.compile(r"^## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$", re.MULTILINE)
 
@@ -64,8 +64,8 @@ def try_driver(name: str, told: Told) -> bool:
         return False
     with trial(case, taken.trace, driver.slow) as prepared:
         done = driver.compare(prepared)
-        if state := STATES.get(name.partition("-")[0]):
-            _check_reports(taken, prepared.folder / ".rdc" / state / "reports")
+        if name.partition("-")[0] in KEEPING:
+            _check_reports(taken, prepared.folder / ".rdc" / "program" / "reports")
         return done
 
 

@@ -15,7 +15,6 @@ from tests.backends.makefiles import environment
 from tests.rdc.cli_support import Result, call, spawn
 from tests.stepspecs.stepped import Place, compiled_to
 
-MAKE = 'closed by "Make on the engine"'
 WORKFLOW = """name: ship
 steps:
   - name: build
@@ -183,7 +182,6 @@ def lines(folder: Path) -> list[str]:
     return path.read_text(encoding="utf-8").split() if path.exists() else []
 
 
-@pytest.mark.xfail(strict=True, reason=MAKE)
 def test_a_gate_of_a_workflow_is_named_by_its_step_in_make(tmp_path: Path) -> None:
     makefile(tmp_path, "ship.workflow.yaml", WORKFLOW)
     assert made(tmp_path, f"AGENT={AGENT}").returncode != 0

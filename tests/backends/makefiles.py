@@ -58,18 +58,18 @@ BOTH = pytest.mark.parametrize("document", [SLOW, SLOW_FLOW], ids=["plain", "flo
 class Place:
     """A folder with a Makefile in which make is run."""
 
-    def __init__(self, folder: Path, document: str, others: dict[str, str] | None = None) -> None:
+    def __init__(self, folder: Path, document: str, others: dict[str, str] | None = None, **options: str) -> None:
         self.folder = folder
-        self.write(document, others or {})
+        self.write(document, others or {}, **options)
 
-    def write(self, document: str, others: dict[str, str]) -> None:
+    def write(self, document: str, others: dict[str, str], **options: str) -> None:
         """The documents, and the Makefile of the first one."""
         (self.folder / "rdc.toml").touch()
         for name, text in {"main.runbook.md": document, **others}.items():
             (self.folder / name).write_bytes(text.encode())
         compilation = compile_file(str(self.folder / "main.runbook.md"))
         assert compilation.program, compilation.diagnostics
-        (self.folder / "Makefile").write_bytes(emitted(compilation.program).encode())
+        lay(self.folder, compilation.program, **options)
 
     def make(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run make to its end."""
@@ -115,7 +115,7 @@ class Place:
     @property
     def state(self) -> Path:
         """The only state directory."""
-        (found,) = (self.folder / ".rdc").glob("*.make")
+        (found,) = (self.folder / ".rdc").iterdir()
         return found
 
     @property
@@ -129,6 +129,17 @@ def emitted(program: Program) -> str:
     text = MakeBackend().emit(program, {}).text
     assert text
     return text
+
+
+def lay(folder: Path, program: Program, **options: str) -> bool:
+    """Write the Makefile of a program, and what it calls; whether it calls anything."""
+    emission = MakeBackend().emit(program, options)
+    assert emission.text, emission.diagnostics
+    (folder / "Makefile").write_bytes(emission.text.encode())
+    for companion in emission.companions:
+        (folder / companion.path).parent.mkdir(exist_ok=True, parents=True)
+        (folder / companion.path).write_bytes(companion.text.encode())
+    return bool(emission.companions)
 
 
 def environment(variables: dict[str, str]) -> dict[str, str]:

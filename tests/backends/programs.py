@@ -14,7 +14,7 @@ from compiler.ir.tasks import Agent, Ask, End, Gate, Shell, Task, alphabet
 from compiler.ir.texts import Part, Reference, Text, joined, text
 from compiler.ir.verify import problems
 from compiler.source import Span
-from tests.backends.makefiles import PATIENCE, emitted, environment
+from tests.backends.makefiles import PATIENCE, environment, lay
 
 AT = Origin("main.json", Span(1, 1, 1, 1))
 
@@ -85,9 +85,9 @@ def slots(*names: str) -> tuple[Slot, ...]:
 class Made:
     """A folder with the Makefile of a program."""
 
-    def __init__(self, folder: Path, whole: Program) -> None:
+    def __init__(self, folder: Path, whole: Program, **options: str) -> None:
         self.folder = folder
-        (folder / "Makefile").write_bytes(emitted(whole).encode())
+        self._calls = lay(folder, whole, **options)
 
     def make(self, *given: str, **variables: str) -> subprocess.CompletedProcess[bytes]:
         """Run make to its end."""
@@ -121,4 +121,4 @@ class Made:
     @property
     def state(self) -> Path:
         """The folder of the run."""
-        return self.folder / ".rdc" / "main.make"
+        return self.folder / ".rdc" / ("main" if self._calls else "main.make")

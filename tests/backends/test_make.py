@@ -210,7 +210,7 @@ def test_names_of_nested_runbooks_execute_nothing(name: str, tmp_path: Path) -> 
 def test_a_dry_run_of_make_executes_nothing_and_writes_nothing(document: str, tmp_path: Path) -> None:
     place = Place(tmp_path, document)
     before = place.files
-    for target in ("run", "resume", "status", "clean", "help", "goto", "history", "step-1", "step-2"):
+    for target in ("run", "resume", "status", "answer", "clean", "unlock", "help", "step-1", "step-2"):
         assert place.make("-n", target).returncode == 0
     assert place.make("-n").returncode == 0
     assert place.files == before

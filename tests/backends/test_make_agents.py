@@ -1,29 +1,28 @@
-"""Makefiles of playbooks: agents by name, limits, mock runs, answers of people, and the same prompts as in Python."""
+"""Makefiles of playbooks and workflows: agents and tools by make's names, limits, mock runs, and answers of people."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from backends.make import MakeBackend
 from backends.make.refusals import refusals
 from compiler.driver import compile_file
-from compiler.ir.program import Program
-from rdc.cli import main as rdc
-from runtime_shim.tasks.recipes import RECIPES
-from tests import warm
+from compiler.ir.edges import Add, Keep
+from compiler.ir.program import Artifact, Input, Program, Register, Settings, Slot
+from compiler.ir.tasks import Parallel, Reading, Tool
+from compiler.ir.texts import text
 from tests.backends.makefiles import PATIENCE, environment, kill_all
-from tests.backends.programs import Made
+from tests.backends.programs import Made, agent, always, ask, node, program, ref, slots, when, words
 from tests.conftest import ROOT
+
+pytestmark = pytest.mark.share(3)
 
 PLAY = """\
 # Two steps
@@ -60,15 +59,15 @@ type: markdown
 """
 SHORT = "# One\n\n## STEP 1: Only\n\nSay it.\n\n@output(it)\n\n## ARTIFACTS\n\ntype: json\n"
 HOSTILE = "$(shell touch pwned) `touch pwned` $$HOME ${{ x }} {{topic}} 'q' \"d\" %s %% \\n \\\\ \t#\né\n\n  * end"
-PLAYBOOKS = sorted((ROOT / "examples" / "playbooks").glob("*.playbook.md"))
+WORKFLOW = ROOT / "tests" / "workflows" / "implementation.program.json"
 
 
-def play(folder: Path, document: str) -> Made:
+def play(folder: Path, document: str, **options: str) -> Made:
     """A folder with the Makefile of a playbook."""
     path = folder / "main.playbook.md"
     (folder / "rdc.toml").touch()
     path.write_text(document, encoding="utf-8")
-    return Made(folder, compiled(path))
+    return Made(folder, compiled(path), **options)
 
 
 def compiled(path: Path) -> Program:
@@ -80,128 +79,7 @@ def compiled(path: Path) -> Program:
 
 def kept(made: Made, folder: str) -> dict[str, bytes]:
     """The texts in a folder of the run, by their names."""
-    (state,) = (made.folder / ".rdc").glob("*.make")
-    return {path.name: path.read_bytes() for path in (state / folder).iterdir()}
-
-
-# --- What is called, and how often ------------------------------------------------------------------------------------
-
-
-def test_an_agent_is_called_by_name_with_its_model_and_a_name_beats_a_command(tmp_path: Path) -> None:
-    made = play(tmp_path, SHORT)
-    (tmp_path / "bin").mkdir()
-    made.script("bin/llm", 'echo "$# $*"')
-    given = {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
-    assert made.end("AGENT=llm", "AGENT_MODEL=a 'b' $(x)", **given) == "rdc: COMPLETE"
-    assert made.read(".rdc/main.make/main.json") == b"2 -m a 'b' $(x)"
-    assert made.end(RDC_AGENT="llm", **given) == "rdc: COMPLETE"
-    assert made.read(".rdc/main.make/main.json") == b"0"
-    assert made.end("AGENT=./llm", "AGENT_MODEL=x", **given).startswith("rdc: error: a model needs an agent that is")
-
-
-def test_the_makefile_has_all_names_of_agents(tmp_path: Path) -> None:
-    play(tmp_path, SHORT)
-    text = (tmp_path / "Makefile").read_text(encoding="utf-8")
-    assert [recipe.command for recipe in RECIPES if recipe.command not in text] == []
-
-
-def test_a_call_that_fails_is_made_again_and_all_is_kept(tmp_path: Path) -> None:
-    made = play(tmp_path, SHORT)
-    made.script("agent", 'echo "$RDC_ATTEMPT" >> attempts; echo "says $RDC_ATTEMPT"; [ "$RDC_ATTEMPT" = 2 ]')
-    begun = time.monotonic()
-    done = made.make("AGENT=./agent", "AGENT_RETRIES=3")
-    assert done.stdout == b"rdc: COMPLETE\n"
-    assert time.monotonic() - begun >= 2
-    assert "1: exit code 1; trying again in 2.0 s" in done.stderr.decode()
-    assert made.read("attempts").split() == [b"1", b"2"]
-    assert kept(made, "answers") == {"1.1": b"says 1", "1.2": b"says 2"}
-    assert list(kept(made, "prompts").values()) == [made.read(".rdc/main.make/prompts/1.1")] * 2
-    assert made.end("AGENT=echo x >&2; exit 3") == "rdc: STOP"
-
-
-def test_what_came_of_a_call_is_told_as_such_also_where_a_field_of_it_is_kept(tmp_path: Path) -> None:
-    made = play(tmp_path, SHORT.replace("(it)", '(it, extract:"f")'))
-    assert "    PASS  " in made.make("AGENT=echo '{\"f\": 1}'").stderr.decode()
-
-
-def test_a_call_has_a_time_limit_and_an_answer_at_most_a_mebibyte(tmp_path: Path) -> None:
-    made = play(tmp_path, SHORT)
-    begun = time.monotonic()
-    done = made.make("AGENT=sleep 30", "AGENT_TIMEOUT=1s")
-    assert (done.stdout, time.monotonic() - begun < 15) == (b"rdc: STOP\n", True)
-    assert b"out of time" in done.stderr
-    done = made.make("AGENT=head -c 1048577 /dev/zero | tr '\\0' x")
-    assert (done.stdout, b"more than 1,048,576 bytes" in done.stderr) == (b"rdc: STOP\n", True)
-
-
-def test_a_budget_of_calls_holds_over_resumes(tmp_path: Path) -> None:
-    made = play(tmp_path, PLAY)
-    assert made.end("topic=x", "AGENT=echo a", "AGENT_CALLS=1") == "rdc: WAITING 2"
-    made.make("answer", "STEP=2", "REPLY=b")
-    spent = made.end("resume", "AGENT=echo a")
-    assert spent.startswith("rdc: STOP 3/else: the budget of 1 calls of agents is spent; make ")
-    assert made.end("resume", "AGENT=echo a") == spent
-    assert made.end("resume", "AGENT=echo a", "AGENT_CALLS=2") == "rdc: COMPLETE"
-    assert set(kept(made, "prompts")) == {"1.1", "2.1", "3%2Felse.1"}
-
-
-def test_a_mock_run_answers_from_a_file_and_can_go_on_with_a_longer_one(tmp_path: Path) -> None:
-    made = play(tmp_path, PLAY)
-    (tmp_path / "m.yaml").write_text("agents:\n  1: [{fail: 'no net'}, said]\n", encoding="utf-8")
-    assert made.end("topic=x", "MOCK=m.yaml", "AGENT_RETRIES=1") == "rdc: WAITING 2"
-    made.make("answer", "STEP=2", "REPLY=b")
-    assert made.end("resume", "MOCK=m.yaml") == "rdc: error: 3/else: m.yaml has no answer number 1 under agents: 3/else"
-    (tmp_path / "m.yaml").write_text(json.dumps({"agents": {"3/else": ["the end"]}}), encoding="utf-8")
-    assert made.end("resume", "MOCK=m.yaml") == "rdc: COMPLETE"
-    assert made.read(".rdc/main.make/main.md") == b"the end"
-
-
-def test_nothing_that_is_kept_has_a_secret(tmp_path: Path) -> None:
-    made = play(tmp_path, f"---\nrdc: {{secrets: [TOKEN]}}\n---\n{SHORT}")
-    script = 'cat > /dev/null; echo "<$TOKEN>"; [ "$RDC_ATTEMPT" = 2 ]'
-    assert made.end(f"AGENT={script}", "AGENT_RETRIES=1", TOKEN="s3cret") == "rdc: COMPLETE"
-    assert kept(made, "answers") == {"1.1": b"<***>", "1.2": b"<***>"}
-    assert [path for path in made.state.rglob("*") if path.is_file() and b"s3cret" in path.read_bytes()] == []
-
-
-# --- People in place of agents ----------------------------------------------------------------------------------------
-
-
-def test_without_an_agent_people_answer_by_a_file_standard_input_or_in_advance(tmp_path: Path) -> None:
-    made = play(tmp_path, PLAY)
-    done = made.make("topic=x")
-    assert done.stdout == b"rdc: WAITING 1\n"
-    assert re.search(r"^    Write about x\.$", done.stderr.decode(), re.MULTILINE)
-    assert "rdc: to answer: make answer STEP=1 FILE=FILE" in done.stderr.decode()
-    assert made.end("resume") == "rdc: WAITING 1"
-    (tmp_path / "my answer").write_text(f" {HOSTILE}\n\n", encoding="utf-8")
-    assert made.end("answer", "STEP=1", "FILE=no such") == "rdc: error: the answer cannot be read: no such"
-    assert made.end("answer", "STEP=1").startswith("rdc: error: REPLY is missing: make answer STEP=1 FILE=FILE")
-    before = made.read(".rdc/main.make/journal")
-    for empty in ("REPLY=", "REPLY= ", "FILE=space"):
-        (tmp_path / "space").write_text(" \n\n", encoding="utf-8")
-        assert made.end("answer", "STEP=1", empty) == "rdc: error: the answer of step 1 is empty"
-    (tmp_path / "answers").write_text("1   \n", encoding="utf-8")
-    assert made.end("resume", "ANSWERS=answers") == "rdc: error: ./answers:1: the answer of step 1 is empty"
-    assert b" end " not in made.read(".rdc/main.make/journal").replace(before, b""), "no answer is recorded"
-    assert made.make("answer", "STEP=1", "FILE=my answer").returncode == 0
-    assert made.end("answer", "STEP=1", "FILE=my answer") == "rdc: error: no step waits for an answer"
-    assert made.end("resume") == "rdc: WAITING 2"
-    given = subprocess.run(["make", "answer", "STEP=2"], input=b"line\n\n  two %\n", cwd=tmp_path, check=True,
-                           env=environment({}), capture_output=True)  # fmt: skip
-    assert given.returncode == 0
-    (tmp_path / "replies").write_text("a common one\n3/else<<E\n last #1 $(x)\nE\n", encoding="utf-8")
-    assert made.end("resume", "ANSWERS=replies") == "rdc: COMPLETE"
-    assert made.read(".rdc/main.make/main.md") == b"last #1 $(x)"
-    assert kept(made, "answers") == {
-        "1.1": HOSTILE.encode(),
-        "2.1": b"line\n\n  two %",
-        "3%2Felse.1": b"last #1 $(x)",
-    }
-    assert not (tmp_path / "pwned").exists()
-
-
-# --- Kills and interruptions ------------------------------------------------------------------------------------------
+    return {path.name: path.read_bytes() for path in (made.state / folder).iterdir()}
 
 
 def begun(made: Made, *given: str) -> subprocess.Popen[bytes]:
@@ -216,6 +94,199 @@ def begun(made: Made, *given: str) -> subprocess.Popen[bytes]:
     return process
 
 
+# --- What is called, and how often ------------------------------------------------------------------------------------
+
+
+def test_an_agent_is_called_by_name_with_its_model_and_a_name_beats_a_command(tmp_path: Path) -> None:
+    made = play(tmp_path, SHORT)
+    (tmp_path / "bin").mkdir()
+    made.script("bin/llm", 'echo "$# $*"')
+    given = {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    assert made.end("AGENT=llm", "AGENT_MODEL=a 'b' $(x)", **given) == "rdc: COMPLETE"
+    assert made.read(".rdc/main/main.json") == b"2 -m a 'b' $(x)"
+    assert made.end(RDC_AGENT="llm", **given) == "rdc: COMPLETE"
+    assert made.read(".rdc/main/main.json") == b"0"
+    assert made.end("AGENT=./llm", "AGENT_MODEL=x", **given).startswith("rdc: error: a model needs an agent that is")
+
+
+def test_a_call_that_fails_is_made_again_and_all_is_kept(tmp_path: Path) -> None:
+    made = play(tmp_path, SHORT)
+    made.script("agent", 'echo "$RDC_ATTEMPT" >> attempts; echo "says $RDC_ATTEMPT"; [ "$RDC_ATTEMPT" = 2 ]')
+    begun_at = time.monotonic()
+    done = made.make("AGENT=./agent", "AGENT_RETRIES=3")
+    assert done.stdout.endswith(b"rdc: COMPLETE\n")
+    assert time.monotonic() - begun_at >= 2
+    assert "exit code 1; trying again in 2.0 s" in done.stderr.decode()
+    assert made.read("attempts").split() == [b"1", b"2"]
+    assert kept(made, "answers") == {"1.1": b"says 1", "1.2": b"says 2"}
+    assert list(kept(made, "prompts").values()) == [made.read(".rdc/main/prompts/1.1")] * 2
+    assert made.end("AGENT=echo x >&2; exit 3") == "rdc: STOP"
+
+
+def test_a_call_has_a_time_limit_and_an_answer_at_most_a_mebibyte(tmp_path: Path) -> None:
+    made = play(tmp_path, SHORT)
+    begun_at = time.monotonic()
+    assert made.end("AGENT=sleep 30", "AGENT_TIMEOUT=1s") == "rdc: STOP"
+    assert time.monotonic() - begun_at < 15
+    assert made.end("AGENT=head -c 1048577 /dev/zero | tr '\\0' x") == "rdc: STOP"
+    assert "1,048,576 bytes" in made.make("status").stdout.decode()
+
+
+def test_a_budget_of_calls_holds_over_resumes(tmp_path: Path) -> None:
+    made = play(tmp_path, PLAY)
+    assert made.end("topic=x", "AGENT=echo a", "AGENT_CALLS=1").startswith("rdc: WAITING 2")
+    made.make("answer", "STEP=2", "REPLY=b")
+    spent = made.end("resume", "AGENT=echo a")
+    told = "the budget of 1 calls of agents is spent; `resume AGENT_CALLS=NUMBER` goes on"
+    assert spent == f"rdc: STOP 3/else: {told}"
+    assert made.end("resume", "AGENT=echo a") == spent
+    assert made.end("resume", "AGENT=echo a", "AGENT_CALLS=2") == "rdc: COMPLETE"
+    assert set(kept(made, "prompts")) == {"1.1", "3%2Felse.1"}
+
+
+def test_a_mock_run_answers_from_a_file_and_can_go_on_with_a_longer_one(tmp_path: Path) -> None:
+    made = play(tmp_path, PLAY)
+    mocks = tmp_path / "m.json"
+    mocks.write_text(json.dumps({"agents": {"1": [{"fail": "no net"}, "said"]}}), encoding="utf-8")
+    assert made.end("topic=x", "MOCK=m.json", "AGENT_RETRIES=1").startswith("rdc: WAITING 2")
+    made.make("answer", "STEP=2", "REPLY=b")
+    said = made.end("resume", "MOCK=m.json")
+    assert said == "rdc: error: 3/else: m.json has no answer number 1 under agents: 3/else"
+    mocks.write_text(json.dumps({"agents": {"3/else": ["the end"]}}), encoding="utf-8")
+    assert made.end("resume", "MOCK=m.json") == "rdc: COMPLETE"
+    assert made.read(".rdc/main/main.md") == b"the end"
+
+
+def test_a_file_of_agents_or_tools_has_a_line_for_each(tmp_path: Path) -> None:
+    whole = program(
+        node("1", agent("x", "one"), always("2", Keep("a"))),
+        node("2", agent("x", "two"), always("3", Keep("b"))),
+        node("3", Tool("web", "get", text("{}")), when("pass", "done", Keep("c")), when("fail", "stop")),
+        message=words(ref("a"), ",", ref("b"), ",", ref("c")),
+        slots=slots("a", "b", "c"),
+    )
+    made = Made(tmp_path, whole)
+    (tmp_path / "agents").write_text("# of types\none=echo listed; : $(touch $x)\n", encoding="utf-8")
+    (tmp_path / "tools").write_bytes(b"web=cat > given; echo got\r\n\n")
+    given = ["AGENTS=agents", "TOOLS=tools"]
+    assert made.end(*given, RDC_AGENT="echo common") == "rdc: COMPLETE listed,common,got"
+    assert made.end(*given, "AGENT=echo $RDC_AGENT_TYPE") == "rdc: COMPLETE listed,two,got"
+    assert json.loads(made.read("given")) == {"tool": "get", "arguments": {}}
+    for name in ("AGENTS", "TOOLS"):
+        assert made.end(f"{name}=none") == "rdc: error: none: No such file or directory"
+    assert not (tmp_path / "$x").exists()
+
+
+def test_what_an_option_takes_is_said_by_its_name_of_make(tmp_path: Path) -> None:
+    made = play(tmp_path, SHORT)
+    for given, wrong in {
+        "AGENT_RETRIES=x": "AGENT_RETRIES 'x': give a number, at least 0",
+        "AGENT_CALLS=0": "AGENT_CALLS '0': give a number, at least 1",
+        "AGENT_TIMEOUT=1w": "AGENT_TIMEOUT '1w': give a time such as 90s, 30m, 24h or 7d",
+        "EXPIRE=1w": "EXPIRE '1w': give a time such as 90s, 30m, 24h or 7d",
+        "MOCK=none": "none: No such file or directory",
+        "BREAK=4": "BREAK '4': there is no such step; `steps` lists the steps",
+        "EXECUTOR=x": "this Makefile does not take EXECUTOR: leave it out, or set it in the environment of make",
+        "AS=../x": "AS '../x': begin with a letter or digit, then use letters, digits, `.`, `_` and `-`, "
+        "at most 64 characters",
+    }.items():
+        assert made.end("AGENT=true", given) == f"rdc: error: {wrong}"
+    assert not (made.state / "journal").exists()
+
+
+def test_an_optional_tool_without_a_command_fails_at_once(tmp_path: Path) -> None:
+    """I13: the run goes on, and its status says what make takes."""
+    found = Tool("library", "prompt", text("{}"), optional=True)
+    first = node("1", found, when("pass", "done", Keep("r")), when("fail", "done"))
+    made = Made(tmp_path, program(first, message=words(ref("r", missing="none")), slots=slots("r")))
+    assert made.end() == "rdc: COMPLETE none"
+    assert "TOOLS=FILE, which has a line library=COMMAND" in made.make("status").stdout.decode()
+    (tmp_path / "tools").write_text("library=echo found\n", encoding="utf-8")
+    assert made.end("TOOLS=tools") == "rdc: COMPLETE found"
+
+
+def test_a_complete_run_leaves_its_artifact_where_the_operator_wants_it(tmp_path: Path) -> None:
+    whole = program(
+        node("1", agent("x"), when("pass", "done", Keep("r")), when("fail", "stop")),
+        slots=(*slots("r"), Slot("kind")),
+        inputs=(Input("kind", default="mermaid"),),
+        artifact=Artifact("r", words(ref("kind", before="", missing="markdown"))),
+        secrets=("TOKEN",),
+    )
+    made = Made(tmp_path, whole)
+    given = ("AGENT=printf 'a $b\\n%s' \"$TOKEN\"",)
+    assert made.end(*given, TOKEN="s3cret") == "rdc: COMPLETE"
+    assert made.read(".rdc/main/main.mmd") == b"a $b\n***"
+    assert made.end(*given, "kind=other", "OUT=my file", TOKEN="s3cret") == "rdc: COMPLETE"
+    assert made.read("my file") == b"a $b\n***"
+    done = made.make(*given, "OUT=no/such", TOKEN="s3cret")
+    assert (done.returncode, b"rdc: to write it: make resume OUT=FILE AGENT=" in done.stdout) == (2, True)
+    assert made.end("resume", "OUT=there", TOKEN="s3cret") == "rdc: COMPLETE"
+    assert made.read("there") == b"a $b\n***"
+
+
+def test_an_agent_decides_only_if_it_was_named_on_the_command_line(tmp_path: Path) -> None:
+    whole = program(
+        node("1", agent("x"), when("pass", "2"), when("fail", "stop")),
+        node("2", ask("yes_no", prompt="Is it so?"), when("pass", "stop"), when("fail", "3", Keep("a"))),
+        node("3", ask("pass_fail"), when("pass", "done"), when("fail", "stop")),
+        message=words(ref("a")),
+        slots=slots("a"),
+    )
+    made = Made(tmp_path, whole)
+    command = made.script("agent", 'echo said; [ "$RDC_STEP" = 2 ] && echo NO || echo pass')
+    assert made.end(RDC_AGENT=command) == "rdc: WAITING 2"
+    assert made.end("resume", f"AGENT={command}") == "rdc: COMPLETE said NO"
+
+
+def test_nothing_that_is_kept_has_a_secret(tmp_path: Path) -> None:
+    made = play(tmp_path, f"---\nrdc: {{secrets: [TOKEN]}}\n---\n{SHORT}")
+    script = 'cat > /dev/null; echo "<$TOKEN>"; [ "$RDC_ATTEMPT" = 2 ]'
+    assert made.end(f"AGENT={script}", "AGENT_RETRIES=1", TOKEN="s3cret") == "rdc: COMPLETE"
+    assert kept(made, "answers") == {"1.1": b"<***>", "1.2": b"<***>"}
+    assert [path for path in made.state.rglob("*") if path.is_file() and b"s3cret" in path.read_bytes()] == []
+
+
+# --- People in place of agents ----------------------------------------------------------------------------------------
+
+
+def test_without_an_agent_people_answer_by_standard_input_or_in_advance(tmp_path: Path) -> None:
+    made = play(tmp_path, PLAY)
+    done = made.make("topic=x")
+    assert done.stdout.endswith(b"rdc: WAITING 1 First\n")
+    assert re.search(r"^    Write about x\.$", done.stderr.decode(), re.MULTILINE)
+    said = done.stdout.decode()
+    assert "rdc: to answer: make answer STEP=1 REPLY=- < FILE\n" in said
+    assert "rdc: to continue: make resume   (or make resume AGENT=COMMAND)\n" in said
+    assert made.end("resume") == "rdc: WAITING 1 First"
+    assert made.end("answer", "STEP=1", "REPLY= ") == "rdc: error: REPLY is missing: make help says what it is for"
+    (tmp_path / "answers").write_text("1   \n", encoding="utf-8")
+    assert made.end("resume", "ANSWERS=answers") == "rdc: error: answers:1: the answer of 1 is empty"
+    (tmp_path / "my answer").write_text(f" {HOSTILE}\n\n", encoding="utf-8")
+    hint = "make answer STEP=1 REPLY=- < 'my answer'"
+    subprocess.run(["sh", "-c", hint], cwd=tmp_path, env=environment({}), check=True, capture_output=True)
+    assert made.end("answer", "STEP=1", "REPLY=x") == "rdc: error: 2 waits for an answer, 1 does not"
+    assert made.end("resume").startswith("rdc: WAITING 2")
+    assert made.make("answer", "STEP=2", "REPLY=line two %").returncode == 0
+    (tmp_path / "replies").write_text("3/else<<E\n last #1 $(x)\nE\n", encoding="utf-8")
+    assert made.end("resume", "ANSWERS=replies") == "rdc: COMPLETE"
+    assert made.read(".rdc/main/main.md") == b"last #1 $(x)"
+    slots_of = json.loads(made.make("status", "JSON=1").stdout)["slots"]
+    assert slots_of["first"] == HOSTILE
+    assert "line two %" in slots_of.values()
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_whoever_answers_is_reminded_of_what_the_run_was_given(tmp_path: Path) -> None:
+    made = play(tmp_path, PLAY)
+    assert made.end("topic=x", "AGENT=echo a", "AGENT_TIMEOUT=9s").startswith("rdc: WAITING 2")
+    said = made.make("answer", "STEP=2", "REPLY=b").stdout.decode()
+    assert said == "rdc: to continue: make resume   (with AGENT, AGENT_TIMEOUT, as before)\n"
+
+
+# --- Kills and interruptions ------------------------------------------------------------------------------------------
+
+
 def test_a_run_that_is_killed_within_a_call_goes_on_with_that_call(tmp_path: Path) -> None:
     made = play(tmp_path, PLAY)
     made.script("agent", 'echo "$RDC_STEP" >> log; [ "$RDC_STEP" = 1 ] || { echo > began; sleep 30; }; echo one')
@@ -223,7 +294,7 @@ def test_a_run_that_is_killed_within_a_call_goes_on_with_that_call(tmp_path: Pat
     process = begun(made, "topic=x", "AGENT=./agent", "ANSWERS=replies")
     kill_all(process.pid)
     process.communicate()
-    assert made.end("resume", "AGENT=./agent") == "rdc: WAITING 3/else"
+    assert made.end("resume", "AGENT=./agent").startswith("rdc: WAITING 3/else")
     made.script("agent", 'echo "$RDC_STEP" >> log; echo three')
     assert made.end("resume", "AGENT=./agent", "RERUN=1") == "rdc: COMPLETE"
     assert made.read("log").split() == [b"1", b"3/else", b"3/else"]
@@ -236,91 +307,34 @@ def test_a_pause_between_attempts_ends_at_once_and_needs_no_decision(tmp_path: P
     made = play(tmp_path, SHORT)
     made.script("agent", "echo x >> log; echo > began; exit 1")
     process = begun(made, "AGENT=./agent", "AGENT_RETRIES=5")
-    deadline = time.monotonic() + PATIENCE
-    while b"rest" not in made.read(".rdc/main.make/calls/tally") and time.monotonic() < deadline:
-        time.sleep(0.01)
+    time.sleep(0.7)
     os.killpg(process.pid, signal.SIGTERM)
-    process.communicate(timeout=PATIENCE)
+    said, _ = process.communicate(timeout=PATIENCE)
+    assert b"rdc: INTERRUPTED" in said
     assert made.read("log") == b"x\n"
     assert made.end("resume", "AGENT=echo done") == "rdc: COMPLETE"
 
 
-# --- The same prompts as in Python ------------------------------------------------------------------------------------
-
-AGENT = """\
-import os, sys
-step, out = os.environ["RDC_STEP"], sys.argv[1]
-with open(out, "ab") as log:
-    said = step, os.environ["RDC_ATTEMPT"], os.environ["RDC_TITLE"], sys.stdin.buffer.read()
-    log.write(repr(said).encode() + b"\\n")
-sys.stdout.write({"1": '{"kind": "bug", "x": 1} '}.get(step, "") + HOSTILE + step)
-"""
-GIVEN = {
-    "change-review": {"change": HOSTILE},
-    "changelog-entry": {"commits": HOSTILE},
-    "issue-triage": {"issue": HOSTILE},
-    "metrics-report": {"metric": "$(shell touch pwned) \"'%\\ sign-ups"},
-    "newsletter": {},
-    "support-reply": {"ticket": HOSTILE, "category": "technical"},
-}
-TOOLS = {"change-review": ("library",), "metrics-report": ("metrics",)}
-REPLIES = "1<<E\nThe $(shell touch pwned) 'new' \"release\" % \\n\n\n in May\nE\n2 cheerful\n3 yes\n"
-
-
-@pytest.mark.share(2)
-@pytest.mark.parametrize("path", PLAYBOOKS, ids=lambda path: path.name.partition(".")[0])
-def test_examples_send_the_prompts_that_python_sends(path: Path, tmp_path: Path) -> None:
-    name = path.name.partition(".")[0]
-    shutil.copytree(path.parent, tmp_path / "books")
-    (tmp_path / "rdc.toml").touch()
-    book = tmp_path / "books" / path.name
-    made = Made(tmp_path, compiled(book))
-    assert rdc(["compile", str(book), "--to", "python", "-o", str(tmp_path / "play.py")]) == 0
-    (tmp_path / "agent.py").write_text(AGENT.replace("HOSTILE", repr(HOSTILE)), encoding="utf-8")
-    (tmp_path / "replies").write_text(REPLIES if name == "newsletter" else "")
-    inputs = [f"{key}={value}" for key, value in GIVEN[name].items()]
-    agent = f"{sys.executable} -I {tmp_path / 'agent.py'}"
-    tools = {"metrics": f"tee -a tool.@LOG; echo '{HOSTILE.splitlines()[0].replace(chr(39), '')}'", "library": "cat"}
-    tools = {key: value for key, value in tools.items() if key in TOOLS.get(name, ())}
-    (tmp_path / "tools").write_text("".join(f"{key}={value.replace('@LOG', 'make')}\n" for key, value in tools.items()))
-    done = made.make(*inputs, f"AGENT={agent} make.log", "TOOLS=tools", "ANSWERS=replies")
-    assert done.stdout.endswith(b"rdc: COMPLETE\n"), done.stderr.decode()
-    words = [word for pair in inputs for word in ("--input", pair)]
-    words += [word for key, value in tools.items() for word in ("--tool", f"{key}={value.replace('@LOG', 'python')}")]
-    given = ["--agent", f"{agent} python.log", "--answers", "replies"]
-    ran = warm.run([sys.executable, "play.py", "run", *words, *given], cwd=tmp_path, env=environment({}))
-    assert ran.returncode == 0, ran.stderr.decode()
-    assert made.read("make.log") == made.read("python.log") != b""
-    assert made.read("tool.make") == made.read("tool.python")
-    (theirs,) = (folder for folder in (tmp_path / ".rdc").iterdir() if folder.is_dir() and folder.suffix != ".make")
-    for folder in ("prompts", "answers"):
-        for file in (theirs / folder).iterdir():
-            assert kept(made, folder)[file.name] == file.read_bytes()
-    for file in theirs.glob(f"{name}.*"):
-        assert made.read(f".rdc/{name}.make/{file.name}") == file.read_bytes() != b""
-    assert not (tmp_path / "pwned").exists()
-
-
-def test_whoever_reads_a_makefile_sees_outputs_by_their_steps_and_what_is_called(tmp_path: Path) -> None:
-    Made(tmp_path, compiled(ROOT / "examples" / "playbooks" / "newsletter.playbook.md"))
-    text = (tmp_path / "Makefile").read_text(encoding="utf-8")
-    assert (
-        "# A prompt starts with the outputs of earlier steps that its `context` lists: see `context` in RDC_VALUES.\n"
-        in text
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_kill_ends_all_that_is_called_and_the_run_is_resumed(number: signal.Signals, tmp_path: Path) -> None:
+    both = Parallel((agent("a", reading=Reading(("OK", "go on"))), agent("b", reading=Reading(("OK",)))))
+    whole = program(
+        node("2", both, when("go on", "done", Keep("a")), when("OK", "done", Keep("a")), always("stop")),
+        message=words("<", ref("a"), ">"),
+        slots=slots("a"),
     )
-    assert "define ask_4\nWrite a newsletter about {{topics}}. It should" in text
-    assert "context up-to-3\n  under '## Output of step 1: Topics (topics)' output-1\n" in text
-    assert "  below up-to-3\n" in text
-    assert 'define call_4\n{"timeout": 1800, "entries": [{"name": "4", "agent": ""}]}\nendef\n' in text
-    assert "python_question" not in text.partition("# --- The targets")[0]
-
-
-def test_an_operator_is_told_which_step_waits_and_where_the_file_is(tmp_path: Path) -> None:
-    made = play(tmp_path, PLAY)
-    assert made.end("AGENT=echo x", "topic=t") == "rdc: WAITING 2"
-    assert made.end("answer", "REPLY=y") == "rdc: error: step '' does not wait for an answer, step '2' does"
-    assert made.make("answer", "STEP=2", "REPLY=y").returncode == 0
-    assert b"\n    .rdc/main.make/main.md\n" in made.make("resume", "AGENT=echo x").stderr
+    made = Made(tmp_path, whole)
+    made.script("agent", '[ -e quick ] || { sleep 60 & echo "$$ $!" >> part; '
+                '[ "$RDC_ENTRY" = 0 ] || { sleep 0.2; mv part began; }; wait; }; echo OK')  # fmt: skip
+    process = begun(made, "AGENT=./agent")
+    (kill_all if number == signal.SIGKILL else process.terminate)(*([process.pid] * (number == signal.SIGKILL)))
+    said, _ = process.communicate(timeout=PATIENCE)
+    assert number == signal.SIGKILL or b"rdc: INTERRUPTED 2" in said
+    (tmp_path / "quick").touch()
+    words_of_make = ["RERUN=1"] if number == signal.SIGKILL else ["ASSUME=go on"]
+    assert made.end("resume", "AGENT=./agent").startswith("rdc: WAITING 2")
+    end = made.end("resume", "AGENT=./agent", *words_of_make)
+    assert end == ("rdc: COMPLETE <OK OK>" if number == signal.SIGKILL else "rdc: COMPLETE <>")
 
 
 # --- What make makes of names -----------------------------------------------------------------------------------------
@@ -330,7 +344,11 @@ def test_an_input_has_no_name_that_the_makefile_itself_is_given(tmp_path: Path) 
     """Only where agents or tools are called: elsewhere such names mean nothing."""
     (tmp_path / "rdc.toml").touch()
     for number, (name, step, is_refused) in enumerate(
-        [("MOCK", "Say {{MOCK}}.", True), ("FILE", "Say it.", True), ("FILE", '@elicit(input, "{{FILE}}?")', False)]
+        [
+            ("MOCK", "Say {{MOCK}}.", True),
+            ("BREAK", "Say it.", True),
+            ("BREAK", '@elicit(input, "{{BREAK}}?")', False),
+        ]
     ):
         path = tmp_path / f"a{number}.playbook.md"
         path.write_text(f"# A\n\n## INPUTS\n\n- `{name}` (text): It\n\n## STEP 1: One\n\n{step}\n", encoding="utf-8")
@@ -338,29 +356,20 @@ def test_an_input_has_no_name_that_the_makefile_itself_is_given(tmp_path: Path) 
         assert ("RD530" in found) == is_refused, (name, step, found)
 
 
-def test_a_makefile_with_a_prefix_and_without_operator_takes_all_of_it(tmp_path: Path) -> None:
-    play(tmp_path, PLAY)
-    whole = compiled(tmp_path / "main.playbook.md")
-    text = MakeBackend().emit(whole, {"prefix": "p-", "operator": "basic"}).text or ""
-    (tmp_path / "p.mk").write_text(text, encoding="utf-8")
+def test_a_makefile_with_a_prefix_takes_all_of_it(tmp_path: Path) -> None:
+    made = play(tmp_path, PLAY, prefix="p-")
+    (tmp_path / "Makefile").rename(tmp_path / "p.mk")
     (tmp_path / "Makefile").write_text("include p.mk\n", encoding="utf-8")
-
-    def said(*words: str) -> str:
-        done = subprocess.run(["make", "--no-print-directory", *words], cwd=tmp_path, env=environment({}), check=False,
-                              stdin=subprocess.DEVNULL, capture_output=True)  # fmt: skip
-        return done.stdout.decode()
-
-    assert said("p-run", f"topic={HOSTILE}") == "rdc: WAITING 1\n"
-    (tmp_path / "reply").write_text(HOSTILE, encoding="utf-8")
-    assert said("p-answer", "STEP=1", "FILE=reply") == ""
-    assert said("p-resume") == "rdc: WAITING 2\n"
-    assert said("p-answer", "STEP=2", "REPLY=x%") == ""
-    assert said("p-resume", "AGENT=cat", "OUT=out.md") == "rdc: COMPLETE\n"
+    assert made.end("p-run", f"topic={HOSTILE}") == "rdc: WAITING 1 First"
+    assert made.make("p-answer", "STEP=1", f"REPLY={HOSTILE}").returncode == 0
+    assert made.end("p-resume").startswith("rdc: WAITING 2")
+    assert made.make("p-answer", "STEP=2", "REPLY=x%").returncode == 0
+    assert made.end("p-resume", "AGENT=cat", "OUT=out.md") == "rdc: COMPLETE"
     assert (tmp_path / "out.md").read_bytes().endswith(f"Go on with {HOSTILE} and x%.".encode())
     assert not (tmp_path / "pwned").exists()
 
 
-# --- Breakpoints, and what Makefiles do not take ----------------------------------------------------------------------
+# --- Breakpoints ------------------------------------------------------------------------------------------------------
 
 STEPS = """# Play
 
@@ -390,112 +399,142 @@ D
 
 def test_a_run_waits_where_it_leaves_a_breakpoint_and_nowhere_twice(tmp_path: Path) -> None:
     made = play(tmp_path, STEPS)
-    agent = 'AGENT=printf "%s\\n" "$RDC_STEP" >> log; echo x'
-    done = made.make("BREAK=1 2", agent)
-    assert (done.returncode, done.stdout) == (2, b"rdc: WAITING 2a\n")
+    agent_says = 'AGENT=printf "%s\\n" "$RDC_STEP" >> log; echo x'
+    done = made.make("BREAK=1 2", agent_says)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (2, b"rdc: WAITING 2a First")
     assert made.read("log") == b"1\n"
-    assert made.end("answer", "STEP=2a", "REPLY=x") == "rdc: error: no step waits for an answer"
-    assert made.end("resume", agent) == "rdc: WAITING 3"
+    assert made.end("resume", agent_says) == "rdc: WAITING 3 Three"
     assert made.read("log") == b"1\n2a\n2b\n"
-    assert made.end("resume", agent) == "rdc: COMPLETE"
+    assert made.end("resume", agent_says) == "rdc: COMPLETE"
 
 
-def test_a_breakpoint_holds_in_steps_that_names_of_steps_do_not_say(tmp_path: Path) -> None:
-    branches = (
-        '```if nothing == ""```\n\n### STEP 1a: First\n\nB\n\n### STEP 1a: Second\n\nC\n\n### STEP 7c: Third\n\nD\n\n'
+# --- Workflows --------------------------------------------------------------------------------------------------------
+
+HEADING = rb"## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\n\n"
+AGENT = """\
+cat > "seen.$RDC_STEP"
+echo "$RDC_STEP" >> calls
+case $RDC_STEP in
+  plan) echo 'The plan. PLAN_READY' ;;
+  implement) echo done ;;
+  review_0) if [ -e once ]; then echo APPROVED; else : > once; echo REJECTED; fi ;;
+  review_1) [ ! -e slow ] || { echo $$ > pid; sleep 60; }; echo 'fine: APPROVED' ;;
+  *) echo written ;;
+esac
+"""
+
+
+@pytest.fixture
+def usual(tmp_path: Path) -> Made:
+    """The usual workflow, with an agent whose first review rejects."""
+    found = Made(tmp_path, compiled(WORKFLOW))
+    found.script("agent", AGENT)
+    return found
+
+
+def reports(made: Made) -> dict[str, bytes]:
+    """The reports of a run, each heading as `#`."""
+    folder = made.folder / ".rdc" / "implementation" / "reports"
+    return {path.name: re.sub(HEADING, b"# ", path.read_bytes()) for path in sorted(folder.iterdir())}
+
+
+def test_the_usual_workflow(usual: Made) -> None:
+    assert usual.end("AGENT=./agent", "TASK=Add $(x) and 'y' @z").startswith("rdc: WAITING finalize/human")
+    assert usual.end("resume", "AGENT=./agent", "HUMAN=1") == "rdc: COMPLETE"
+    assert reports(usual) == {
+        "implement.md": b"# done\n\n# done\n",
+        "plan.md": b"# The plan. PLAN_READY\n",
+        "review.md": b"# REJECTED\n\nfine: APPROVED\n\n# APPROVED\n\nfine: APPROVED\n",
+        "review_0.md": b"# REJECTED\n\n# APPROVED\n",
+        "review_1.md": b"# fine: APPROVED\n\n# fine: APPROVED\n",
+        "summary.md": b"# written\n",
+    }
+    prompt = usual.read("seen.implement").decode()
+    assert "Task:\nAdd $(x) and 'y' @z\n" in prompt
+    assert "why this step runs again:\n\nREJECTED\n\nfine: APPROVED\n\nDo what" in prompt
+    assert usual.end("run", "AGENT=exit 1").startswith("rdc: STOP plan: ")
+
+
+def test_what_make_is_given_for_a_workflow(usual: Made) -> None:
+    (usual.folder / "task").write_text("two\nlines\n\n")
+    (usual.folder / "types").write_text("planner=cat > seen.plan; echo PLAN_READY\n# others\ncoder=exit 1\n")
+    assert usual.end("AGENTS=types", "TASK_FILE=task", "AGENT=exit 2").startswith("rdc: STOP implement: ")
+    assert b"Task:\ntwo\nlines\n" in usual.read("seen.plan")
+    assert usual.end("AGENT=exit 2", "AGENTS=types", TASK="of the environment").startswith("rdc: STOP implement")
+    assert b"Task:\nPlan it, do it, have it reviewed" in usual.read("seen.plan")
+    assert "input task is given twice" in usual.end("TASK=a", "task=b")
+    assert "JOBS '0'" in usual.end("AGENT=./agent", "JOBS=0")
+    assert "MAX_STEPS 'x': give a number" in usual.end("AGENT=./agent", "MAX_STEPS=x")
+    told = usual.make("help").stdout.decode()
+    assert all(f"{name}=" in told for name in ("TASK", "TASK_FILE", "AGENTS", "JOBS", "MAX_STEPS"))
+
+
+def test_the_limit_is_what_make_says_for_the_whole_run(usual: Made) -> None:
+    assert usual.end("AGENT=./agent", "MAX_STEPS=2") == "rdc: STOP review: the limit of 2 steps was reached"
+    assert usual.end("resume", "AGENT=./agent") == "rdc: STOP review: the limit of 2 steps was reached"
+    assert usual.end("resume", "AGENT=./agent", "MAX_STEPS=4") == "rdc: STOP review: the limit of 4 steps was reached"
+    assert usual.end("resume", "AGENT=./agent", "MAX_STEPS=0", "HUMAN=1") == "rdc: COMPLETE"
+    assert usual.read("calls").split().count(b"implement") == 2
+
+
+def test_entries_that_had_answered_are_not_called_again(usual: Made) -> None:
+    (usual.folder / "slow").touch()
+    given = ["make", "-s", "AGENT=./agent", "HUMAN=1"]
+    process = subprocess.Popen(
+        given, cwd=usual.folder, env=environment({}), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    step = f"## STEP 1: One\n\nA\n\n{branches}```endif```\n\n"
-    made = play(tmp_path, f"# Play\n\n{step}{step}## STEP 3: Three\n\nE\n")
-    assert made.end("BREAK=1 1~2", "AGENT=echo x") == "rdc: WAITING 1~2"
-    assert made.end("resume", "AGENT=echo x") == "rdc: WAITING 3"
-    assert made.end("resume", "AGENT=echo x") == "rdc: COMPLETE"
+    journal, deadline = usual.folder / ".rdc" / "implementation" / "journal", time.monotonic() + PATIENCE
+    while not usual.read("pid").strip() or '"kind":"entry"' not in journal.read_text(encoding="utf-8"):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    kill_all(process.pid)
+    process.wait()
+    (usual.folder / "slow").unlink()
+    assert usual.end("resume", "AGENT=./agent", "RERUN=1", "HUMAN=1") == "rdc: COMPLETE"
+    calls = usual.read("calls").split()
+    assert [calls.count(b"review_0"), calls.count(b"review_1")] == [2, 3]
+    assert reports(usual)["review_0.md"] == b"# REJECTED\n\n# APPROVED\n"
 
 
-def test_the_list_of_breakpoints_is_written_into_no_other_file(tmp_path: Path) -> None:
-    made = play(tmp_path, STEPS)
-    assert made.end("BREAK=1", "AGENT=echo x") == "rdc: WAITING 2a"
-    other, breaks = tmp_path / "other", made.state / "calls" / "breaks"
-    other.write_text("mine\n")
-    breaks.unlink()
-    breaks.symlink_to(other)
-    assert f"{breaks.name} is a link" in made.end("resume", "BREAK=2", "AGENT=echo x")
-    assert other.read_text() == "mine\n"
-    breaks.unlink()  # the remedy
-    assert made.end("resume", "BREAK=2", "AGENT=echo x") == "rdc: WAITING 3"
+def test_as_many_entries_are_at_work_as_may_be(usual: Made) -> None:
+    counting = "mkdir -p at; : > at/$RDC_STEP; sleep 0.3; ls at | wc -l >> most; sleep 0.3; rm at/$RDC_STEP; "
+    usual.script("agent", f"{counting} case $RDC_STEP in plan) echo PLAN_READY ;; *) echo APPROVED ;; esac")
+    for words_of, most in (((), 2), (("JOBS=1",), 1)):
+        (usual.folder / "most").unlink(missing_ok=True)
+        assert usual.end("AGENT=./agent", *words_of).startswith("rdc: WAITING")
+        assert max(map(int, usual.read("most").split())) == most
+        usual.make("clean")
 
 
-def test_links_in_place_of_kept_folders_lead_to_nothing_that_is_written_or_removed(tmp_path: Path) -> None:
-    made = play(tmp_path, STEPS)
-    mine = tmp_path / "mine"
-    mine.mkdir()
-    (mine / "file").touch()
-    entries = made.state / "entries"
-    assert made.end("BREAK=1", f"AGENT=rm -r '{entries}'; ln -s '{mine}' '{entries}'; echo x") == "rdc: WAITING 2a"
-    assert made.end("resume", "AGENT=echo x").startswith(f"rdc: error: .rdc/{made.state.name}/entries is a link: ")
-    entries.unlink()
-    assert made.end("resume", f"AGENT=rm -rf '{entries}'; ln -s '{mine}' '{entries}'; echo x") == "rdc: COMPLETE"
-    assert [path.name for path in mine.iterdir()] == ["file"]
+def test_the_target_of_a_step_does_its_gate_and_its_work(usual: Made) -> None:
+    """A gate has no target of its own: `step-finalize` comes to it, and opens it with HUMAN=1."""
+    targets = re.findall(rb"^(step-[^:]*):", usual.read("Makefile"), re.MULTILINE)
+    assert targets == [b"step-plan", b"step-implement", b"step-review", b"step-finalize"]
+    assert usual.make("open").returncode == 0
+    done = [usual.make(target, "AGENT=./agent").returncode for target in ("step-plan", "step-implement", "step-review")]
+    assert done == [0, 0, 0]
+    assert usual.make("step-implement", "AGENT=./agent").returncode == 0
+    assert usual.make("step-review", "AGENT=./agent").returncode == 0
+    assert usual.end("step-finalize", "AGENT=./agent").startswith("rdc: WAITING finalize/human")
+    assert usual.end("step-finalize", "AGENT=./agent", "HUMAN=1") == "rdc: COMPLETE"
 
 
-def test_what_is_to_be_given_again_is_said_in_names_alone(tmp_path: Path) -> None:
-    made = play(tmp_path, STEPS)
-    assert made.end("TOOLS=/dev/null") == "rdc: WAITING 1"
-    (made.state / "calls" / "given").write_text("TOOLS\033[31m\nrdc: COMPLETE")
-    answered = made.make("answer", "STEP=1", "REPLY=x")
-    assert answered.stderr.endswith(b"rdc: to go on:  make resume   (with TOOLS COMPLETE, as before)\n")
+# --- Time -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_breakpoint_holds_after_a_kill_and_is_passed_by_an_answer(tmp_path: Path) -> None:
-    made = play(tmp_path, STEPS)
-    assert made.end("BREAK=1") == "rdc: WAITING 1"
-    answered = made.make("answer", "STEP=1", "REPLY=x")
-    assert answered.stderr.endswith(b"\nrdc: to go on:  make resume\n")
-    assert made.end("resume", "BREAK=2a", "TOOLS=/dev/null") == "rdc: WAITING 2a"
-    answered = made.make("answer", "STEP=2a", "REPLY=x")
-    assert answered.stderr.endswith(b"rdc: to go on:  make resume   (with TOOLS, as before)\n")
-    assert made.end("resume", "AGENT=echo x") == "rdc: COMPLETE"
-    made.end("clean")
-    assert made.end("BREAK=1", "AGENT=echo x") == "rdc: WAITING 2a"
-    (made.state / "calls" / "passed").unlink()  # as if it had been killed right before it waited
-    assert made.end("resume", "AGENT=echo x") == "rdc: WAITING 2a"
-    assert made.end("resume", "AGENT=echo x") == "rdc: COMPLETE"
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        ("BREAK=4", "BREAK: there is no step 4; make help lists them"),
-        ("BREAK=*", "BREAK: there is no step *; make help lists them"),
-        ("EXPIRE=24h", "EXPIRE is not for Makefiles: their runs wait until somebody answers"),
-        ("EXECUTOR=x", "EXECUTOR is for documents that call executors, which this one does not"),
-    ],
-)
-def test_what_no_run_can_do_is_refused(tmp_path: Path, given: str, said: str) -> None:
-    made = play(tmp_path, STEPS)
-    assert made.end(given, "AGENT=echo x").startswith(f"rdc: error: {said}")
-    assert not (made.state / "journal").exists()
-
-
-def test_a_pause_between_attempts_that_was_cut_off_is_waited_to_its_end(tmp_path: Path) -> None:
-    made = play(tmp_path, "# Play\n\n## STEP 1: One\n\nA\n")
-    made.script("agent", 'echo "$RDC_ATTEMPT" >> log; echo > began; [ "$RDC_ATTEMPT" = 3 ] && echo x')
-    process = begun(made, "AGENT=./agent", "AGENT_RETRIES=5")
-    deadline = time.monotonic() + PATIENCE
-    while b'"tries": 2' not in made.read(".rdc/main.make/calls/again") and time.monotonic() < deadline:
-        time.sleep(0.01)
+def test_a_delay_is_interrupted_and_its_rest_is_waited_for(tmp_path: Path) -> None:
+    edges = when("pass", "done"), when("fail", "1", Add("n", 1))
+    whole = program(
+        node("1", agent("x"), *edges, settings=Settings(delay=3), retries="n"), registers=(Register("n", ""),), limit=9
+    )
+    made = Made(tmp_path, whole)
+    made.script("agent", "echo x >> log; echo > began; [ -e go ] && echo said")
+    process = begun(made, "AGENT=./agent")
+    began = time.monotonic()
+    time.sleep(1)
+    (tmp_path / "go").touch()
     os.killpg(process.pid, signal.SIGTERM)
     process.communicate(timeout=PATIENCE)
-    began = time.monotonic()
-    assert made.end("resume", "AGENT=./agent", "AGENT_RETRIES=5") == "rdc: COMPLETE"
-    assert 1 < time.monotonic() - began < 8
-    assert made.read("log") == b"1\n2\n3\n", "what has failed is not tried again"
-
-
-def test_a_status_shows_conditions_as_they_were_written_and_help_lists_what_it_takes(tmp_path: Path) -> None:
-    text = "# Play\n\n## INPUTS\n\n- `kind` (string): which\n\n## STEP 1: One\n\nA\n\n## STEP 2: Two\n\n"
-    text += '```if kind == "a/b (ü|$)"```\nB\n```endif```\n\n## STEP 3: Three\n\nC\n\n## ARTIFACTS\n\ntype: json\n'
-    made = play(tmp_path, text)
-    assert made.end("kind=a/b (ü|$)", "AGENT=echo x", "BREAK=2") == "rdc: WAITING 3"
-    assert 'if kind == "a/b (++++)")\n' in made.make("status").stdout.decode()
-    helped = made.make("help").stdout.decode()
-    assert {"make OUT=FILE", "make BREAK=STEP"} < {" ".join(line.split()[:2]) for line in helped.splitlines()}
+    assert time.monotonic() - began < 3
+    assert made.end("resume", "AGENT=./agent") == "rdc: COMPLETE"
+    assert time.monotonic() - began > 2.5

@@ -1,265 +1,379 @@
-"""Makefiles of programs that call agents and tools; killed and resumed."""
+"""Makefiles that call the program: which program, with what, and what make is not allowed to do on the way."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
+import shutil
 import signal
 import subprocess
+import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from backends.make.parts import part
-from compiler.ir.answers import of_agent, of_tool
-from compiler.ir.edges import Add, Keep
-from compiler.ir.program import Artifact, Input, Program, Register, Settings, Slot, Variable
-from compiler.ir.tasks import Parallel, Reading, Tool
+from backends.base import MARK
+from backends.make.inputs import controls
+from backends.python import PythonBackend
+from backends.python.edition import edition_of
+from backends.python.table import table
+from compiler.driver import compile_file
+from compiler.ir.edges import Keep
+from compiler.ir.program import Input, Program, Settings, Variable
 from compiler.ir.texts import text
-from runtime_shim.legacy.suffixes import OTHER, SUFFIXES
-from tests.backends.makefiles import PATIENCE, children, environment
-from tests.backends.programs import (
-    Made,
-    agent,
-    always,
-    ask,
-    gate,
-    node,
-    program,
-    ref,
-    shell,
-    slots,
-    when,
-    words,
+from runtime_shim.editions import EDITIONS
+from runtime_shim.engine.command_line import OPTIONS
+from runtime_shim.targets.make import taken
+from tests.backends.makefiles import PATIENCE, environment, kill_all
+from tests.backends.programs import Made, always, ask, gate, node, program, ref, shell, slots, when, words
+from tests.conftest import ROOT
+from tests.workflows.lint import program as tool
+
+SHOWS = 'printf "%s\\n" "$topic" >> seen; env > environment; [ ! -e slow ] || { echo $$ > began; sleep 60; }'
+HOSTILE = ("$(shell touch x)", "'; touch x; '", '`touch x`"$(touch x)"', "@/etc/passwd", "--help # \\", "a$$b %", "é,b")
+EXAMPLES = sorted(
+    path for kind in ("playbook.md", "workflow.yaml", "stepspec.yaml") for path in ROOT.glob(f"examples/*/*.{kind}")
 )
 
-pytestmark = pytest.mark.share(3)
 
-READING = Reading(("DONE", "not done", "É"), r"d\w+e|done", ("É",))
-
-
-def rich() -> Program:
-    """A program with everything that a driver can have."""
+def shown(**fields: object) -> Program:
+    """A program whose command shows its input, before a question and a gate."""
     return program(
-        node("in", ask("input", prompt=words("About ", ref("topic"))), always("pick", Keep("reply"))),
-        node("pick", ask("select", words("one ", ref("reply")), text("two")), when("two", "stop"), always("sure")),
-        node("sure", ask("confirm"), when("yes", "agent"), when("no", "stop")),
-        node("agent", agent(words("Do ", ref("reply")), "writer", reading=READING), always("both", Keep("answer"))),
-        node("both", Parallel((agent("a"), agent("b"))), always("tool", Keep("joined", extract="x"))),
-        node("tool", Tool("web", "get", words('{"a": "', ref("joined"), '"}')), always("command")),
-        node("command", shell("echo v=1 > $RDC_OUTPUT"), always("again", Keep("v", of="output", name="v")),
-             settings=Settings(timeout=9), variables=(Variable("V", "reply"), Variable("N", "n"))),
-        node("again", shell("false", "bash"), when("pass", "gate"), when("fail", "again", Add("n", 1)), retries="n",
-             settings=Settings(delay=1, backoff=2)),
-        node("gate", gate("Really?")),
-        message=words(ref("v", before="v", missing="none")),
-        slots=(*slots("reply", "answer", "joined", "v"), Slot("topic"), Slot("other", "x")),
-        inputs=(Input("topic", type="choice", options=("a", "b"), default="a"), ),
-        registers=(Register("n", ""),),
-        limit=99,
+        node("1", shell(SHOWS), when("pass", "2"), when("fail", "stop"), variables=(Variable("topic", "topic"),)),
+        node("2", ask("yes_no", prompt="Is it so?"), when("pass", "3"), when("fail", "stop")),
+        node("3", gate("Really?")),
+        message=words("<", ref("topic"), ">"),
+        slots=slots("topic"),
+        inputs=(Input("topic", type="text", description="What it is about"),),
+        **fields,
+    )
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Made:
+    return Made(tmp_path, shown())
+
+
+def shown_lines(made: Made) -> list[str]:
+    return made.read("seen").decode().splitlines()
+
+
+# --- The program and its runtime --------------------------------------------------------------------------------------
+
+
+def test_make_does_the_whole_and_each_step_when_it_is_due(made: Made) -> None:
+    assert made.end("topic=rain") == "rdc: WAITING 2"
+    assert made.end("step-1") == "rdc: step 1 is completed"
+    assert made.end("step-3") == "rdc: WAITING 2"
+    assert made.make("answer", "STEP=2", "REPLY=yes").returncode == 0
+    assert made.end("step-2") == "rdc: step 2 is completed"
+    assert made.end("step-3") == "rdc: WAITING 3"
+    assert made.end("approve", "GATE=3") == "rdc: to continue: make resume"
+    assert made.end("resume") == "rdc: COMPLETE <rain>"
+    assert shown_lines(made) == ["rain"]
+
+
+def test_a_run_of_make_is_one_of_the_program_too(made: Made) -> None:
+    """`rdc run` and the program find it where they keep theirs."""
+    assert made.end("topic=rain") == "rdc: WAITING 2"
+    done = subprocess.run(
+        [sys.executable, "rdc/main.py", "status"], cwd=made.folder, capture_output=True, check=True, text=True
+    )
+    assert "WAITING at 2" in done.stdout
+    assert "make" not in done.stdout
+
+
+def test_the_program_is_the_one_of_the_python_target(made: Made, tmp_path: Path) -> None:
+    emission = PythonBackend().emit(shown(), {"runtime": "shared", "caller": "make"})
+    assert made.read("rdc/main.py").decode() == emission.text
+    assert len(emission.companions) == 2
+    for each in emission.companions:
+        assert made.read(f"rdc/{each.path}").decode() == each.text
+    names = {each.path for each in emission.companions}
+    assert {path.name for path in (tmp_path / "rdc").iterdir()} == {"main.py", *names}
+
+
+@pytest.mark.parametrize("verb", ["run", "resume", "status", "answer", "help", "step-1", "reset"])
+def test_another_program_is_not_called(made: Made, verb: str) -> None:
+    path = made.folder / "rdc" / "main.py"
+    path.write_text(path.read_text(encoding="utf-8").replace("touch", "rm"), encoding="utf-8")
+    path.write_text(f"open('executed', 'w')\n{path.read_text(encoding='utf-8')}", encoding="utf-8")
+    done = made.make(verb, "topic=x")
+    assert (done.returncode, b"is not the program that this Makefile was compiled with" in done.stdout) == (2, True)
+    path.unlink()
+    assert b"rdc: error: ./rdc/main.py cannot be read" in made.make(verb, "topic=x").stdout
+    assert not (made.folder / "executed").exists()
+    assert not (made.folder / ".rdc").exists()
+
+
+@pytest.mark.parametrize("name", ["rdc_runtime_*.py", "rdc_make_*.py"])
+def test_another_runtime_is_not_executed(made: Made, name: str) -> None:
+    (path,) = (made.folder / "rdc").glob(name)
+    whole = path.read_bytes()
+    path.write_bytes(b"open('executed', 'w')\n" + whole)
+    done = made.make("topic=x")
+    assert (done.returncode, b"was altered: put it back" in done.stderr) == (2, True)
+    path.unlink()
+    done = made.make("topic=x")
+    assert (done.returncode, b"this program needs it" in done.stderr) == (2, True)
+    assert not (made.folder / "executed").exists()
+    assert not (made.folder / ".rdc").exists()
+
+
+def test_nothing_beside_the_program_is_imported_or_written(made: Made) -> None:
+    for folder in (made.folder, made.folder / "rdc"):
+        for name in ("json", "hashlib", "sitecustomize", "usercustomize", "os"):
+            (folder / f"{name}.py").write_text("open('executed', 'w')\n", encoding="utf-8")
+    before = {path.name for path in (made.folder / "rdc").iterdir()}
+    assert made.end("topic=x") == "rdc: WAITING 2"
+    assert not (made.folder / "executed").exists()
+    assert {path.name for path in (made.folder / "rdc").iterdir()} == before, "no .pyc is written"
+
+
+@pytest.mark.parametrize("given", [["PYTHON=no-such-python"], ["PYTHON=$(shell touch x)"], ["PYTHON=python3 -c 1"]])
+def test_without_python_nothing_is_run(made: Made, given: list[str]) -> None:
+    done = made.make("topic=x", *given)
+    name = given[0].partition("=")[2]
+    assert done.returncode == 2
+    assert done.stdout.decode() == f"rdc: error: there is no {name} here: name Python 3.9 or newer with PYTHON=\n"
+    assert {path.name for path in made.folder.iterdir()} == {"Makefile", "rdc"}
+
+
+def test_the_environment_may_name_python_too(made: Made, tmp_path: Path) -> None:
+    shim = tmp_path / "my python"
+    shim.write_text(f'#!/bin/sh\ntouch used\nexec {sys.executable} "$@"\n', encoding="utf-8")
+    shim.chmod(0o755)
+    assert made.end("topic=x", PYTHON=str(shim)) == "rdc: WAITING 2"
+    assert (tmp_path / "used").exists()
+    assert "there is no $(shell touch x) here" in made.end("resume", PYTHON="$(shell touch x)")
+    assert not (tmp_path / "x").exists()
+
+
+def test_the_tools_that_check_the_program_are_named_where_they_are_missing(made: Made, tmp_path: Path) -> None:
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("sh", "make", "python3", "env"):
+        (tools / name).symlink_to(Path(shutil.which(name) or "").resolve())
+    assert made.end("topic=x", PATH=str(tools)) == (
+        "rdc: error: neither sha256sum nor shasum is here to check ./rdc/main.py"
+    )
+    (tools / "shasum").write_text('#!/bin/sh\n[ "$*" = "-a 256" ] && exec /usr/bin/sha256sum\n', encoding="utf-8")
+    (tools / "shasum").chmod(0o755)
+    assert made.end("topic=x", PATH=str(tools)) == "rdc: WAITING 2"
+
+
+def test_a_step_that_no_run_comes_to_may_be_all_that_needs_the_program(tmp_path: Path) -> None:
+    slow = node("2", shell("true"), settings=Settings(timeout=9))
+    made = Made(tmp_path, program(node("1", ask("yes_no")), slow))
+    assert made.end("OTHER=1") == "rdc: WAITING 1"
+    assert "make answer" in made.make("help").stdout.decode()
+
+
+# --- What make is given -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", HOSTILE)
+def test_what_make_is_given_is_text(made: Made, value: str) -> None:
+    """In an input, a note, a name that means nothing, and where nothing is taken at all."""
+    assert made.end(f"topic={value}", f"other={value}") == "rdc: WAITING 2"
+    assert shown_lines(made) == [value]
+    assert f"other={value}\n" in made.read("environment").decode()
+    assert made.make("answer", "STEP=2", "REPLY=yes", f"NOTE={value}", "BY=ann").returncode == 0
+    assert f"by ann: {value}" in made.make("status").stdout.decode()
+    assert made.make("answer", f"STEP={value}", "REPLY=yes").returncode == 2
+    assert made.make("resume", f"ANSWERS={value}").returncode == 2
+    assert not (made.folder / "x").exists()
+
+
+def test_commands_see_neither_what_the_program_was_given_nor_what_make_adds(made: Made) -> None:
+    assert made.end("topic=x", "-k", "EVENTS=events", "MINE=1", "RDC_AGENT=mine") == "rdc: WAITING 2"
+    seen = made.read("environment").decode()
+    assert re.search(r"^MINE=1$", seen, re.MULTILINE)
+    assert re.search(r"^RDC_AGENT=mine$", seen, re.MULTILINE)
+    hidden = "EVENTS|RDC_(GIVEN|SCRIPT|MAKE|PLACE|OPENS)|MAKEFLAGS|MFLAGS|MAKEOVERRIDES|MAKELEVEL|PYTHON"
+    assert not re.search(rf"^({hidden})=", seen, re.MULTILINE)
+
+
+@pytest.mark.parametrize("value", ["0", "no", "False", "off", ""])
+def test_a_false_value_is_false(made: Made, value: str) -> None:
+    assert made.end("topic=x", f"HUMAN={value}") == "rdc: WAITING 2"
+    assert made.make("answer", "STEP=2", "REPLY=yes").returncode == 0
+    assert made.end("resume", f"HUMAN={value}", f"RERUN={value}") == "rdc: WAITING 3"
+    assert made.end("resume", "HUMAN=perhaps") == "rdc: error: HUMAN=perhaps: expected 1 or 0"
+    assert made.end("resume", "HUMAN=yes") == "rdc: COMPLETE <x>"
+
+
+@pytest.mark.parametrize(
+    ("verb", "given"),
+    [
+        ("run", "BY=ann"), ("status", "ANSWERS=x"), ("status", "topic=x"), ("resume", "topic=x"),
+        ("resume", "INPUTS=x"), ("reset", "HUMAN=1"), ("step-1", "STEP=1"), ("help", "RERUN=1"),
+    ],
+)  # fmt: skip
+def test_what_a_call_does_not_take_is_refused_by_its_name(made: Made, verb: str, given: str) -> None:
+    words_of = [verb, given] if verb != "run" else ["run", "topic=x", given]
+    name, command = given.partition("=")[0], "step" if verb == "step-1" else verb
+    assert made.end(*words_of) == f"rdc: error: {name} is not for {command}: leave it out"
+    assert not (made.folder / ".rdc").exists()
+
+
+@pytest.mark.parametrize("name", ["PROMPTED", "AS", "AGENT", "NOTIFY", "MOCK", "EXECUTOR", "BREAK", "JOBS", "FILE"])
+def test_what_only_other_makefiles_take_is_refused_by_its_name(made: Made, name: str) -> None:
+    for words_of in (["run", "topic=x"], ["resume"], ["step-1"], ["status"]):
+        told = f"rdc: error: this Makefile does not take {name}: leave it out, or set it in the environment of make"
+        assert made.end(*words_of, f"{name}=1") == told
+    assert not (made.folder / ".rdc").exists()
+
+
+def test_the_environment_is_neither_refused_nor_an_input(made: Made) -> None:
+    assert made.end("topic=x", AS="as", PROMPTED="1", EXPIRE="1h", HUMAN="1", topic="y") == "rdc: WAITING 2"
+    assert shown_lines(made) == ["x"]
+    assert "input topic: a value is needed; give it by topic=VALUE" in made.make("run", topic="y").stdout.decode() + (
+        made.end("reset") and made.make("run", topic="y").stdout.decode()
+    )
+
+
+def test_an_input_may_have_a_name_that_other_makefiles_give_a_meaning(tmp_path: Path) -> None:
+    whole = program(
+        node("1", shell("true")), message=words(ref("BREAK")), slots=slots("BREAK"), inputs=(Input("BREAK"),)
+    )
+    assert Made(tmp_path, whole).end("BREAK=today") == "rdc: COMPLETE today"
+
+
+def test_a_name_that_is_nearly_an_input_is_warned_of(made: Made) -> None:
+    done = made.make("topci=x")
+    assert b"rdc: warning: topci is not an input; did you mean topic?\n" in done.stderr
+    assert b"warning" not in made.make("topic=x", "topci=y", "V=1").stderr
+
+
+def test_what_is_missing_is_named(made: Made) -> None:
+    made.make("topic=x")
+    assert made.end("answer", "REPLY=yes") == "rdc: error: STEP is missing: make help says what it is for"
+    assert made.end("answer", "STEP=2") == "rdc: error: REPLY is missing: make help says what it is for"
+    assert made.end("approve") == "rdc: error: GATE is missing: make help says what it is for"
+    assert made.end("goto") == "rdc: error: STEP is missing: make help says what it is for"
+
+
+def test_help_lists_targets_inputs_and_variables(made: Made) -> None:
+    told = made.make("help").stdout.decode()
+    for row in ("make run", "make resume", "make step-X", "make goto", "make approve", "topic=VALUE", "ANSWERS=FILE",
+                "RERUN=1", "STEP=ID", "BY=WHO", "What it is about"):  # fmt: skip
+        assert re.search(rf"^  .*{re.escape(row)}", told, re.MULTILINE), row
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name.partition(".")[0])
+def test_no_input_can_have_the_name_of_an_option(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RDC_MAKE", "''")
+    whole = compile_file(str(path)).program
+    assert whole
+    found = table(whole)
+    kinds = [kind for kind in EDITIONS[edition_of(found, is_full=True)].kinds() if kind.suits(found)]
+    assert set(taken((*OPTIONS, *(option for kind in kinds for option in kind.options)))) <= controls(whole)
+
+
+# --- How make is called -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "flags", [["-k"], ["-i"], ["-B"], ["-j4"], ["-s"], ["-t"], ["-r"], ["--warn-undefined-variables"]]
+)
+def test_whatever_make_is_told_a_call_is_one_call(made: Made, flags: list[str]) -> None:
+    done = made.make(*flags, "topic=x", "HUMAN=1", "EVENTS=events")
+    assert b"WAITING 2" in done.stdout or "-t" in flags
+    assert shown_lines(made) == ([] if "-t" in flags else ["x"])
+    assert made.read("events").count(b"run_started") == ("-t" not in flags)
+
+
+def test_make_n_shows_the_calls_and_does_nothing(made: Made) -> None:
+    done = made.make("-n", "topic=x", "run", "step-1", "status")
+    called = [line for line in done.stdout.decode().splitlines() if not line.startswith("make")]
+    assert called == ["python3 ./rdc/main.py run", "python3 ./rdc/main.py step 1", "python3 ./rdc/main.py status"]
+    assert not (made.folder / ".rdc").exists()
+
+
+def test_several_goals_open_one_gate(tmp_path: Path) -> None:
+    gates = [node(f"g{number}", gate(), when("approved", then), when("rejected", "stop"))
+             for number, then in ((1, "a"), (2, "done"))]  # fmt: skip
+    made = Made(tmp_path, program(gates[0], node("a", shell("echo a >> log"), always("g2")), gates[1]))
+    assert made.end("-k", "run", "resume", "resume", "HUMAN=1") == "rdc: WAITING g2"
+    assert made.read("log") == b"a\n"
+    assert made.end("resume", "HUMAN=1", "RDC_OPENED=", "RDC_ONCE=") == "rdc: COMPLETE"
+
+
+def test_variables_of_the_makefile_cannot_be_given(made: Made) -> None:
+    given = ["RDC_PROGRAM=/dev/null", "RDC_SHA256=x", "RDC_CALL=@touch x", "RDC_SCRIPT=touch x", "RDC_CHECKED=touch x",
+             "RDC_GIVEN='", "RDC_MAKE='", "RDC_QUOTED=$(1)", "RDC_NAMES=", "MAKEOVERRIDES=x"]  # fmt: skip
+    assert made.end("topic=x", *given) == "rdc: WAITING 2"
+    assert shown_lines(made) == ["x"]
+    assert not (made.folder / "x").exists()
+
+
+def test_hints_can_be_pasted(tmp_path: Path) -> None:
+    folder = tmp_path / "it's a place, $(really)"
+    folder.mkdir()
+    made = Made(folder, shown())
+    (folder / "Makefile").rename(folder / "my-$x.mk")
+    called = ["make", "-C", str(folder), "-f", "my-$x.mk"]
+    done = subprocess.run([*called, "topic=x"], cwd=tmp_path, env=environment({}), capture_output=True, check=False)
+    hints = re.findall(r"rdc: to (?:answer|continue): (make .*)", done.stdout.decode())
+    assert len(hints) == 3
+    for hint in (hints[0], hints[2]):
+        subprocess.run(["sh", "-c", hint], cwd=tmp_path, env=environment({}), check=False, capture_output=True)
+    assert made.end("-f", "my-$x.mk", "status").startswith("  make -f ")
+    assert b"WAITING at 3" in made.make("-f", "my-$x.mk", "status").stdout
+
+
+@pytest.mark.parametrize("name", ["space here", "quo'te", 'dou"ble', "dollar$x", "(paren)", "comma,", "per%cent", "é"])
+def test_make_runs_in_folders_of_any_name(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).mkdir()
+    made = Made(tmp_path / name, shown())
+    assert made.end("topic=x") == "rdc: WAITING 2"
+
+
+ODD = [
+    "a b",
+    "it's",
+    "$(shell touch x)",
+    "#1",
+    "a,b",
+    "(c)",
+    "100%",
+    "run",
+    "-n",
+    "{N}.1",
+    "é",
+    "a/b.md/1",
+    "x=y",
+    "a:b",
+]
+
+
+def test_each_step_has_a_target_whatever_it_is_called(tmp_path: Path) -> None:
+    steps = [
+        node(name, shell(f"echo {number} >> log"), always(then), title=text(name))
+        for number, (name, then) in enumerate(zip(ODD, [*ODD[1:], "done"], strict=True))
+    ]
+    made = Made(tmp_path, program(*steps), operator="full")
+    targets = re.findall(r"^(step[^: ]*): ;", made.read("Makefile").decode(), re.MULTILINE)
+    assert len(set(targets)) == len(ODD)
+    assert made.make("open").returncode == 0
+    for number, target in enumerate(targets):
+        assert made.make(target).returncode == 0, target
+        assert made.read("log").split()[-1] == str(number).encode()
+    assert not (tmp_path / "x").exists()
+
+
+# --- Signals, locks, kills --------------------------------------------------------------------------------------------
+
+
+def start(made: Made, *given: str) -> subprocess.Popen[bytes]:
+    """Start make, and wait until its slow command runs."""
+    (made.folder / "slow").touch()
+    process = subprocess.Popen(
+        ["make", *given], cwd=made.folder, env=environment({}), stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
     )  # fmt: skip
-
-
-def gates_only() -> Program:
-    """A program with as little as a driver of this kind can have."""
-    return program(node("g", gate()))
-
-
-def delayed() -> Program:
-    """A program that needs nothing but delays."""
-    edges = when("pass", "done"), when("fail", "1", Add("n", 1))
-    return program(node("1", shell("false"), *edges, retries="n", settings=Settings(delay=1)),
-                   registers=(Register("n", ""),))  # fmt: skip
-
-
-@pytest.mark.parametrize("whole", [gates_only, delayed])
-def test_makefiles_of_few_parts_have_all_that_they_need(whole: Callable[[], Program], tmp_path: Path) -> None:
-    said = (
-        Made(tmp_path, whole()).make("step-x", "status").stderr.decode()
-        + Made(tmp_path, whole()).make("help").stderr.decode()
-    )
-    assert "not found" not in said
-
-
-# --- Agents and tools -------------------------------------------------------------------------------------------------
-
-ANSWERS = [b"it is NOT DONE, or Done\n\n", b"DONE\0\x00x\xff d\xffe", b" \t\v\f\n", b"DONE" + b" " * 1_048_573]
-
-
-def test_answers_are_read_as_the_graph_says(tmp_path: Path) -> None:
-    reader = agent("x", reading=READING)
-    whole = program(
-        node("1", reader, always("show", Keep("a"), Add("n", 1))),
-        node("show", shell('cp .rdc/main.make/answers/1."$N" kept."$N"; [ "$N" = "$ALL" ]'),
-             when("pass", "done"), when("fail", "1"), variables=(Variable("N", "n"),)),
-        slots=slots("a"),
-        registers=(Register("n", ""),),
-    )  # fmt: skip
-    made = Made(tmp_path, whole)
-    for number, answer in enumerate(ANSWERS):
-        (tmp_path / f"says.{number}").write_bytes(answer)
-    command = made.script("agent", 'n=$(cat n 2> /dev/null || echo 0); echo $((n + 1)) > n; cat "says.$n"')
-    assert made.end(f"AGENT={command}", ALL=str(len(ANSWERS))) == "rdc: COMPLETE"
-    expected = [of_agent(reader, None if len(answer) > 1_048_576 else answer) for answer in ANSWERS]
-    said = made.make("status").stdout.decode().splitlines()
-    shown = [line.partition(" 1 ")[0] for line in said if " 1 " in line]
-    assert shown == [outcome.word for outcome in expected]
-    for number, outcome in enumerate(expected, 1):
-        assert made.read(f"kept.{number}").decode() == outcome.text
-
-
-def test_entries_run_at_the_same_time_and_are_joined_by_index(tmp_path: Path) -> None:
-    entries = tuple(agent(f"{index}", f"type{index}", reading=Reading(("OK", "BAD"))) for index in range(3))
-    whole = program(
-        node("all", Parallel(entries, failing=("BAD",)), when("OK", "done", Keep("a")), always("stop")),
-        message=words(ref("a")),
-        slots=slots("a"),
-    )
-    made = Made(tmp_path, whole)
-    # Each waits for the other two, and the first one is done last.
-    command = made.script(
-        "agent",
-        'read -r n; echo "$RDC_STEP $RDC_AGENT_TYPE $RDC_ENTRY $RDC_ATTEMPT" > "on.$n"\n'
-        'while ! { [ -e on.0 ] && [ -e on.1 ] && [ -e on.2 ]; }; do sleep 0.05; done\n'
-        '[ "$n" != 0 ] || sleep 0.3; echo "says $n" >&2; echo "$n OK"',
-    )  # fmt: skip
-    done = made.make(f"AGENT={command}")
-    assert done.stdout.decode().splitlines()[-1] == "rdc: COMPLETE 0 OK 1 OK 2 OK"
-    assert made.read("on.1") == b"all_1 type1 1 1\n"
-    shown = re.findall(r"^    (all_\d:|\d OK)$", done.stderr.decode(), re.MULTILINE)
-    assert shown == [line for index in "012" for line in (f"all_{index}:", f"{index} OK")]
-
-
-def test_a_tool_gets_json_whatever_a_slot_holds(tmp_path: Path) -> None:
-    call = Tool(
-        "web", "get it", words('{"a": ["', ref("a"), '", "', ref("u", missing='"no"'), '"], "n": "', ref("n"), '"}')
-    )
-    whole = program(
-        node("1", call, when("pass", "done", Keep("r", extract="x")), when("fail", "stop")),
-        message=words(ref("r")),
-        slots=slots("a", "u", "r"),
-        registers=(Register("n", "", 5),),
-        inputs=(Input("a", type="text"),),
-    )
-    made = Made(tmp_path, whole)
-    tool = made.script("tool", """cat > given; echo 'x {"x": 1} {"x": {"y": [ "\\u00e9"] }} {"z": 1} '""")
-    (tmp_path / "tools").write_text(f"# them\nweb={tool}\n", encoding="utf-8")
-    value = "\"}\\\n\x07\u2028é'$(touch x)"
-    assert made.end(f"a={value}", "TOOLS=tools") == 'rdc: COMPLETE {"y":["é"]}'
-    assert json.loads(made.read("given")) == {"tool": "get it", "arguments": {"a": [value, '"no"'], "n": "5"}}
-    assert of_tool(b"").text == ""
-    made.script("tool", "exit 3")
-    assert made.end("a=b", "TOOLS=tools") == "rdc: STOP"
-
-
-def test_a_missing_command_is_said_before_anything_runs(tmp_path: Path) -> None:
-    made = Made(tmp_path, rich())
-    says = "there is no command for the agents: give AGENT=COMMAND, or set RDC_AGENT or RDC_AGENTS"
-    assert made.end() == f"rdc: error: {says}"
-    for given, wrong in {
-        "AGENT_RETRIES=x": "AGENT_RETRIES 'x': give a number, at least 0",
-        "AGENT_CALLS=0": "AGENT_CALLS '0': give a number, at least 1",
-        "AGENT_TIMEOUT=1w": "AGENT_TIMEOUT '1w': give a time such as 90s, 30m, 24h or 7d",
-        "MOCK=no such": "no such cannot be read: No such file or directory",
-        "TOOLS=no such": "no such cannot be read: No such file or directory",
-    }.items():
-        assert made.end("AGENT=true", given) == f"rdc: error: {wrong}"
-    assert not (made.state / "journal").exists()
-
-
-def test_an_optional_tool_without_a_command_fails_at_once(tmp_path: Path) -> None:
-    """I13: the run does not ask for a command before it begins, and goes on."""
-    found = Tool("library", "prompt", text("{}"), optional=True)
-    made = Made(
-        tmp_path,
-        program(
-            node("1", found, when("pass", "done", Keep("r")), when("fail", "done")),
-            message=words(ref("r", missing="none")),
-            slots=slots("r"),
-        ),
-    )
-    assert made.end() == "rdc: COMPLETE none"
-    (tmp_path / "tools").write_text("library=echo found\n", encoding="utf-8")
-    assert made.end("TOOLS=tools") == "rdc: COMPLETE found"
-
-
-def test_the_driver_knows_the_suffixes_of_artifacts() -> None:
-    driver = part("artifact").text
-    for kind, suffix in SUFFIXES.items():
-        assert re.search(rf"^    .*\b{kind}\b.*\) rdc_word={suffix} ;;$", driver, re.MULTILINE), kind
-    assert f"*) rdc_word={OTHER} ;;" in driver
-    assert f"in {' '.join(dict.fromkeys([*SUFFIXES.values(), OTHER]))}; do" in driver
-
-
-def test_a_complete_run_leaves_its_artifact(tmp_path: Path) -> None:
-    """I28, whole, with secrets masked, where it was and where the operator wants it; once."""
-    whole = program(
-        node("1", agent("x"), when("pass", "done", Keep("r")), when("fail", "stop")),
-        slots=(*slots("r"), Slot("kind")),
-        inputs=(Input("kind", default="mermaid"),),
-        artifact=Artifact("r", words(ref("kind", before="", missing="markdown"))),
-        secrets=("TOKEN",),
-    )
-    made = Made(tmp_path, whole)
-    given = ("AGENT=printf 'a $b\\n%s' \"$TOKEN\"",)
-    assert made.end(*given, TOKEN="s3cret") == "rdc: COMPLETE"
-    assert made.read(".rdc/main.make/main.mmd") == b"a $b\n***"
-    (made.state / "main.mmd").write_text("changed")
-    assert made.end("resume", TOKEN="s3cret", RDC_AGENT="true") == "rdc: COMPLETE"
-    assert made.read(".rdc/main.make/main.mmd") == b"changed"
-    (made.state / "main.mmd").unlink()
-    assert made.end("resume", TOKEN="s3cret", RDC_AGENT="true") == "rdc: COMPLETE", (
-        "a kill may have come before it was written"
-    )
-    assert made.read(".rdc/main.make/main.mmd") == b"a $b\n***"
-    assert made.end(*given, "kind=other", "OUT=my file", TOKEN="s3cret") == "rdc: COMPLETE"
-    assert made.read("my file") == b"a $b\n***"
-    assert made.read(".rdc/main.make/history/1/main.mmd") == b"a $b\n***"
-    assert made.end(*given, "OUT=no/such", TOKEN="s3cret") == (
-        "rdc: error: the run is complete, but its last output cannot be written: no/such"
-    )
-    assert made.end("resume", TOKEN="s3cret", RDC_AGENT="true") == "rdc: COMPLETE"
-    assert made.read(".rdc/main.make/main.mmd") == b"a $b\n***"
-
-
-def test_which_agent_is_called(tmp_path: Path) -> None:
-    whole = program(
-        node("1", agent("x", "one"), always("2", Keep("a"))),
-        node("2", agent("x", "two"), always("done", Keep("b"))),
-        message=words(ref("a"), ",", ref("b")),
-        slots=slots("a", "b"),
-    )
-    made = Made(tmp_path, whole)
-    (tmp_path / "agents").write_text("one=echo listed\n", encoding="utf-8")
-    assert made.end(RDC_AGENT="echo common", RDC_AGENTS="agents") == "rdc: COMPLETE listed,common"
-    assert made.end("AGENT=echo $RDC_AGENT_TYPE", RDC_AGENTS="agents") == "rdc: COMPLETE one,two"
-
-
-def test_an_agent_decides_only_if_it_was_named_on_the_command_line(tmp_path: Path) -> None:
-    whole = program(
-        node("1", agent("x"), when("pass", "2"), when("fail", "stop")),
-        node("2", ask("yes_no", prompt="Is it so?"), when("pass", "stop"), when("fail", "3", Keep("a"))),
-        node("3", ask("pass_fail"), when("pass", "done"), when("fail", "stop")),
-        message=words(ref("a")),
-        slots=slots("a"),
-    )
-    made = Made(tmp_path, whole)
-    command = made.script("agent", 'read -r q; echo "$q"; [ "$RDC_STEP" = 2 ] && echo NO || echo pass')
-    assert made.end(RDC_AGENT=command) == "rdc: WAITING 2"
-    assert made.end("resume", f"AGENT={command}") == "rdc: COMPLETE Is it so? NO"
-
-
-# --- Time limits, kills and resumes -----------------------------------------------------------------------------------
-
-
-def slow(made: Made, ended: list[subprocess.Popen[str]], *given: str) -> subprocess.Popen[bytes]:
-    """Start make, and wait until what it calls runs."""
-    process = subprocess.Popen(["make", *given], cwd=made.folder, env=environment({}), stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)  # fmt: skip
-    ended.append(process)  # type: ignore[arg-type]
     deadline = time.monotonic() + PATIENCE
     while not made.read("began").endswith(b"\n"):
         assert process.poll() is None, process.communicate()
@@ -281,141 +395,119 @@ def is_gone(pid: int) -> bool:
     return False
 
 
-def calls() -> Program:
-    """A program that calls two slow agents between two commands."""
-    both = Parallel((agent("a", reading=Reading(("OK", "go on"))), agent("b", reading=Reading(("OK",)))))
-    return program(
-        node("1", shell("echo first >> log"), when("pass", "2"), when("fail", "stop")),
-        node("2", both, when("go on", "3", Keep("a")), when("OK", "3", Keep("a")), always("stop")),
-        node("3", shell("echo third >> log"), when("pass", "done"), when("fail", "stop")),
-        message=words("<", ref("a"), ">"),
-        slots=slots("a"),
-    )
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_kill_ends_all_that_is_called_and_the_run_is_resumed(
-    number: signal.Signals, tmp_path: Path, ended: list[subprocess.Popen[str]]
+def test_term_to_make_alone_ends_the_command_and_the_run_is_resumed(
+    made: Made, ended: list[subprocess.Popen[bytes]]
 ) -> None:
-    made = Made(tmp_path, calls())
-    command = made.script("agent", '[ -e quick ] || { sleep 60 & echo "$$ $!" >> began.part; '
-                          '[ "$RDC_ENTRY" = 0 ] || { sleep 0.2; mv began.part began; }; wait; }; echo OK')  # fmt: skip
-    process = slow(made, ended, f"AGENT={command}")
-    if number == signal.SIGKILL:
-        driver = int(str((made.state / "lock").readlink()).partition("-")[0])
-        os.kill(driver, number)
-    else:
-        os.kill(process.pid, number)
+    process = start(made, "topic=x")
+    ended.append(process)
+    os.kill(process.pid, signal.SIGTERM)
     said, _ = process.communicate(timeout=PATIENCE)
-    assert number == signal.SIGKILL or b"rdc: INTERRUPTED 2" in said
-    for pid in made.read("began").split():
-        assert is_gone(int(pid))
-    assert made.end("resume", f"AGENT={command}") == "rdc: WAITING 2"
-    assert "this is none of the words of step" in made.end("resume", f"AGENT={command}", "ASSUME=pass")
-    (tmp_path / "quick").touch()
-    if number == signal.SIGKILL:
-        assert made.end("resume", f"AGENT={command}", "RERUN=1") == "rdc: COMPLETE <OK OK>"
-    else:
-        assert made.end("resume", f"AGENT={command}", "ASSUME=go on") == "rdc: COMPLETE <>"
-    assert made.read("log") == b"first\nthird\n"
-
-
-def test_a_call_of_which_nothing_is_left_but_the_agent_is_ended_when_it_is_made_again(
-    tmp_path: Path, ended: list[subprocess.Popen[str]]
-) -> None:
-    """All that make has begun is killed at once, and so is what would end the agents."""
-    made = Made(tmp_path, calls())
-    command = made.script("agent", '[ -e quick ] && echo OK && exit; echo "$$" >> began.part; '
-                          '[ "$RDC_ENTRY" = 0 ] || { sleep 0.2; mv began.part began; }; sleep 60')  # fmt: skip
-    process = slow(made, ended, f"AGENT={command}")
-    (driver,) = children(process.pid)
-    (helper,) = children(driver)
-    for pid, number in ((driver, signal.SIGSTOP), (helper, signal.SIGKILL), (driver, signal.SIGKILL)):
-        os.kill(pid, number)
-    process.wait(timeout=PATIENCE)
-    agents = [int(pid) for pid in made.read("began").split()]
-    assert len(agents) == 2
-    said = made.make("resume", f"AGENT={command}", "ASSUME=go on").stdout.decode()
-    assert "its command still runs (pid " in said
-    assert f"wait until it ends, or stop it and run it again: make AGENT={command} resume RERUN=1" in said
-    assert re.search(r"its command still runs \(pid [0-9]+, [0-9]+\)$", made.make("status").stdout.decode())
-    assert made.end("resume", f"AGENT={command}") == "rdc: WAITING 2"
-    assert all(Path(f"/proc/{pid}").exists() for pid in agents)
-    (tmp_path / "quick").touch()
-    done = made.make("resume", f"AGENT={command}", "RERUN=1")
-    assert b"; ending it\n" in done.stderr
-    assert done.stdout == b"rdc: COMPLETE <OK OK>\n"
-    assert all(is_gone(pid) for pid in agents)
-    assert made.read("log") == b"first\nthird\n"
-
-
-def test_a_helper_that_is_killed_leaves_nothing_running_and_no_outcome(
-    tmp_path: Path, ended: list[subprocess.Popen[str]]
-) -> None:
-    made = Made(tmp_path, program(node("1", agent("x"))))
-    script = "[ -e quick ] || { ps -o ppid= -p $$ > helper; echo $$ > began; sleep 60; }; echo OK"
-    command = f"exec {made.script('agent', script)}"
-    process = slow(made, ended, f"AGENT={command}")
-    os.kill(int(made.read("helper")), signal.SIGKILL)
-    said, errors = process.communicate(timeout=PATIENCE)
-    assert said.decode().splitlines()[-1] == "rdc: error: step 1 has no outcome: the call ended with exit code 137"
-    assert f"make AGENT='{command}' resume RERUN=1".encode() in errors
+    assert said.decode().splitlines()[-1].startswith("rdc: INTERRUPTED 1")
     assert is_gone(int(made.read("began")))
-    (tmp_path / "quick").touch()
-    assert made.end("resume", "RERUN=1", f"AGENT={command}") == "rdc: COMPLETE"
+    (made.folder / "slow").unlink()
+    told = made.make("resume").stdout.decode()
+    assert "make resume RERUN=1" in told
+    assert "make resume ASSUME=pass" in told
+    assert made.end("resume", "RERUN=1", "ASSUME=pass").startswith("rdc: error: ASSUME takes one of ")
+    assert made.end("resume", "ASSUME=pass") == "rdc: WAITING 2"
 
 
-def test_what_takes_too_long_is_ended(tmp_path: Path) -> None:
+def test_a_run_that_was_killed_goes_on(made: Made) -> None:
+    process = start(made, "topic=x")
+    kill_all(process.pid)
+    process.communicate()
+    (made.folder / "slow").unlink()
+    assert made.end("topic=y").startswith("rdc: error: an unfinished run stands at 1")
+    assert made.end("resume", "RERUN=1") == "rdc: WAITING 2"
+    assert shown_lines(made) == ["x", "x"]
+
+
+def test_two_makes_at_once_are_one_run(made: Made, ended: list[subprocess.Popen[bytes]]) -> None:
+    ended.append(start(made, "topic=x"))
+    for verb in ("run", "resume", "answer", "reset", "goto"):
+        done = made.make(verb, *(["topic=y"] * (verb == "run")), *(["STEP=1"] * (verb in ("answer", "goto"))),
+                         *(["REPLY=yes"] * (verb == "answer")))  # fmt: skip
+        assert (done.returncode, b"a run is at work here" in done.stdout) == (2, True), verb
+    assert b"RUNNING at 1" in made.make("status").stdout
+    kill_all(ended[0].pid)
+
+
+# --- Other Makefiles --------------------------------------------------------------------------------------------------
+
+
+def test_a_new_run_does_not_begin_beside_one_that_a_native_makefile_left(tmp_path: Path) -> None:
+    plain = program(node("1", ask("yes_no")))
+    native = Made(tmp_path, plain)
+    assert native.end() == "rdc: WAITING 1"
+    made = Made(tmp_path, plain, operator="full")
+    done = made.make()
+    assert (done.returncode, b"rdc: error: an unfinished run of the Makefile" in done.stdout) == (2, True)
+    (remedy,) = re.findall("rdc: to archive it:  (.*)", done.stdout.decode())
+    assert not (tmp_path / ".rdc" / "main" / "journal").exists()
+    subprocess.run(["sh", "-c", remedy], cwd=tmp_path, check=True)
+    assert made.end() == "rdc: WAITING 1"
+
+
+def test_another_makefile_includes_one_with_a_prefix(tmp_path: Path) -> None:
+    made = Made(tmp_path, shown(), prefix="notes-", **{"state-dir": "state"})
+    (tmp_path / "Makefile").rename(tmp_path / "notes.mk")
+    (tmp_path / "Makefile").write_text("all: ; @echo mine $(topic)\ninclude notes.mk\n", encoding="utf-8")
+    assert made.end() == "mine"
+    done = made.make("notes-run", "topic=$(shell touch x)")
+    assert b"to answer: make notes-answer STEP=2 REPLY=yes" in done.stdout
+    assert (tmp_path / "state" / "main" / "journal").exists()
+    assert made.make("notes-answer", "STEP=2", "REPLY=yes").returncode == 0
+    assert made.end("notes-step-3", "HUMAN=1") == "rdc: COMPLETE <$(shell touch x)>"
+    assert made.make("topic=$(patsubst %,%,x)").stdout == b"mine x\n"
+    assert not (tmp_path / "x").exists()
+
+
+# --- What a reviewer reads --------------------------------------------------------------------------------------------
+
+
+def test_the_part_that_is_the_same_everywhere_is_short(tmp_path: Path) -> None:
+    for path in EXAMPLES:
+        whole = compile_file(str(path)).program
+        assert whole
+        made = Made(tmp_path, whole)
+        lines = made.read("Makefile").decode().splitlines()
+        steps = lines.index(next(line for line in lines if line.startswith("# --- The steps")))
+        rest = lines.index(next(line for line in lines if line.startswith("# --- How the program is called")))
+        sources = [line for line in lines[:20] if re.match(r"# (\(sha256 |with )", line)]
+        author = rest - steps - 2 + len(sources)
+        assert len(lines) - author <= 70, (path.name, len(lines) - author)
+        assert MARK in lines[2]
+        assert max(len(line) for line in lines[rest:] if "RDC_TARGETS :=" not in line) <= 120
+
+
+def test_commands_and_prompts_are_comments_in_full(tmp_path: Path) -> None:
+    command = "echo one \\\n  two\n\tendef\nx := $(shell touch x) # \\"
     whole = program(
-        node("1", shell("echo $$ >> pids; sleep 60"), when("pass", "stop"), when("fail", "2"),
-             settings=Settings(timeout=1)),
-        node("2", shell("cat; exit 7"), when("pass", "stop"), when("fail", "3"), settings=Settings(timeout=60)),
-        node("3", agent("x", reading=Reading(("OK",))), when("failed", "done"), always("stop"),
-             settings=Settings(timeout=1)),
+        node("1", shell(command, "bash"), when("pass", "2", Keep("v")), when("fail", "stop"),
+             settings=Settings(timeout=90, delay=5)),
+        node("2", ask("select", text("one"), text("two"), prompt="Which\none?"), always("done")),
+        message=words("All \\"), slots=slots("v"),
     )  # fmt: skip
     made = Made(tmp_path, whole)
-    command = made.script("agent", "echo $$ >> pids; echo OK; sleep 60")
-    done = made.make(f"AGENT={command}")
-    assert done.stdout.decode().splitlines()[-1] == "rdc: COMPLETE", done.stderr
-    assert "    FAIL  timeout, 1." in done.stderr.decode()
-    status = made.make("status").stdout.decode()
-    assert "fail 1  (timeout, 1." in status
-    assert "fail 2  (exit code 1, 0." in status
-    assert done.stderr.decode().count("    out of time\n") == 2
-    assert all(is_gone(int(pid)) for pid in made.read("pids").split())
+    text_of_it = made.read("Makefile").decode()
+    for line in ("#   bash:", "#     echo one \\", "#       two", "#         endef", "#     x := $(shell touch x) # \\",
+                 "#   at most 90 s; again after 5 s", "#   fail: STOP", "#   question (select):", "#     Which",
+                 "#     one?", "#     - one", '#   otherwise: COMPLETE "All \\"'):  # fmt: skip
+        assert f"{line}\n" in text_of_it, line
+    assert b"step-1" in made.make("-n", "step-1", "-p").stdout
+    assert not (tmp_path / "x").exists()
 
 
-def test_further_attempts_are_delayed(tmp_path: Path) -> None:
-    whole = program(
-        node("1", shell('echo "$RDC_ATTEMPT" >> n; [ "$RDC_ATTEMPT" = 3 ]'), when("pass", "done"),
-             when("fail", "1", Add("n", 1)), retries="n", settings=Settings(delay=60, backoff=2)),
-        registers=(Register("n", ""),),
-    )  # fmt: skip
-    made = Made(tmp_path, whole)
-    sleeps = tmp_path / "bin"
-    sleeps.mkdir()
-    (sleeps / "sleep").write_text('#!/bin/sh\necho "$1" >> slept\n', encoding="utf-8")
-    (sleeps / "sleep").chmod(0o755)
-    assert made.end(PATH=f"{sleeps}:{os.environ['PATH']}") == "rdc: COMPLETE"
-    assert (made.read("n"), made.read("slept")) == (b"1\n2\n3\n", b"60\n120\n")
+def test_shellcheck_finds_nothing_in_what_is_sh(made: Made, tmp_path: Path) -> None:
+    script = made.read("Makefile").decode().partition("define RDC_CHECKED\n")[2].partition("\nendef")[0]
+    (tmp_path / "check.sh").write_text(f"#!/bin/sh\nsha256=x\n{script}\n", encoding="utf-8")
+    done = subprocess.run([tool("shellcheck"), str(tmp_path / "check.sh")], capture_output=True, text=True, check=False)
+    assert done.stdout == ""
 
 
-def test_a_run_that_is_killed_anywhere_goes_on_as_if_it_had_not_been(tmp_path: Path) -> None:
-    """A command that kills the driver, before and after it has given its value, and once the run has been resumed."""
-    kill = 'echo "$N" >> log; echo "v=$N" > "$RDC_OUTPUT"; [ -e "done.$N" ] || { : > "done.$N"; kill -9 "$PPID"; }'
-    keeps = (Keep("v", of="output", name="v"), Add("n", 1))
-    whole = program(
-        node("1", shell(kill), when("pass", "2", *keeps), when("fail", "stop"), variables=(Variable("N", "n"),)),
-        node("2", shell('[ "$V" = "$((N - 1))" ] && [ "$N" = 3 ]'), when("pass", "done"), when("fail", "1"),
-             variables=(Variable("N", "n"), Variable("V", "v"))),
-        message=words(ref("v")),
-        slots=slots("v"),
-        registers=(Register("n", ""),),
-    )  # fmt: skip
-    made = Made(tmp_path, whole)
-    last = made.end()
-    for _ in range(3):
-        assert not last.startswith("rdc: COMPLETE")
-        last = made.end("resume", "RERUN=1")
-    assert last == "rdc: COMPLETE 2"
-    assert made.read("log") == b"0\n0\n1\n1\n2\n2\n"
+def test_it_is_called_by_shells_of_all_kinds(kind: dict[str, str], made: Made) -> None:
+    value = "it's $(touch x) \\ 100 %"
+    path = f"{kind['path']}:{Path(sys.executable).parent}"
+    assert made.end(kind["shell"], f"topic={value}", PATH=path) == "rdc: WAITING 2"
+    assert shown_lines(made) == [value]
+    assert not (made.folder / "x").exists()

@@ -1,4 +1,4 @@
-"""The program that Makefiles of playbooks call is not one that an agent, or a repository, has put in its place."""
+"""The program that a Makefile calls is never one that an agent, or a repository, has put in its place."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 
 from tests.backends.test_make_agents import SHORT, play
 
-MAKE = 'closed by "Make on the engine"'
 TWICE = """# Two
 
 ## STEP 1: First
@@ -28,11 +27,22 @@ Use {{it}}.
 type: markdown
 """
 PLANTED = "import sys\nopen('executed', 'a').write(' '.join(sys.argv[1:2]) + chr(10))\n"
+PROGRAM, RUNTIME = "rdc/main.py", "$(ls rdc/rdc_runtime_*.py)"
+PART = "$(ls rdc/rdc_make_*.py)"
 PLANTS = {
-    "written into it": 'at=$(ls .rdc/*.make/helper.py); chmod u+w "$at"; cat planted > "$at"',
-    "put in its place": 'at=$(ls .rdc/*.make/helper.py); rm -f "$at"; cp planted "$at"',
-    "linked in its place": 'at=$(ls .rdc/*.make/helper.py); ln -sf "$PWD/planted" "$at"',
-    "beside it": 'cp planted "$(ls -d .rdc/*.make)/json.py"; cp planted json.py; cp planted sitecustomize.py',
+    "written into the program": f"cat planted > {PROGRAM}",
+    "put in the place of the program": f"rm -f {PROGRAM}; cp planted {PROGRAM}",
+    "linked in the place of the program": f'ln -sf "$PWD/planted" {PROGRAM}',
+    "written into the runtime": f'at={RUNTIME}; cat planted > "$at"',
+    "put in the place of the runtime": f'at={RUNTIME}; rm -f "$at"; cp planted "$at"',
+    "linked in the place of the runtime": f'at={RUNTIME}; ln -sf "$PWD/planted" "$at"',
+    "written into the part for make": f'at={PART}; cat planted > "$at"',
+    "put in the place of the part for make": f'at={PART}; rm -f "$at"; cp planted "$at"',
+    "linked in the place of the part for make": f'at={PART}; ln -sf "$PWD/planted" "$at"',
+    "written into the state": "for name in helper json main sitecustomize; do cp planted .rdc/main/$name.py; done",
+    "beside it": "for to in . rdc .rdc; do for name in json os hashlib sitecustomize usercustomize; do "
+    'cp planted "$to/$name.py"; done; done',
+    "as what Python keeps of it": "mkdir -p rdc/__pycache__; cp planted rdc/__pycache__/main.cpython-311.pyc",
 }
 
 
@@ -47,22 +57,16 @@ def attacked(folder: Path, attack: str) -> list[str]:
     return made.read("executed").decode().split()
 
 
-@pytest.mark.parametrize(
-    "attack",
-    [
-        pytest.param(attack, marks=() if name == "beside it" else pytest.mark.xfail(strict=True, reason=MAKE), id=name)
-        for name, attack in PLANTS.items()
-    ],
-)
+@pytest.mark.parametrize("attack", PLANTS.values(), ids=PLANTS)
 def test_make_executes_nothing_that_an_agent_can_write(tmp_path: Path, attack: str) -> None:
     assert attacked(tmp_path, attack) == []
 
 
 def test_make_executes_nothing_that_lay_there_before_the_run(tmp_path: Path) -> None:
     made = play(tmp_path, SHORT)
-    state = tmp_path / ".rdc" / "main.make"
-    state.mkdir(parents=True)
-    for name in ("helper.py", "json.py", "sitecustomize.py"):
-        (state / name).write_text(PLANTED, encoding="utf-8")
+    for state in (tmp_path / ".rdc" / "main", tmp_path / ".rdc" / "main.make"):
+        state.mkdir(parents=True)
+        for name in ("helper.py", "json.py", "sitecustomize.py", "main.py"):
+            (state / name).write_text(PLANTED, encoding="utf-8")
     assert made.end("AGENT=echo said") == "rdc: COMPLETE"
     assert made.read("executed") == b""

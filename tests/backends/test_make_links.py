@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.abuse.generated import Generated
+from tests.backends.makefiles import Place
 
 RUNBOOK = """\
 # T
@@ -28,7 +28,6 @@ echo more >> log
 - YES: COMPLETE
 - NO: STOP
 """
-PLAYBOOK = "# T\n\n## ARTIFACTS\n\ntype: markdown\n\n## STEP 1: Write\n\nWrite it.\n\n## STEP 2: Check\n\nCheck it.\n"
 STATE = ".rdc/main.make"
 VERBS = ["run", "resume", "unlock", "step-1"]
 UNCHANGED = "mine\n"
@@ -37,39 +36,49 @@ UNCHANGED = "mine\n"
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("name", [".rdc", STATE])
 def test_a_folder_that_is_a_link_is_refused_by_all_that_write(name: str, verb: str, tmp_path: Path) -> None:
-    place = Generated(tmp_path, "runbook", RUNBOOK, "make")
-    place.call("run")
+    place = Place(tmp_path, RUNBOOK)
+    place.make("run")
     link, elsewhere = tmp_path / name, tmp_path / "elsewhere"
     link.rename(elsewhere)
     link.symlink_to(elsewhere)
     before = {path: path.lstat().st_mtime_ns for path in elsewhere.rglob("*")}
-    refused = place.call(verb)
-    assert refused.code == 2, refused
-    assert f"{name} is a link" in refused.out + refused.err
+    refused = place.make(verb)
+    assert refused.returncode == 2, refused
+    assert f"{name} is a link" in refused.stdout
     assert {path: path.lstat().st_mtime_ns for path in elsewhere.rglob("*")} == before
     link.unlink()  # the remedy
-    assert "WAITING" in place.call("run").out
+    assert "WAITING" in place.make("run").stdout
 
 
-@pytest.mark.parametrize("name", ["process", "journal", "delay", "delay.new", "event"])
+@pytest.mark.parametrize("name", ["process", "journal", "journal.whole"])
 def test_a_link_that_a_command_plants_is_not_followed(name: str, tmp_path: Path) -> None:
     (tmp_path / "victim").write_text(UNCHANGED)
-    plants = RUNBOOK.replace("echo worked", f"ln -sf ../../victim .rdc/main.make/{name}; echo worked")
-    place = Generated(tmp_path, "runbook", plants, "make")
-    said = place.call("run", "NOTIFY=true")
+    plants = RUNBOOK.replace("echo worked", f"ln -sf ../../victim {STATE}/{name}; echo worked")
+    place = Place(tmp_path, plants)
+    said = place.make("run")
     assert (tmp_path / "victim").read_text() == UNCHANGED
-    assert ("WAITING" in said.out) == (name != "journal"), said
+    assert ("WAITING" in said.stdout) == (name != "journal"), said
 
 
-@pytest.mark.parametrize("name", ["prompts/.0", "prompts/1.1", "answers/1.1", "said/1.1", "values/any", "calls/tally"])
-def test_a_link_within_a_folder_of_a_run_is_refused(name: str, tmp_path: Path) -> None:
-    (tmp_path / "victim").write_text(UNCHANGED)
-    place = Generated(tmp_path, "playbook", PLAYBOOK, "make")
-    link = place.state / name
+@pytest.mark.parametrize("name", ["process", "history", "history/1", "anything"])
+def test_a_link_within_the_state_is_refused(name: str, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    place = Place(tmp_path, RUNBOOK)
+    link = tmp_path / STATE / name
     link.parent.mkdir(parents=True)
-    link.symlink_to(tmp_path / "victim")
-    refused = place.call("run", "AGENT=echo OWNED")
-    assert (refused.code, (tmp_path / "victim").read_text()) == (2, UNCHANGED)
-    assert f"{STATE}/{name} is a link" in refused.out + refused.err
+    link.symlink_to(tmp_path / "elsewhere")
+    refused = place.make()
+    assert (refused.returncode, list((tmp_path / "elsewhere").iterdir())) == (2, [])
+    assert f"{STATE}/{name} is a link" in refused.stdout
     link.unlink()  # the remedy
-    assert place.call("run", "AGENT=echo fine").code == 0
+    assert "WAITING" in place.make().stdout
+
+
+def test_a_state_that_everybody_may_write_to_is_refused(tmp_path: Path) -> None:
+    place = Place(tmp_path, RUNBOOK)
+    place.make()
+    place.state.chmod(0o777)
+    refused = place.make("resume")
+    assert f"everybody may write to {STATE}" in refused.stdout
+    place.state.chmod(0o700)
+    assert "WAITING" in place.make("resume").stdout

@@ -122,10 +122,10 @@ def test_what_left_no_process_of_its_own_is_not_ended(pid: str, tmp_path: Path) 
     place = Place(tmp_path, PLAIN.replace("echo build", "[ -e again ] || { touch again; kill -9 $PPID; }; echo build"))
     place.make()
     count = len((place.state / "journal").read_text(encoding="utf-8").splitlines())
-    (place.state / "process").write_text(f"{count} {pid} 0 {here()}\n", encoding="utf-8")
+    (place.state / "process").write_text(f"{count} {here()} {pid} (sh) S{' 0' * 30}\n", encoding="utf-8")
     text = (tmp_path / "Makefile").read_text(encoding="utf-8")
     # The driver sends no signals here, whatever it would do.
-    harmless = text.replace('load; "$$@"', 'load; kill() { [ "$$1" != -0 ] || command kill "$$@"; }; "$$@"')
+    harmless = text.replace("\nload\n", '\nload\nkill() { [ "$1" != -0 ] || command kill "$@"; }\n')
     assert harmless != text
     (tmp_path / "Makefile").write_text(harmless, encoding="utf-8")
     assert "still runs" not in place.make("status").stdout

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -51,16 +53,17 @@ def test_answers_are_given_one_by_one(tmp_path: Path) -> None:
     for step, reply in replies:
         assert (
             made.end("answer", f"STEP={step}x", f"REPLY={reply}")
-            == f"rdc: error: step '{step}x' does not wait for an answer, step '{step}' does"
+            == f"rdc: error: {step} waits for an answer, {step}x does not"
         )
         if step != "in":
-            assert "this is no answer of step" in made.end("answer", f"STEP={step}", "REPLY=wrong")
+            assert "rdc: error: wrong: expected " in made.end("answer", f"STEP={step}", "REPLY=wrong")
         done = made.make("answer", f"STEP={step}", f"REPLY={reply}")
         assert done.returncode == 0, done.stdout
         last = made.end("resume")
     assert last == "rdc: COMPLETE PASS;yes;no;a # b=c;<a # b=c>;"
-    assert [line.partition("  (")[0] for line in made.make("status").stdout.decode().splitlines()] == [
-        "pass pf", "yes yn", "no co", "pass in", "<{d}> se", "approved g", "rejected h", "over: COMPLETE",
+    lines = [line.partition(",")[0].split() for line in made.make("status").stdout.decode().splitlines()]
+    assert [" ".join(line) for line in lines if len(line) == 2 and line[1] in dict(replies)] == [
+        "PASS pf", "YES yn", "NO co", "PASS in", "<{D}> se", "APPROVED g", "REJECTED h",
     ]  # fmt: skip
 
 
@@ -69,22 +72,27 @@ def test_what_is_printed_for_a_step_that_waits_can_be_pasted(tmp_path: Path) -> 
     made = Made(tmp_path, questions())
     name = "it's.mk"
     (tmp_path / "Makefile").rename(tmp_path / name)
-    given = {"in": "< x'$(touch pwned)`touch pwned`"}
+    given = {"in": "< x'$(touch pwned)`touch pwned`", "se": "<< x'$(touch pwned)`touch pwned`>"}
     said = made.make("-f", name)
     for _ in range(6):
-        lines = re.findall("^rdc: to (?:answer|go on): *(.*)$", said.stderr.decode(), re.MULTILINE)
+        lines = re.findall("^rdc: to (?:answer|continue): (.*)$", said.stdout.decode(), re.MULTILINE)
         answer, *_, resume = lines
-        assert len(lines) == (2 if "TEXT" in answer else 3)
+        assert len(lines) == (2 if "REPLY=-" in answer else 3)
         step = said.stdout.decode().split()[-1]
         if step in given:
-            answer = answer.replace("TEXT", given[step].replace("'", "'\\''"))
+            answer += f" < {step}"
+            (tmp_path / step).write_text(given[step], encoding="utf-8")
         for command in (answer if step != "co" else lines[1], resume):
             said = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment({}),
                                   stdin=subprocess.DEVNULL, capture_output=True, check=False)  # fmt: skip
         if step == "g":
             break
-    assert said.stdout.decode() == "rdc: WAITING h\n"
-    assert (made.state / "answers" / "se.1").read_text() == f"<{given['in']}>"
+    assert said.stdout.decode().endswith("rdc: WAITING h\n")
+    assert (
+        made.end("-f", name, "answer", "STEP=h", "REPLY=rejected")
+        == f"rdc: to continue: make -f {shlex.quote(name)} resume"
+    )
+    assert made.end("-f", name, "resume") == f"rdc: COMPLETE pass;yes;no;{given['in']};<{given['in']}>;"
     assert not (tmp_path / "pwned").exists()
 
 
@@ -111,13 +119,15 @@ def test_answers_come_from_a_file_and_a_gate_is_opened_by_name_only(tmp_path: Pa
     (tmp_path / "answers").write_text("\ufeff" + "\r\n".join([*lines, "h rejected", ""]), encoding="utf-8")
     assert (
         made.end("ANSWERS=answers")
-        == "rdc: error: ./answers:12: this is no answer of step se: <two? ? lines # x\u2003>?"
+        == "rdc: error: line 12 of answers: <two lines # x >: expected one of <two lines # x >, other"
     )
     (tmp_path / "answers").write_text("\n".join([*lines, "h rejected", ""]), encoding="utf-8")
     made.make("clean")
     assert made.end("ANSWERS=answers") == "rdc: WAITING g"
-    said = "two lines # x\u2003"
-    assert made.end("resume", "ANSWERS=answers", "HUMAN=1") == f"rdc: COMPLETE pass;yes;no;{said};<{said}>;"
+    assert made.end("resume", "ANSWERS=answers", "HUMAN=1").startswith("rdc: COMPLETE pass;yes;no;two lines # x")
+    kept = json.loads(made.make("status", "JSON=1").stdout)["slots"]
+    said = "two\n \nlines # x\u2003"
+    assert (kept["d"], kept["e"]) == (said, f"<{said}>")
 
 
 def test_links_in_the_state_lead_nowhere(tmp_path: Path) -> None:

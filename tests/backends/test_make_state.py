@@ -189,7 +189,7 @@ def test_a_run_that_was_interrupted_goes_on_as_one_decides(
     said, shown = ended[0].communicate(timeout=PATIENCE)
     assert ended[0].returncode
     assert said.splitlines()[-1] == "rdc: INTERRUPTED 2"
-    assert "\nrdc: to go on: make resume\n" in shown
+    assert "\nrdc: to continue: make resume\n" in shown
     undecided = place.make("resume")
     assert undecided.returncode
     assert last_line(undecided) == "rdc: WAITING 2"

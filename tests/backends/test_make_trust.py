@@ -73,15 +73,43 @@ def test_nothing_of_a_journal_is_evaluated(evil: str, tmp_path: Path) -> None:
                 break
 
 
-def test_values_of_a_journal_are_numbers_of_known_counters(tmp_path: Path) -> None:
+UNFIT = {
+    4: [
+        "begin 2 1 n=1",
+        "begin 2 2",
+        "begin 1 1",
+        "begin 3 1",
+        "begin 2",
+        "end 1 pass 0 0",
+        "end 2 pass 0 0",
+        "over 0 STOP",
+    ],
+    5: [
+        "begin 2 2",
+        "end 1 pass 0 0",
+        "end 2 maybe 0 0",
+        "end 2 pass 08 0",
+        "end 2 pass 0 x",
+        "end 2 pass",
+        "over 1 STOP",
+    ],
+}
+"""Records that do not follow from those before them, by their numbers."""
+
+
+def test_each_record_of_a_journal_has_to_fit_the_program(tmp_path: Path) -> None:
     made = counting(tmp_path)
     path = made.state / "journal"
-    *kept, last = path.read_text(encoding="utf-8").splitlines()
-    assert last.startswith("4 begin 2 1 n=1 |")
-    for changed in ("n=08", "n=x", "m=1", "n=", "n", "2=1"):
-        line = f"4 begin 2 1 {changed}"
-        path.write_text("".join(f"{one}\n" for one in [*kept, f"{line} | {line}"]), encoding="utf-8")
-        assert "the journal is damaged" in made.end("resume", "RERUN=1"), changed
+    whole = path.read_text(encoding="utf-8").splitlines()
+    assert whole[-1] == "4 begin 2 1 | 4 begin 2 1"
+    for number, records in UNFIT.items():
+        for record in records:
+            line = f"{number} {record}"
+            text = "".join(f"{one}\n" for one in [*whole[: number - 1], f"{line} | {line}"])
+            path.write_text(text, encoding="utf-8")
+            for words in (["status"], ["resume", "RERUN=1"]):
+                assert f"journal:{number}: the journal is damaged" in made.end(*words), record
+            assert path.read_text(encoding="utf-8") == text
 
 
 @pytest.mark.parametrize(
@@ -170,7 +198,7 @@ def test_hints_name_the_folder_that_make_was_told(silent: list[str], tmp_path: P
     Place(folder, FLOW)
     words = ["make", *silent, "-C", str(folder)]
     done = subprocess.run(words, cwd=tmp_path, env=environment({}), capture_output=True, check=False, text=True)
-    (hint,) = re.findall(r"to go on:  (.*)", done.stderr)
+    (hint,) = re.findall(r"to continue: (.*)", done.stderr)
     answer = re.findall(r"to answer: (.*yes)$", done.stderr, re.MULTILINE)
     for command in (*answer, hint):
         subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment({}), capture_output=True, check=False)
@@ -233,7 +261,7 @@ def test_shells_and_awks_of_all_kinds_run_it(kind: dict[str, str], tmp_path: Pat
     done = make("resume", "ANSWERS=answers")
     assert last_line(done) == "rdc: COMPLETE Out it goes", done.stderr
     assert make("step-1").returncode == 0
-    assert place.stands() == "rerun 1\npass 1\nyes 2\npass 3\npass 4\nover: COMPLETE\n"
+    assert place.stands() == "pass 1\nyes 2\npass 3\npass 4\nover: COMPLETE\n"
     damaged = (place.state / "journal").read_text(encoding="utf-8").replace("end 2", "end 3", 1)
     (place.state / "journal").write_text(damaged, encoding="utf-8")
     assert "journal:6: the journal is damaged" in last_line(make("resume"))

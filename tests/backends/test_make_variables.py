@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from backends.make import MakeBackend
-from compiler.driver import compile_file
 from tests.backends.makefiles import Place
 
 SHOWS = '# Shows\n\n## 1. Show\n\n```sh\nprintf "%s\\n" "$RDC" > seen\n```\n'
@@ -70,15 +68,9 @@ def test_make_does_not_warn_of_other_variables(tmp_path: Path, given: str) -> No
 
 
 def test_a_makefile_with_a_prefix_warns_too(tmp_path: Path) -> None:
-    (tmp_path / "a.runbook.md").write_text(REGION, encoding="utf-8")
-    program = compile_file(str(tmp_path / "a.runbook.md")).program
-    assert program
-    text = MakeBackend().emit(program, {"prefix": "ship-"}).text
-    assert text
-    (tmp_path / "ship.mk").write_text(text, encoding="utf-8")
+    place = Place(tmp_path, REGION, prefix="ship-")
+    (tmp_path / "Makefile").rename(tmp_path / "ship.mk")
     (tmp_path / "Makefile").write_text("override TAG = x\nall:\n\t@echo mine\ninclude ship.mk\n", encoding="utf-8")
-    place = Place.__new__(Place)
-    place.folder = tmp_path
     assert "warning: REGOIN is not an input; did you mean REGION?" in place.make("ship-run", "REGOIN=us").stderr
     assert place.make("REGOIN=us").stderr == ""
 

@@ -211,9 +211,19 @@ class Trial:
         """What the program must end with (M8)."""
         return 0 if self.end.startswith("COMPLETE") else 1
 
+    @property
+    def log_lines(self) -> list[str]:
+        """What commands have logged."""
+        return (self.folder / "log").read_text(encoding="utf-8").splitlines()
+
+    def check_rules(self, said: str) -> None:
+        """Compare the commands that rules of make ran, which belong to no run, with those of the path."""
+        same("the commands that ran", [_parse(line) for line in self.log_lines], self.expected(), said)
+        same("the run that commands see", {line.rpartition("\t")[2] for line in self.log_lines} - {"- "}, set(), said)
+
     def check_log(self, said: str = "", secrets: bool = True) -> None:
         """Compare the commands that ran with those of the path; `secrets` says whether all of them see all secrets."""
-        lines = (self.folder / "log").read_text(encoding="utf-8").splitlines()
+        lines = self.log_lines
         same("the commands that ran", [_parse(line) for line in lines], self.expected(secrets), said)
         _check_runs(lines)
 

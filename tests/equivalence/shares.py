@@ -5,15 +5,15 @@ from __future__ import annotations
 from hypothesis import HealthCheck, assume, given, settings
 
 from .cases import Case
-from .drivers import attempts
-from .strategies import cases
+from .drivers import DRIVERS, attempts
+from .strategies import cases, lines
 
 
 def compare_random_cases(driver: str, number: int) -> None:
     """Run so many random cases with one driver."""
 
     @settings(max_examples=number, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
-    @given(cases())
+    @given(lines() if DRIVERS[driver].lines else cases())
     def compare(case: Case) -> None:
         with attempts(driver, case) as found:
             assume(sum(attempt() for _, attempt in found))

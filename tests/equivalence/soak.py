@@ -17,7 +17,7 @@ from .cases import Case
 from .difference import DifferenceError
 from .drivers import DRIVERS, attempts
 from .smaller import made_smaller
-from .strategies import cases
+from .strategies import cases, lines
 
 BATCH = 50
 """Cases from one seed."""
@@ -93,7 +93,7 @@ class Soak:
 
         @BOUNDED
         @seed(number)
-        @given(cases())
+        @given(cases() | lines() if any(DRIVERS[name].lines for name in self.drivers) else cases())
         def try_cases(case: Case) -> None:
             if not self.is_over:
                 self.try_case(case, number)

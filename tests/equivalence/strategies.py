@@ -185,6 +185,42 @@ def cases(draw: st.DrawFn, most: int | None = None) -> Case:
     return case
 
 
+_line_actions = st.sampled_from([None, None, Continue(), Stop()]) | st.builds(Stop, _messages)
+_line_leaves = st.builds(Leaf, _prompts, _codes, st.sampled_from(COMMAND_TAGS)) | st.builds(
+    snippet,
+    st.sampled_from([name for name in SNIPPETS if name != "no variables of others"]),
+    st.sampled_from(COMMAND_TAGS),
+    _prompts,
+)
+
+
+@st.composite
+def line_transitions(draw: st.DrawFn, *, is_last: bool) -> Transitions:
+    """What a step on a line may say: FAIL stops or continues, at once or after retries."""
+    action = draw(_line_actions)
+    retries = draw(st.integers(0, 3))
+    on_fail = Retry(retries, action or Stop()) if retries else action
+    return Transitions(Complete(draw(_messages)) if is_last and draw(_flags) else None, on_fail)
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> Case:
+    """Cases whose flow is a line of commands, most of them: the compiler decides."""
+    found: list[Step] = []
+    count = draw(st.integers(1, 4))
+    for number in range(1, count + 1):
+        children = tuple(
+            Substep(str(child), draw(_line_leaves), draw(line_transitions(is_last=False)), draw(_titles))
+            for child in range(1, draw(st.sampled_from([1, 1, 1, 3])))
+        )
+        body = Substeps(children) if children else draw(_line_leaves)
+        says = Transitions() if children else draw(line_transitions(is_last=number == count))
+        found.append(Step(str(number), body, says, draw(_titles)))
+    return Case(
+        Runbook(tuple(found), draw(_titles)), {}, draw(styles()), draw(outcomes()), draw(st.sampled_from(MAINS))
+    )
+
+
 @st.composite
 def jumps(draw: st.DrawFn) -> tuple[tuple[int, int], ...]:
     """Jumps of an operator: as soon as one can after so many visits, to the step of this number."""

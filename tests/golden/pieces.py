@@ -1,7 +1,7 @@
 """What generated files have in common: parts of a runtime or a driver, each kept once in `golden/shared`.
 
 A golden file has one line in place of each; together they are byte for byte what was emitted. A piece is
-a part of a runtime or driver, the script of a step that rdc knows by its name, or a program for python3 in a Makefile.
+a part of a runtime, the driver of Makefiles, or the script of a step that rdc knows by its name.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple, get_args
 from compiler.ir.program import Noun
 from tests.conftest import ROOT
 
-SHIM, DRIVER = ROOT / "runtime_shim", ROOT / "backends/make/driver"
+SHIM = ROOT / "runtime_shim"
 SHARED = "shared"
 """The folder in `golden` with what is in several files."""
 
@@ -25,8 +25,6 @@ SHARED = "shared"
 @dataclass(frozen=True)
 class Form:
     """How files of a kind say where a piece begins, by the group `title`, and where the last one ends.
-
-    What begins without a title, as the operator's targets in a Makefile, is the file's own.
 
     Lines of a piece stand behind `indent` spaces, or are empty.
     """
@@ -38,7 +36,7 @@ class Form:
 
 FORMS: Mapping[str, Form] = {
     "py": Form(re.compile(r"(?m)^# --- (?P<title>[^-\n].*)\n"), after="\n# The runtime of rdc "),
-    "mk": Form(re.compile(r"(?m)^\n# --- (?:(?:The driver|Module): (?P<title>.*?)|What an operator .*?) -+\n")),
+    "mk": Form(re.compile(r"(?m)^\n# --- The (?P<title>driver): .*? -+\n")),
     "yml": Form(re.compile(r"(?m)^ {10}# --- (?P<title>[^-\n].*)\n"), 10, after="\n      - name: Write the runtime\n"),
 }
 """By the ends of the names of files."""
@@ -59,9 +57,8 @@ _SCRIPTS = {
         rf"(?m)^ {{6}}- name: (?P<title>{'|'.join(STEPS)})\n(?: {{8}}(?!run: ).*\n| {{10}}.*\n)*? {{8}}run: \|\n"
         r"(?P<script>(?: {10}.*\n|\n)+)"
     ),
-    "mk": re.compile(r"(?m)^define (?P<title>python_(?:helper|json))\n(?P<script>(?:.*\n)+?)endef\n"),
 }
-"""Scripts that say nothing of a document: those of steps, and the programs for python3 of a Makefile."""
+"""Scripts of steps that say nothing of a document."""
 
 
 class Part(NamedTuple):
@@ -147,11 +144,7 @@ def _modules() -> Mapping[str, str]:
         path.stem: ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "" for path in SHIM.rglob("*.py")
     }
     said = {doc.partition("\n")[0]: name for name, doc in shim.items()}
-    found = {re.sub(r"\brunbook(?=s?\b)", kind, doc): name for doc, name in said.items() for kind in get_args(Noun)}
-    for path in DRIVER.glob("*.sh"):
-        if match := FORMS["mk"].begins.match("\n" + path.read_text(encoding="utf-8")):
-            found[match["title"]] = path.stem
-    return found
+    return {re.sub(r"\brunbook(?=s?\b)", kind, doc): name for doc, name in said.items() for kind in get_args(Noun)}
 
 
 def whole(suffix: str, own: str, files: Mapping[str, str]) -> str:

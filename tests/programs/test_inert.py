@@ -125,9 +125,9 @@ def test_an_input_with_nul_is_refused_before_anything_runs(driver: str, monkeypa
     taken = walk(case)
     if DRIVERS[driver].missing() or not DRIVERS[driver].takes(case, taken):
         pytest.skip(f"{DRIVERS[driver].backend} does not carry all of it")
-    refused: Any = {"python": python, "make": make}[driver]
+    checking: dict[str, tuple[Any, str]] = {"python": (python, "_check"), "make": (make.Make, "check")}
     with trial(Case(case.program, {"body": "a\0b\n"}, case.replies), taken) as prepared:
-        monkeypatch.setattr(refused, "_check", lambda _trial, done: done.code == 2)
+        monkeypatch.setattr(*checking[driver], lambda _trial, done: done.code == 2)
         assert DRIVERS[driver].compare(prepared)
         assert prepared.lines() == []
         assert "NUL" in prepared.said[-1]

@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from compiler.ir.serialise import from_json
 from compiler.ir.tasks import Tool
@@ -28,6 +28,9 @@ from . import stand_in
 from .cases import NOWHERE, SUFFIXES, Call, Case, Json, Trace
 from .filling import filled
 from .reports import AFTER_FOLDER, BEFORE_FOLDER, PLACE, reports_of, shown_folder
+
+if TYPE_CHECKING:
+    from backends.base import Emission
 
 FOLDER = "YARDSTICK"
 EMITTING = Lock()
@@ -54,13 +57,25 @@ class Trial:
 
     def emitted(self, backend: str, options: Mapping[str, object] | None = None) -> str:
         """What a target makes of the program; it must not refuse what it says that it carries."""
+        return self._emission(backend, options).text or ""
+
+    def lay(self, backend: str, name: str, options: Mapping[str, object] | None = None) -> bool:
+        """Write what a target makes of the program, and what it needs beside it; whether that is a program."""
+        emission = self._emission(backend, options)
+        (self.folder / name).write_bytes((emission.text or "").encode())
+        for companion in emission.companions:
+            (self.folder / companion.path).parent.mkdir(exist_ok=True)
+            (self.folder / companion.path).write_bytes(companion.text.encode())
+        return bool(emission.companions)
+
+    def _emission(self, backend: str, options: Mapping[str, object] | None) -> Emission:
         from backends.registry import load  # noqa: PLC0415 (the semantics need no target)
 
         with EMITTING:
             emission = load(backend).emit(from_json(self.case.text), options or {})
         same(f"why the {backend} target refuses", [found.message for found in errors(emission)], [])
         assert emission.text
-        return emission.text
+        return emission
 
     @property
     def environment(self) -> dict[str, str]:

@@ -57,11 +57,11 @@ def test_options_come_from_the_header(target: str, options: list[str], tmp_path:
 
 
 def test_header_is_the_same_for_every_way_to_compile(tmp_path: Path) -> None:
-    path = compiled(tmp_path, "make", "-O", "prefix=ops", "-O", "operator=basic")
+    path = compiled(tmp_path, "make", "-O", "prefix=ops", "-O", "operator=full")
     text = path.read_bytes()
-    assert b"#   rdc compile deploy.runbook.md -O operator=basic -O prefix=ops --to make\n" in text
+    assert b"#   rdc compile deploy.runbook.md -O operator=full -O prefix=ops --to make\n" in text
     (tmp_path / "below").mkdir()
-    options = ["-O", "operator=basic", "-O", "prefix=ops", "-O", "state-dir=.rdc"]
+    options = ["-O", "operator=full", "-O", "prefix=ops", "-O", "state-dir=.rdc"]
     made = call("compile", "../deploy.runbook.md", "--to", "make", *options, "-o", "other.mk", cwd=tmp_path / "below")
     assert made.code == 0
     assert (tmp_path / "below" / "other.mk").read_bytes() == text
@@ -88,7 +88,7 @@ def test_source_with_other_bytes_is_not_compared(tmp_path: Path) -> None:
     assert (result.code, "the source here has other bytes" in result.out) == (3, True)
 
 
-@pytest.mark.parametrize("target", sorted(SUFFIXES.keys() - {"python"}))
+@pytest.mark.parametrize("target", sorted(SUFFIXES.keys() - {"make", "python"}))
 def test_only_the_source_proves_other_targets(target: str, tmp_path: Path) -> None:
     path = alone(tmp_path, target)
     result = call("verify", path.name, cwd=tmp_path)
@@ -280,3 +280,160 @@ def test_the_header_says_how_the_source_is_read(name: str, tmp_path: Path) -> No
     other = (tmp_path / "made.py").read_text().replace(words[0], "--form", 1)
     (tmp_path / "made.py").write_text(other)
     assert call("verify", "made.py", cwd=tmp_path).code == 1
+
+
+# --- Makefiles that call the program ----------------------------------------------------------------------------------
+
+SLOW = "---\nrdc:\n  steps:\n    '1': {timeout: 10m}\n---\n# Slow\n\n## 1. Wait\n\n```sh\ntrue # `$(x)` \\\n```\n"
+OPTIONS = [[], ["-O", "prefix=ops-"], ["-O", "state-dir=state", "-O", "operator=full"], ["-O", "program=lib/p.py"]]
+
+
+def calling(folder: Path, *options: str) -> Path:
+    """A Makefile that calls the program."""
+    return compiled(folder, "make", *options, text=SLOW)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=" ".join)
+def test_a_makefile_its_program_and_the_runtime_are_proven_together(options: list[str], tmp_path: Path) -> None:
+    path = calling(tmp_path, *options)
+    folder = "lib" if "program=lib/p.py" in options else "rdc"
+    files = [path.name, *(f"{folder}/{file.name}" for file in (tmp_path / folder).glob("*.py"))]
+    assert len(files) == 4
+    assert call("verify", *files, cwd=tmp_path).code == 0
+    (tmp_path / "deploy.runbook.md").unlink()
+    found = call("verify", path.name, cwd=tmp_path)
+    assert (found.code, "source not compared" in found.out) == (3, True), found.out
+
+
+@pytest.mark.parametrize("has_source", [True, False])
+@pytest.mark.parametrize("which", ["deploy.py", "rdc_runtime_*.py", "rdc_make_*.py"])
+@pytest.mark.parametrize("how", ["changed", "gone", "marked"])
+def test_a_pin_that_does_not_hold_is_found(has_source: bool, which: str, how: str, tmp_path: Path) -> None:
+    path = calling(tmp_path)
+    (victim,) = (tmp_path / "rdc").glob(which)
+    if how == "gone":
+        victim.unlink()
+    else:
+        victim.write_bytes(b"\xef\xbb\xbf" * (how == "marked") + victim.read_bytes() + b"#\n" * (how == "changed"))
+    if not has_source:
+        (tmp_path / "deploy.runbook.md").unlink()
+    found = call("verify", path.name, cwd=tmp_path)
+    assert (found.code, f"rdc/{victim.name}" in found.out) == (1, True), found.out
+
+
+CHANGES = {
+    "a recipe": ("step-1: ;", "step-1: ; rm -rf x; #"),
+    "another call": ("$(call RDC_CALL,step,1)", "$(call RDC_CALL,step,$(shell x))"),
+    "a target more": ("step-1: ;", "run: x\nx: ; touch x\nstep-1: ;"),
+    "the script": ('exec "$@"', 'touch x; exec "$@"'),
+    "a variable": ("SHELL = /bin/sh", "SHELL = /tmp/sh"),
+    "what is checked": ('[ "${found%% *}" = "$sha256" ]', "[ 1 = 1 ]"),
+    "the header": ("# Needs GNU make", "$(shell x)\n# Needs GNU make"),
+    "behind it all": ('exec "$@"\nendef\n', 'exec "$@"\nendef\nrun: x\n'),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_nothing_but_comments_and_targets_gets_by_without_the_source(change: tuple[str, str], tmp_path: Path) -> None:
+    path = calling(tmp_path)
+    (tmp_path / "deploy.runbook.md").unlink()
+    text = path.read_text(encoding="utf-8")
+    assert change[0] in text
+    path.write_text(text.replace(*change, 1), encoding="utf-8")
+    found = call("verify", path.name, cwd=tmp_path)
+    assert (found.code, "which is another" in found.out) == (1, False), found.out
+
+
+def test_comments_are_what_only_the_source_proves(tmp_path: Path) -> None:
+    path = calling(tmp_path)
+    path.write_text(path.read_text(encoding="utf-8").replace("#   sh:", "#   other:"), encoding="utf-8")
+    assert call("verify", path.name, cwd=tmp_path).code == 1
+    (tmp_path / "deploy.runbook.md").unlink()
+    assert call("verify", path.name, cwd=tmp_path).code == 3
+
+
+def test_a_companion_that_is_stale_is_found_by_check(tmp_path: Path) -> None:
+    calling(tmp_path)
+    words = ("compile", "deploy.runbook.md", "--to", "make", "--check")
+    assert call(*words, cwd=tmp_path).code == 0
+    for victim in (tmp_path / "rdc").glob("*.py"):
+        whole = victim.read_bytes()
+        victim.write_bytes(whole + b"#\n")
+        stale = call(*words, cwd=tmp_path)
+        assert (stale.code, f"rdc/{victim.name}" in stale.err) == (1, True)
+        victim.write_bytes(whole)
+
+
+def test_the_note_says_why_and_which_files_belong_together(tmp_path: Path) -> None:
+    document(tmp_path, "deploy.runbook.md", SLOW)
+    said = call("compile", "deploy.runbook.md", "--to", "make", "-o", "deploy.mk", cwd=tmp_path)
+    assert said.code == 0
+    assert "note[RD539]: step 1 has a time limit: deploy.mk calls rdc/deploy.py\n" in said.err
+    strict = call("compile", "deploy.runbook.md", "--to", "make", "-o", "deploy.mk", "--strict", cwd=tmp_path)
+    assert strict.code == 0
+
+
+# --- Makefiles that walk a runbook ------------------------------------------------------------------------------------
+
+WALKED = (
+    '# Try\n\n## 1. Try\n\n```sh\necho try\n```\n\n- PASS: GOTO 2\n- FAIL: RETRY 2 STOP "It\'s over"\n'
+    "\n## 2. Ask\n\nIs it?\n"
+)
+WALKS = [[], ["-O", "prefix=ops-"], ["-O", "state-dir=/var/state"], ["-O", "driver=shared"]]
+
+
+def walking(folder: Path, *options: str) -> Path:
+    """A Makefile that walks a runbook, without its source."""
+    path = compiled(folder, "make", *options, text=WALKED)
+    (folder / "deploy.runbook.md").unlink()
+    return path
+
+
+@pytest.mark.parametrize("options", WALKS, ids=" ".join)
+def test_a_makefile_that_walks_has_a_known_driver_and_known_words(options: list[str], tmp_path: Path) -> None:
+    path = walking(tmp_path, *options)
+    found = call("verify", path.name, cwd=tmp_path)
+    assert (found.code, "driver unchanged, source not compared" in found.out) == (3, True), found.out
+
+
+BENT = {
+    "the driver": ("\nfail() {", "\nfail() { touch x; "),
+    "behind the driver": ('*) "$rdc_verb" ;; esac\nendef\n', '*) "$rdc_verb" ;; esac\nendef\nrun: x\n'),
+    "a recipe": ("): ; $(RDC_CALL)", "): ; touch x; $(RDC_CALL)"),
+    "a list": ("RDC_STEPS := 1 2", "RDC_STEPS := 1 2 $(shell x)"),
+    "the state": ("RDC_STATE := .rdc", "RDC_STATE := $(shell x)/.rdc"),
+    "a line of make": ("# 1. Try", "x := $(shell x)\n# 1. Try"),
+    "a rule": ("# 1. Try", "run: ; touch x\n# 1. Try"),
+    "a comment that continues": ("\n# 1. Try", "\n# 1. Try \\\n"),
+    "a word": ("pass) GOTO 2", "pass) touch 2"),
+    "a word behind a word": ("pass) GOTO 2", "pass) GOTO 2; touch x"),
+    "a word in a test": ("retry 2 ||", "retry 2 || touch x ||"),
+    "an expansion": ("pass) GOTO 2", "pass) GOTO $(touch x)"),
+    "a substitution": ("pass) GOTO 2", "pass) GOTO `x`"),
+    "quotes": ("sh 'Try'", "sh 'Try'$(touch x)''"),
+    "an end": ("pass) GOTO 2", "pass) GOTO 2 ;; esac; touch x; case x in x)"),
+    "a block in a block": ("echo try", "define x"),
+    "an end of a block": ("echo try", "endef # x"),
+    "a block that has no end": ("echo try", "echo try \\"),
+    "another block": ("define do_1", "define RDC_CALL"),
+}
+
+
+@pytest.mark.parametrize("change", BENT.values(), ids=BENT)
+def test_nothing_but_texts_gets_by_without_the_source(change: tuple[str, str], tmp_path: Path) -> None:
+    path = walking(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    assert change[0] in text
+    path.write_text(text.replace(*change, 1), encoding="utf-8")
+    assert call("verify", path.name, cwd=tmp_path).code == 1
+
+
+def test_a_shared_driver_is_proven_alone_and_with_its_makefile(tmp_path: Path) -> None:
+    path = walking(tmp_path, "-O", "driver=shared")
+    (driver,) = tmp_path.glob("rdc_make_driver_*.mk")
+    assert call("verify", driver.name, cwd=tmp_path).code == 0
+    driver.write_text(driver.read_text(encoding="utf-8") + "x := $(shell x)\n", encoding="utf-8")
+    for name in (driver.name, path.name):
+        assert call("verify", name, cwd=tmp_path).code == 1
+    driver.unlink()
+    assert call("verify", path.name, cwd=tmp_path).code == 1

@@ -90,9 +90,11 @@ class Compiled(Place):
 
     def bundle(self, **options: str) -> None:
         """Put the Python file that the program becomes in its place."""
-        emitted = PythonBackend().emit(self.made, options).text
-        assert emitted
-        self.script.write_text(emitted, encoding="utf-8")
+        emission = PythonBackend().emit(self.made, options)
+        assert emission.text
+        self.script.write_text(emission.text, encoding="utf-8")
+        for companion in emission.companions:
+            (self.script.parent / companion.path).write_text(companion.text, encoding="utf-8")
         self.script.chmod(0o755)
 
     def slots(self) -> dict[str, str | None]:

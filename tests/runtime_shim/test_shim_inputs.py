@@ -114,6 +114,13 @@ def test_without_a_terminal_nothing_is_asked(place: Compiled) -> None:
     assert "input version: a value is needed" in place.run("run").last
 
 
+@pytest.mark.parametrize(("given", "got"), [("@note.txt", "of a file"), ("@@note.txt", "@note.txt"), ("@@", "@")])
+def test_an_at_sign_names_a_file_and_two_are_a_text(given: str, got: str, place: Compiled) -> None:
+    (place.path / "note.txt").write_text("of a file\n", encoding="utf-8")
+    done = place.run("run", "--input", "version=2", "--input", f"note={given}")
+    assert place.text("got").rstrip("\n") == f"2|blue|{got}", done.err
+
+
 @pytest.mark.parametrize(
     ("lines", "got"),
     [

@@ -13,13 +13,18 @@ from pathlib import Path
 
 import pytest
 
-from backends.python.edition import joined, runtime
-from runtime_shim import EDITIONS
+from backends.python.edition import joined, runtime, runtime_for
+from runtime_shim import CALLERS, EDITIONS
 from tests.interpreters import ENDS, VERSIONS, end_of_support, interpreter
 from tests.runtime_shim.shim_process import ROOT, Table, ask, program, shell
 
 FOLDER = ROOT / "runtime_shim"
-NAMES = list(dict.fromkeys(chain.from_iterable(edition.modules for edition in EDITIONS.values())))
+OF_CALLERS = tuple(chain.from_iterable(part.modules for part in CALLERS.values()))
+WHOLE = [(*edition.modules, *OF_CALLERS) for name, edition in EDITIONS.items() if name not in ("script", "commands")]
+WHOLE += [EDITIONS[name].modules for name in ("script", "commands")]
+"""What programs have, with all that callers add to an edition that they call."""
+
+NAMES = list(dict.fromkeys(chain.from_iterable(WHOLE)))
 APART = {"legacy", "publish"}
 """Folders whose modules are in no edition."""
 
@@ -61,10 +66,11 @@ def test_every_module_is_in_an_edition() -> None:
 def test_names_are_unique() -> None:
     foreign = (node for tree in TREES.values() for node in imports_of(tree) if not is_ours(node))
     imported = {alias.name for node in foreign for alias in node.names}
-    for edition in EDITIONS.values():
-        counts = Counter(name for module in set(edition.modules) for name in own_names(TREES[module]))
+    for modules in WHOLE:
+        counts = Counter(name for module in set(modules) for name in own_names(TREES[module]))
         assert [name for name, count in counts.items() if count > 1] == []
         assert imported & set(counts) == set()
+        assert not {"RUNTIME", "NAME", "SHA256", "PATH", "CODE", "file"} & set(counts), "a program has these itself"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -84,8 +90,8 @@ def test_module_is_fit_for_an_edition(name: str) -> None:
         if not module.startswith("runtime_shim"):
             assert module.split(".")[0] in sys.stdlib_module_names
             continue
-        for edition in EDITIONS.values():
-            order = list(dict.fromkeys(edition.modules))
+        for modules_in_order in WHOLE:
+            order = list(dict.fromkeys(modules_in_order))
             if name in order:
                 assert module.removeprefix("runtime_shim.") in order[: order.index(name)]
     assert "__file__" not in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
@@ -111,6 +117,14 @@ def test_all_that_an_edition_mentions_is_in_it(name: str) -> None:
     ast.parse(text, feature_version=(3, 9))
     assert undefined(text) == set()
     assert undefined(text.replace("\ndef unframed(", "\ndef renamed(")) == {"unframed"}, "it would be noticed"
+
+
+@pytest.mark.parametrize("caller", CALLERS)
+@pytest.mark.parametrize("name", ["values", "agents", "contract"])
+def test_all_that_a_part_for_a_caller_mentions_is_in_the_editions(name: str, caller: str) -> None:
+    text = runtime_for(caller)
+    ast.parse(text, feature_version=(3, 9))
+    assert undefined(runtime(name) + text) == set()
 
 
 @pytest.mark.parametrize("name", EDITIONS)

@@ -26,10 +26,14 @@ OPTIONS = (
     ("history", "--prune", "N|AGE", "delete all but the newest N, or those older than 12h, 30d, 8w"),
 )
 LIKE = {"open": "run", "step": "resume"}  # the subcommand whose options another one has
-def read_words(words, own, options, see):
+def options_of(command, options):
+    return tuple(option for option in options if {"all", command, LIKE.get(command)} & {*option[0].split()})
+def read_words(words, own, options, given, see):  # a namespace
     found = {name: [] if "..." in takes else None if takes else False for _, name, takes, _ in options}
     known = {name: takes for _, name, takes, _ in own}
-    due, rest = [name for name in known if name[0] != "-"], iter(words)
+    for name, each in given:
+        found[name] = [*found[name], each] if "..." in known[name] else each
+    due, rest = [name for name in known if name[0] != "-" and not found[name]], iter(words)
     for word in rest:
         name, equals, value = word.partition("=")
         if due and not word.startswith("--"):
@@ -49,7 +53,7 @@ def execute(program, argv, host, display, kinds):
     commands = {**COMMANDS, **{name: each for kind in kinds for name, each in kind.commands.items()}}
     options = tuple(dict.fromkeys([*OPTIONS, *(option for kind in kinds for option in kind.options)]))
     command, *words = argv or [""]
-    own = [option for option in options if {"all", command, LIKE.get(command)} & {*option[0].split()}]
+    own = options_of(command, options)
     if {"-h", "--help"} & {*argv}:
         lines = [f"  {name + ' ' + takes:32}{text}" for _, name, takes, text in own]
         if command not in commands:
@@ -58,7 +62,9 @@ def execute(program, argv, host, display, kinds):
     if command not in commands:
         known = f"there are {', '.join(commands)} (see: {host.prog} --help)"
         raise RefusedError(f"no subcommand {command or 'was given'}: {known}")
-    given = read_words(words, own, options, f"(see: {host.prog} {command} --help)")
+    callers = [kind.from_caller for kind in kinds if hasattr(kind, "from_caller")]
+    said = [pair for caller in callers for pair in caller(program, options, command, display)]
+    given = read_words(words, own, options, said, f"(see: {host.prog} {command} --help)")
     vars(given).update(prog=host.prog, command=command, known=options, only=None)
     outcomes = sorted({word for node in program["nodes"].values() for word in words_of(node)})
     if given.assume and (given.rerun_interrupted or given.assume not in outcomes):
@@ -91,7 +97,10 @@ def main(program, extensions, argv=None, host=Host()):
         except Interrupted:
             display.rule("INTERRUPTED before anything was done")
             return EXIT_INTERRUPTED
-        for text in (*details, f"error: {reason}"):
+        texts = [*details, f"error: {reason}"]
+        for kind in kinds:
+            texts = [*map(kind.worded, texts)] if hasattr(kind, "worded") else texts
+        for text in texts:
             display.rule(text)
         return EXIT_INTERRUPTED if display.gives_up() else EXIT_REFUSED
     return EXIT_INTERRUPTED

@@ -38,7 +38,9 @@ def _from_options(options, declared):
             raise RefusedError(f"--input {word}: expected NAME=VALUE or NAME=@FILE")
         if name in given:
             raise RefusedError(f"input {name} is given twice")
-        if value.startswith("@"):
+        if value.startswith("@@"):  # a text that begins with the sign
+            value = value[1:]
+        elif value.startswith("@"):
             value = read_text(value[1:])
             if declared.get(name, {}).get("type") != "text":
                 value = value.removesuffix("\n").removesuffix("\r")

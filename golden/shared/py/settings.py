@@ -58,7 +58,7 @@ class Settings(OfMore):
             self.session.record({"kind": "agreed", "agreed": found})
     def hint(self):
         given = agreed(self.session.state).get("given", ())
-        return f"   (with {', '.join(given)}, as before)" if given else ""
+        return str(self.session.through("worded", f"   (with {', '.join(given)}, as before)" if given else ""))
     def again(self, state):
         session, nodes = self.session, self.session.program["nodes"]
         is_at_end = state.condition == "stop" and nodes.get(state.node, {}).get("task") == "end"

@@ -17,16 +17,19 @@ def until(word, lines):
             return "\n".join(inner)
         inner.append(line)
     return None
-def read_output(content, names):
-    lines = enumerate(content.decode().removesuffix("\n").split("\n"), start=1)
-    known, found = set(names), {}
-    for number, line in lines if content else ():
+def pairs_in(text):
+    lines = enumerate(text.removesuffix("\n").split("\n"), start=1)
+    for number, line in lines if text else ():
         pair = PAIR.fullmatch(line)
         if pair is None:
             raise ValueError(f"line {number}: neither NAME=value nor NAME<<WORD")
-        name, value = pair[1], until(pair[3], lines) if pair[2] == "<<" else pair[3]
+        value = until(pair[3], lines) if pair[2] == "<<" else pair[3]
         if value is None:
             raise ValueError(f"line {number}: {pair[3]} does not follow")
+        yield number, pair[1], value
+def read_output(content, names):
+    known, found = set(names), {}
+    for number, name, value in pairs_in(content.decode()):
         if problem := unfit_variable(value) if name in known else "is not declared as an output":
             raise ValueError(f"line {number}: {name} {problem}")
         found[name] = value

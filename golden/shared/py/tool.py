@@ -31,7 +31,7 @@ class Tools(Caller):
     def given(self, _name, reply, how):
         return self.session.told(Done("pass", how), cleaned(reply))
     def option(self, node):
-        return f"--tool {node['connection']}=COMMAND"
+        return str(self.session.through("worded", f"--tool {node['connection']}=COMMAND"))
 
 class OfTools(Extension):
     options = (("run resume", "--tool", "CONNECTION=COMMAND...", "the command that calls the tools of a connection"),)

@@ -36,6 +36,8 @@ class Driver:
     """Whether a path by a table shows the flow alone, and so needs no folder of its own."""
     unfit: str = ""
     """What no variable may hold: act takes what it is given for an expression once more."""
+    lines: bool = False
+    """Whether only documents whose flow is a line can be compared."""
     jumps: bool = False
     """Whether an operator jumps; elsewhere the case is tried without the jumps."""
     every: int = 1
@@ -68,6 +70,7 @@ DRIVERS = {
     "make": Driver(make.compare, "make"),
     "make-waiting": Driver(make.compare_in_pieces, "make", needs_prompts=True, jumps=True),
     "make-prompted": Driver(make.compare_prompted, "make", jumps=True, every=4),
+    "make-plain": Driver(make.compare_plain, "make", lines=True),
     "github": Driver(github.compare, "github", unfit="${{"),
     "github-waiting": Driver(github.compare_in_pieces, "github", needs_prompts=True, unfit="${{"),
     "github-agent": Driver(github.compare_with_agent, "github", needs_prompts=True, unfit="${{"),

@@ -1,6 +1,12 @@
-"""The generated Makefile, run by GNU make: with all answers at once, or one after the other."""
+"""The generated Makefile, run by GNU make: with all answers at once, or one after the other.
+
+A Makefile walks simple runbooks by itself. For others, and wherever an operator does something, it calls the program.
+"""
 
 from __future__ import annotations
+
+import json
+import sys
 
 from backends.registry import load
 from tests.equivalence.difference import same
@@ -13,8 +19,8 @@ NEWLINE = "\n"
 
 def compare(trial: Trial) -> bool:
     """Run a case to its end."""
-    _write(trial)
-    done = run(trial, ["make", *_inputs(trial), f"ANSWERS={trial.answers.name}"])
+    make = _write(trial)
+    done = run(trial, [*make, *_inputs(trial), f"ANSWERS={trial.answers.name}"])
     check_waiting(trial, done)
     return _check(trial, done)
 
@@ -24,42 +30,64 @@ def compare_in_pieces(trial: Trial) -> bool:
 
     The operator jumps where the run waits, or has ended by STOP.
     """
-    _write(trial)
-    done = run(trial, ["make", *_inputs(trial)])
+    make = _write(trial, "full" if trial.scenario.trace.jumps else "basic")
+    done = run(trial, [*make, *_inputs(trial)])
     number = -1
     for stop in trial.stops():
         _check_stop(done, stop.waiting if isinstance(stop, Jump) else stop.label)
         brought: list[str] = []
         if isinstance(stop, Jump):
-            moved = run(trial, ["make", "goto", f"STEP={stop.step}", "BY=me"])
+            moved = run(trial, [*make, "goto", f"STEP={stop.step}", "BY=me"])
             same("the exit code of a jump", moved.code, 0, moved.said)
         else:
             number += 1
             step, answer = trial.asked[number]
             brought = [f"ANSWERS={trial.answer_file(number).name}"] if number % 2 else []
             if not brought:
-                answered = run(trial, ["make", "answer", f"STEP={step}", f"REPLY={answer}"])
+                answered = run(trial, [*make, "answer", f"STEP={step}", f"REPLY={answer}"])
                 same("the exit code of an answer", answered.code, 0, answered.said)
-        done = run(trial, ["make", "resume", *brought])
+        done = run(trial, [*make, "resume", *brought])
     return _check(trial, done)
 
 
 def compare_prompted(trial: Trial) -> bool:
     """Run a case in which nothing is executed: a person says what came of each command, and what it would write."""
-    _write(trial)
-    done = run(trial, ["make", "PROMPTED=1", *_inputs(trial)])
+    make = _write(trial, "full")
+    done = run(trial, [*make, "PROMPTED=1", *_inputs(trial)])
     outcomes = dict(trial.scenario.trace.visits)
     for stop in trial.stops(is_prompted=True):
         _check_stop(done, stop.waiting if isinstance(stop, Jump) else stop.label)
         if isinstance(stop, Jump):
-            done = run(trial, ["make", "goto", f"STEP={stop.step}"])
+            done = run(trial, [*make, "goto", f"STEP={stop.step}"])
         else:
             answer = "pass" if outcomes[stop] else "fail"
             values = [f"VALUE={stop.beyond.writes.removesuffix(NEWLINE)}"] if stop.beyond.values else []
-            done = run(trial, ["make", "answer", f"STEP={stop.label}", f"REPLY={answer}", *values])
+            done = run(trial, [*make, "answer", f"STEP={stop.label}", f"REPLY={answer}", *values])
         same("the exit code of an answer or a jump", done.code, 0, done.said)
-        done = run(trial, ["make", "resume"])
+        done = run(trial, [*make, "resume"])
     return _check(trial, done, is_prompted=True)
+
+
+def compare_plain(trial: Trial) -> bool:
+    """Run a case whose flow is a line by rules with stamp files; of a finished run, a second call runs nothing."""
+    emission = load("make").emit(trial.program, {"form": "plain"})
+    if emission.text is None:
+        same("why there are no rules", {found.code for found in emission.diagnostics}, {"RD502"})
+        return False
+    (trial.folder / "Makefile").write_bytes(emission.text.encode())
+    shown = run(trial, ["make", "-n"])
+    same("what `make -n` runs", (shown.code, trial.log_lines), (0, []), shown.said)
+    done = run(trial, ["make", "-s"])
+    trial.check_rules(done.said)
+    result, _, message = trial.end.partition(" ")
+    same("whether make fails", bool(done.code), result == "STOP", done.said)
+    if message:
+        same("the message", last_line(done.output), message, done.said)
+    if result == "COMPLETE":
+        again = run(trial, ["make", "-s"])
+        same("what a finished run says again", (again.code, again.output), (0, f"{message}\n" if message else ""))
+        trial.check_rules(again.said)
+    return True
 
 
 def _check_stop(done: Done, waiting: str) -> None:
@@ -67,8 +95,8 @@ def _check_stop(done: Done, waiting: str) -> None:
     said = last_line(done.output)
     same(
         "what a run waits for",
-        said if waiting else said[:9],
-        f"rdc: WAITING {waiting}" if waiting else "rdc: STOP",
+        f"{said} ".startswith(f"rdc: WAITING {waiting} ") if waiting else said.startswith("rdc: STOP"),
+        True,
         done.said,
     )
     same("whether make fails where a run waits", bool(done.code), True, done.said)
@@ -76,20 +104,25 @@ def _check_stop(done: Done, waiting: str) -> None:
 
 def _inputs(trial: Trial) -> list[str]:
     """The inputs: on make's command line, or in a file."""
-    words, lines = [], ""
+    words, rest = [], {}
     for name, value in trial.inputs.items():
         if len(value) % 3:
             words.append(f"{name}={value}")
         else:
-            lines += f"{name}<<END_OF_INPUT\n{value}\nEND_OF_INPUT\n"
-    (trial.folder / "inputs").write_bytes(lines.encode())
-    return [*words, "INPUTS=inputs"] if lines else words
+            rest[name] = value
+    (trial.folder / "inputs").write_text(json.dumps(rest), encoding="utf-8")
+    return [*words, "INPUTS=inputs"] if rest else words
 
 
-def _write(trial: Trial) -> None:
-    text = load("make").emit(trial.program, {}).text
-    assert text, "a task that the make target cannot express"
-    (trial.folder / "Makefile").write_bytes(text.encode())
+def _write(trial: Trial, operator: str = "basic") -> list[str]:
+    """Write the Makefile, and what it calls; how make is called."""
+    emission = load("make").emit(trial.program, {"operator": operator})
+    assert emission.text, "a task that the make target cannot express"
+    (trial.folder / "Makefile").write_bytes(emission.text.encode())
+    for companion in emission.companions:
+        (trial.folder / companion.path).parent.mkdir(exist_ok=True)
+        (trial.folder / companion.path).write_bytes(companion.text.encode())
+    return ["make", f"PYTHON={sys.executable}"] if emission.companions else ["make"]
 
 
 def _check(trial: Trial, done: Done, *, is_prompted: bool = False) -> bool:

@@ -50,9 +50,9 @@ def compare_killed(trial: Trial) -> bool:
         done = killed(trial, words, moments, _environment(trial))
         if done is not None:
             break
-        finished = _finished(trial)
-        go_back_to(trial, finished or 0, _answered(trial))
-        if finished is not None:
+        count = finished(trial)
+        go_back_to(trial, count or 0, answered(trial))
+        if count is not None:
             words = [*program, "resume", "--rerun-interrupted", *_given(trial), *answers]
     done = done or run(trial, words, _environment(trial))
     drop_repeated(trial)
@@ -96,6 +96,12 @@ def _check(trial: Trial, done: Done, *, is_whole: bool = True) -> bool:
     trial.check_reports(trial.folder / ".rdc" / "program" / "reports", done.said)
     same("the exit code", done.code, 0 if (trial.trace.end or " ")[0] == "COMPLETE" else 1, done.said)
     trial.check_artifact(trial.folder / ".rdc" / "program", done.said)
+    check_events(trial, done, is_whole=is_whole)
+    return True
+
+
+def check_events(trial: Trial, done: Done, *, is_whole: bool = True) -> None:
+    """Compare the steps, and the end, with the events of a program; after kills, only the end."""
     path = trial.folder / "events"
     events = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     finished = [(each["step"], each["attempt"], each["outcome"]) for each in events if each["event"] == "step_finished"]
@@ -104,19 +110,18 @@ def _check(trial: Trial, done: Done, *, is_whole: bool = True) -> bool:
         same("the events", finished, expected, done.said)
     end = (str(events[-1]["result"]).upper(), events[-1]["message"])
     same("the end by the events", end, trial.trace.end, done.said)
-    return True
 
 
 # --- Kills ------------------------------------------------------------------------------------------------------------
 
 
-def _finished(trial: Trial) -> int | None:
+def finished(trial: Trial) -> int | None:
     """How many steps the journal says have finished; None if there is no run."""
     records = _records(trial)
     return sum(record["kind"] == "done" for record in records) if records else None
 
 
-def _answered(trial: Trial) -> list[int]:
+def answered(trial: Trial) -> list[int]:
     """The entries of the step at work that have answered."""
     records = _records(trial)
     last = max((number for number, record in enumerate(records) if record["kind"] == "done"), default=0)

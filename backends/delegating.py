@@ -1,0 +1,107 @@
+"""What targets share that call the program: when they call it and why, and the program with its runtime (rule 9)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Literal
+
+from backends.base import Reason
+from backends.companions import Companion
+from backends.python import PythonBackend
+from compiler.ir.features import Feature, Use, uses
+from compiler.ir.program import Program
+
+Operator = Literal["full", "basic"]
+Caller = Literal["person", "make"]
+
+BASIC: frozenset[Feature] = frozenset({Feature.COMMANDS, Feature.QUESTIONS})
+"""What a target needs no program for, if it can walk a document at all."""
+
+DOES = {
+    Feature.COMMANDS: "runs a command",
+    Feature.QUESTIONS: "asks a question",
+    Feature.REPLIES: "asks for a text or a choice",
+    Feature.AGENTS: "calls an agent",
+    Feature.KEYWORDS: "looks for keywords in an answer",
+    Feature.TOOLS: "calls a tool",
+    Feature.OPTIONAL_TOOLS: "calls a tool that may have no command",
+    Feature.PARALLEL: "calls several agents at once",
+    Feature.GATES: "waits at a gate",
+    Feature.TEXTS: "keeps a text",
+    Feature.OUTPUTS: "keeps an output",
+    Feature.EXTRACTS: "takes a field from an answer",
+    Feature.INPUTS: "takes inputs",
+    Feature.TIMEOUTS: "has a time limit",
+    Feature.DELAYS: "pauses between attempts",
+    Feature.LIMITS: "limits the number of steps",
+    Feature.CONSTANTS: "sets environment variables",
+    Feature.SECRETS: "needs secrets",
+    Feature.ARTIFACTS: "leaves a file",
+    Feature.CONTEXTS: "puts texts above prompts",
+    Feature.REPORTS: "writes a report",
+    Feature.CONTRACTS: "has a contract",
+}
+"""What a step or document does that uses a feature, after its name."""
+
+_VAGUE = frozenset({Feature.TEXTS, Feature.CONTEXTS, Feature.LIMITS, Feature.KEYWORDS, Feature.EXTRACTS})
+"""Features that follow from others, which say more."""
+
+
+def reason(program: Program, native: frozenset[Feature] = BASIC, operator: Operator = "basic") -> Reason | None:
+    """Return why a target with some native features has to call the program, or None if it need not."""
+    found = sorted(_foreign(program, native), key=lambda use: use.feature in _VAGUE)
+    if found:
+        return _reason(program, found[0])
+    if operator == "full":
+        return Reason(program.sources[0].path, None, "the option `operator` is `full`")
+    return None
+
+
+def _foreign(program: Program, native: frozenset[Feature]) -> Iterator[Use]:
+    return (use for use in uses(program) if use.feature not in native)
+
+
+def _reason(program: Program, use: Use) -> Reason:
+    feature, node = use
+    if node is None:
+        return Reason(program.sources[0].path, None, f"the document {DOES[feature]}")
+    return Reason(node.origin.path, node.origin.span, f"step {node.id} {DOES[feature]}")
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """The program that a main file calls, and the files beside it, each by its path from the main file.
+
+    The runtime is the first of them.
+    """
+
+    path: str
+    text: str
+    edition: str
+    files: dict[str, str]
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the program, which the main file pins; the program pins the runtime."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @property
+    def runtime_sha256(self) -> str:
+        """The hash of the runtime."""
+        return hashlib.sha256(next(iter(self.files.values())).encode()).hexdigest()
+
+    def companions(self, option: str = "program", home: str = "") -> tuple[Companion, ...]:
+        """The files beside the main one. The program names the others, so all are in the folder of `option`."""
+        program = Companion(self.path, self.text, option, executable=True, home=home)
+        return program, *(Companion(each, text, option, home=home) for each, text in self.files.items())
+
+
+def called(program: Program, path: str, operator: Operator = "basic", caller: Caller = "person") -> Called:
+    """Return the program at a path, with what programs share in its folder (rule 4)."""
+    emission = PythonBackend().emit(program, {"runtime": "shared", "operator": operator, "caller": caller})
+    folder = PurePosixPath(path).parent
+    files = {str(folder / each.path): each.text for each in emission.companions}
+    return Called(path, emission.text or "", emission.companions[0].path.split("_")[2], files)

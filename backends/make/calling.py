@@ -1,0 +1,160 @@
+"""A Makefile that calls the program for everything: its targets, and what a reviewer sees of each step (rule 1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+from urllib.parse import quote
+
+from backends.base import MARK, Emission, Reason
+from backends.command import canonical_command
+from backends.delegating import called
+from backends.make.identifiers import file_name, names_for
+from backends.make.options import MakeOptions
+from backends.make.seen import of_contract, of_node
+from backends.make.templating import render
+from backends.make.texts import comment, visible
+from backends.specification import Specification
+from compiler.ir.program import Node, Program
+from compiler.ir.tasks import Branch, End, Gate
+from compiler.version import __version__
+
+_PART = re.compile(r"(.+)/(?:prompt|elicit|tool|human)", re.DOTALL)
+"""A node that belongs to a step of a playbook or workflow, which has no name of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of the document: its target, "" if nothing is done there, its places, and the comments above it.
+
+    Places are the words that `step` of the program takes, with `%` and two digits for odd characters.
+    """
+
+    target: str
+    places: str
+    remarks: tuple[str, ...]
+    is_gated: bool
+
+
+VERBS = ("open", "answer", "approve", "timeline", "goto", "status", "steps", "history", "reset", "help")
+"""The targets that a Makefile can have besides those that do steps, and `clean`."""
+
+
+class Source(Protocol):
+    """A document and its hash."""
+
+    @property
+    def path(self) -> str:
+        """The path from the root of the project."""
+
+    @property
+    def sha256(self) -> str:
+        """The hash."""
+
+
+def calling(program: Program, options: MakeOptions, reason: Reason) -> Emission:
+    """Return the Makefile, and the program that it calls for a reason."""
+    name = file_name(program)
+    path = options.program or f"rdc/{name.lstrip('.-') or 'program'}.py"
+    python = called(program, path, options.operator, "make")
+    if python.edition == "commands":  # what reads the variables of make needs more than this
+        python = called(program, path, "full", "make")
+    text = page(
+        prefix=options.prefix,
+        title=comment(visible(program.title or program.name)),
+        version=__version__,
+        command=canonical_command("make", program, options),
+        sources=program.sources,
+        program=python.path,
+        sha256=python.sha256,
+        clause=comment(visible(reason.clause)),
+        folder=options.state_dir.rstrip("/") or "/",
+        name=name,
+        verbs=list(_verbs(program)),
+        steps=_steps(program),
+    )
+    return Emission(text, companions=python.companions(), reason=reason)
+
+
+def page(
+    *,
+    prefix: str,
+    sources: Sequence[Source],
+    folder: str,
+    name: str,
+    verbs: Sequence[str],
+    **facts: object,
+) -> str:
+    """Return the text of a Makefile with some facts."""
+    return render(
+        "calling.mk.jinja",
+        p=prefix,
+        scope=f"$({prefix}RDC_TARGETS): export " if prefix else "override ",
+        mark=MARK,
+        source=sources[0],
+        included=sources[1:],
+        state=f"{folder}/{name}",
+        state_dir="" if folder == ".rdc" else f" --state-dir={folder}/{name}",
+        verbs=" ".join(prefix + verb for verb in verbs),
+        **facts,
+    )
+
+
+def _verbs(program: Program) -> Iterator[str]:
+    unknown = {"goto"} if program.contract is not None else {"timeline"}
+    if not any(isinstance(node.task, Gate) for node in program.nodes):
+        unknown.add("approve")
+    return (verb for verb in VERBS if verb not in unknown)
+
+
+def _steps(program: Program) -> list[Step]:
+    if program.contract is not None:
+        return _of_contract(Specification(program))
+    found: dict[str, list[Node]] = {}
+    for node in program.nodes:
+        if node.edges:  # an end without any is told where the run comes to it
+            found.setdefault(_step_of(program, node), []).append(node)
+    nodes, doing = program.index(), [name for name, parts in found.items() if any(map(_does, parts))]
+    targets = names_for(f"step-{name}" for name in doing)
+    return [
+        Step(
+            targets.get(f"step-{name}", ""),
+            _places(node.id for node in parts if _does(node)),
+            tuple(line for node in parts for line in of_node(node, nodes)),
+            any(isinstance(node.task, Gate) for node in parts),
+        )
+        for name, parts in found.items()
+    ]
+
+
+def _step_of(program: Program, node: Node) -> str:
+    """The name of the step that a node belongs to."""
+    part = _PART.fullmatch(node.id) if program.kind in ("playbook", "workflow") else None
+    return part[1] if part else node.id
+
+
+def _does(node: Node) -> bool:
+    return not isinstance(node.task, Branch | End)
+
+
+def _places(names: Iterator[str]) -> str:
+    return " ".join(quote(name, safe="/{}:@+") for name in names)
+
+
+def _of_contract(contract: Specification) -> list[Step]:
+    wished = {step: _wished(step, list(contract.steps)) for step in contract.steps}
+    targets = names_for(wished.values())
+    return [
+        Step(targets[wished[step.id]], _places(iter([step.id])), tuple(of_contract(contract, step)), bool(step.gates))
+        for step in contract.steps.values()
+    ]
+
+
+def _wished(step: str, taken: Sequence[str]) -> str:
+    """The target of a step, if make can carry it: its id behind `step-`, which no other id may be."""
+    name = step if step.startswith("step-") else f"step-{step}"
+    while name != step and name in taken:
+        name = f"step-{name}"
+    return name

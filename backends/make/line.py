@@ -1,0 +1,169 @@
+"""Programs whose flow is a line: each command continues with the next one, or stops the run where it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from backends.make.retries import own_retries, retries_of
+from compiler.diagnostic import Diagnostic
+from compiler.ir.edges import Edge, Effect, Reset, Set, may_follow
+from compiler.ir.program import Node, Program, scope_members
+from compiler.ir.tasks import Branch, End, Shell, Verdict
+
+REMEDY = "leave out `form: plain`: a Makefile of the usual form can express it"
+PASS, FAIL = Verdict.PASS.value, Verdict.FAIL.value
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A command of a line: how often it may be tried again, and the message with which it stops the run.
+
+    `stop` is None where the run continues after a failure.
+    """
+
+    node: Node
+    interpreter: str
+    command: str
+    retries: int
+    stop: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The steps in order, and the message with which the run completes."""
+
+    steps: tuple[Step, ...]
+    message: str
+
+
+class _BendError(Exception):
+    """A step that does not fit on the line, and why."""
+
+    def __init__(self, node: Node, clause: str) -> None:
+        super().__init__(clause)
+        self.node, self.clause = node, clause
+
+
+def line_of(program: Program) -> Line | Diagnostic:
+    """Return the line of an optimized program, or a finding about the first step that is not on one."""
+    try:
+        return _Path(program).line()
+    except _BendError as bend:
+        return refusal(bend.node, bend.clause)
+
+
+def refusal(node: Node, clause: str) -> Diagnostic:
+    """Return the finding that a step cannot be a plain rule."""
+    problem = f"a Makefile of the form `plain` cannot express step {node.id}, {clause}"
+    return Diagnostic("RD502", node.origin.path, node.origin.span, problem, REMEDY)
+
+
+@dataclass(frozen=True)
+class _Path:
+    """The path from the first step of a program to its last one."""
+
+    program: Program
+
+    @cached_property
+    def _nodes(self) -> Mapping[str, Node]:
+        return self.program.index()
+
+    @cached_property
+    def _own(self) -> Mapping[str, str]:
+        return own_retries(self.program)
+
+    @cached_property
+    def _nested(self) -> frozenset[str]:
+        return frozenset(group.id for group in self.program.groups if group.kind != "step")
+
+    def line(self) -> Line:
+        """Return the steps; raises `_BendError`."""
+        steps: list[Step] = []
+        node, message = self._resolved(self.program.entry), ""
+        while not isinstance(node.task, End):
+            if any(step.node is node for step in steps):
+                raise _BendError(steps[-1].node, f"which goes back to step {node.id}")
+            step, following = self._step(node)
+            steps.append(step)
+            if isinstance(following.task, End):
+                message = str(following.task.message)
+            node = following
+        self._check_rest(steps, node)
+        return Line(tuple(steps), message)
+
+    def _check_rest(self, steps: list[Step], last: Node) -> None:
+        """Refuse steps beside the line, and a run without any."""
+        if not steps:
+            raise _BendError(last, "which is the only one and does nothing")
+        on_it = {step.node.id for step in steps}
+        for node in self.program.nodes:
+            if not isinstance(node.task, Branch | End) and node.id not in on_it:
+                raise _BendError(node, "which does not follow the step before it")
+
+    def _step(self, node: Node) -> tuple[Step, Node]:
+        """A step, and what comes after it if it passes."""
+        task = node.task
+        if not isinstance(task, Shell):
+            raise _BendError(node, "which is no command")
+        self._check_alone(node)
+        if not task.command.is_plain:
+            raise _BendError(node, "whose command has the number of an instance in it")
+        passes, fails = (tuple(edge for edge in node.edges if may_follow(edge, word)) for word in (PASS, FAIL))
+        retries, rest = self._retries(node, fails)
+        following, failing = self._target(node, passes, "PASS"), self._target(node, rest, "FAIL")
+        if isinstance(following.task, End) and following.task.result != "complete":
+            raise _BendError(node, "which stops the run where it passes")
+        return Step(node, task.interpreter, str(task.command), retries, _stop(node, following, failing)), following
+
+    def _check_alone(self, node: Node) -> None:
+        """Refuse what only a run can give: nested documents, and instances."""
+        group = node.group
+        while group:
+            if group in self._nested:
+                raise _BendError(node, "which is in a nested document")
+            group = self.program.parents[group]
+        if node.variables:
+            raise _BendError(node, "which is a dynamic step")
+
+    def _retries(self, node: Node, edges: tuple[Edge, ...]) -> tuple[int, tuple[Edge, ...]]:
+        """How often a step is tried again, and the edges after that."""
+        limit = retries_of(edges[0], self._own.get(node.id, "")) if len(edges) > 1 else None
+        return (0, edges) if limit is None else (limit, edges[1:])
+
+    def _target(self, node: Node, edges: tuple[Edge, ...], outcome: str) -> Node:
+        """What follows an outcome that has only one transition."""
+        if len(edges) != 1 or any(self._counts(node, effect) for effect in edges[0].effects):
+            raise _BendError(node, f"whose {outcome} depends on more than its outcome")
+        return self._resolved(edges[0].target)
+
+    def _counts(self, node: Node, effect: Effect) -> bool:
+        """Whether an effect changes more than retries that only their own step counts."""
+        own = set(self._own.values())
+        if isinstance(effect, Reset):
+            members = scope_members(self.program.registers).get(effect.scope, ())
+            return any(member.name not in own for member in members)
+        return effect != Set(self._own.get(node.id, ""), 0)
+
+    def _resolved(self, name: str) -> Node:
+        """The node of a name, past those that decide nothing."""
+        node = self._nodes[name]
+        while isinstance(node.task, Branch) and len(node.edges) == 1 and not node.edges[0].effects:
+            node = self._nodes[node.edges[0].target]
+        if isinstance(node.task, Branch) or (isinstance(node.task, End) and node.edges):
+            raise _BendError(node, "where the run decides by itself")
+        return node
+
+
+def _stop(node: Node, following: Node, failing: Node) -> str | None:
+    """The message with which a failing step stops the run; None where the run continues as if it had passed."""
+    if failing is following:
+        return None
+    if not isinstance(failing.task, End):
+        raise _BendError(node, f"which goes to step {failing.id} where it fails")
+    if failing.task.result == "stop":
+        return str(failing.task.message)
+    if not isinstance(following.task, End) or failing.task.message != following.task.message:
+        raise _BendError(node, "which completes the run where it fails")
+    return None

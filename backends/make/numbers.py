@@ -1,0 +1,65 @@
+"""The numbers of counters in texts, such as `{N}`: marks that the driver replaces when it uses a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from itertools import count
+
+from backends.marks import Marks
+from compiler.ir.texts import Part, Reference, Text, joined
+
+_FIT = re.compile("[A-Za-z_{}<>]+")
+"""The driver replaces one mark after the other: a mark without digits never comes about by that."""
+
+
+class Numbers:
+    """The marks for the counters in some texts: what the author wrote, if the driver can replace it."""
+
+    def __init__(self, texts: Iterable[Text]) -> None:
+        self._texts = [_bare(text) for text in texts]
+        references = dict.fromkeys(found for text in self._texts for found in text.references)
+        self._written = {found: found.written for found in references}
+        lengths = count(1)
+        while not self._is_clear():
+            length = next(lengths)
+            self._written = {found: f"{{{_letters(place) * length}}}" for place, found in enumerate(references)}
+
+    def _is_clear(self) -> bool:
+        marks = list(self._written.values())
+        if not all(map(_FIT.fullmatch, marks)) or any(a != b and a in b for a in marks for b in marks):
+            return False
+        return set(Marks(map(self._marked, self._texts)).references) == set(marks)
+
+    def _marked(self, text: Text) -> Text:
+        """A text whose references are written as their marks."""
+        parts = (part if isinstance(part, str) else replace(part, written=self._written[part]) for part in text.parts)
+        return Text(tuple(parts))
+
+    def text(self, text: Text) -> str:
+        """Return a text with marks in place of its counters."""
+        return str(self._marked(_bare(text)))
+
+    @property
+    def marks(self) -> Mapping[str, str]:
+        """The counters by their marks."""
+        return {mark: found.register for found, mark in self._written.items()}
+
+
+def _bare(text: Text) -> Text:
+    """A text whose references stand for numbers alone: a counter is never unset."""
+    return joined([part for each in text.parts for part in _parts(each)])
+
+
+def _parts(part: Part) -> Iterator[Part]:
+    if isinstance(part, str):
+        yield part
+        return
+    yield part.before
+    yield Reference(part.register, part.written)
+    yield part.after
+
+
+def _letters(number: int) -> str:
+    return chr(ord("a") + number % 26) * (number // 26 + 1)

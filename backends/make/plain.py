@@ -1,0 +1,92 @@
+"""The form `plain`: a rule for each step, with a stamp file, for runbooks whose flow is a line."""
+
+from __future__ import annotations
+
+from backends.base import MARK, Emission
+from backends.command import canonical_command
+from backends.make.blocks import prints, recipe
+from backends.make.line import Line, Step, line_of, refusal
+from backends.make.makefile import state_of
+from backends.make.nodes import heading
+from backends.make.options import MakeOptions
+from backends.make.targets import names
+from backends.make.templating import render
+from backends.make.texts import comment, visible
+from backends.remarks import listed, shells
+from backends.shell.quoting import quoted
+from compiler.ir.program import Program
+from compiler.version import __version__
+
+LONGEST = 100_000
+"""The bytes of a command that fit into an environment variable."""
+
+_OF_A_RUN = ("RDC_RUN_ID", "RDC_TITLE")
+"""What commands of other Makefiles have in their environment."""
+
+
+def plain(program: Program, options: MakeOptions) -> Emission:
+    """Return the Makefile of an optimized program, or a finding about the first step that has no such rule."""
+    line = line_of(program)
+    if not isinstance(line, Line):
+        return Emission(None, (line,))
+    for step in line.steps:
+        if clause := _unfit(step):
+            return Emission(None, (refusal(step.node, clause),))
+    prefix, shell = options.prefix, line.steps[0].interpreter
+    rules = [_rule(step, before, prefix) for step, before in zip(line.steps, (None, *line.steps), strict=False)]
+    text = render(
+        "plain.mk.jinja",
+        p=prefix,
+        scope=f"$({prefix}RDC_STAMPS): " if prefix else "",
+        title=comment(visible(program.title or program.name)),
+        mark=MARK,
+        command=canonical_command("make", program, options),
+        version=__version__,
+        source=program.sources[0],
+        needs=listed(["GNU make 3.81 or newer", *shells(program)]),
+        state=state_of(program, options),
+        steps=" ".join(step.node.id for step in line.steps),
+        shell=shell,
+        others=" ".join(step.node.id for step in line.steps if step.interpreter != shell),
+        other="sh" if shell == "bash" else "bash",
+        last=line.steps[-1].node.id,
+        message=recipe(quoted(visible(line.message))) if line.message else "",
+        has_blocks=not all(map(is_direct, line.steps)),
+        has_retries=any(step.retries for step in line.steps),
+        names=names(),
+        rules=rules,
+    )
+    return Emission(text)
+
+
+def _unfit(step: Step) -> str:
+    """Why a step cannot be a rule, as the end of a sentence; "" if it can."""
+    if name := next((name for name in _OF_A_RUN if name in step.command), ""):
+        return f"whose command uses {name}: only a run has one"
+    if is_direct(step):
+        return ""
+    if not prints(step.command):
+        return "whose command has a character that does not print"
+    return "whose command is too long" if len(step.command.encode()) > LONGEST else ""
+
+
+def is_direct(step: Step) -> bool:
+    """Return whether make can hand the command to the shell as a line of the recipe."""
+    command = step.command
+    is_line = command.isprintable() and command == command.strip() and not command.endswith("\\")
+    return is_line and not command.startswith(("@", "-", "+")) and bool(command) and not (step.retries or step.stop)
+
+
+def _rule(step: Step, before: Step | None, prefix: str) -> list[str]:
+    """The lines of a step: a heading, a block for a command that is no line of a recipe, and the rule."""
+    name, ignore = step.node.id, "-" if step.stop is None else ""
+    lines = list(heading(step.node))
+    if is_direct(step):
+        done = recipe(step.command)
+    else:
+        lines += [f"define {prefix}do_{name}", *map(recipe, step.command.split("\n")), "endef"]
+        tries = " ".join(map(str, range(1, step.retries + 2)))
+        done = f"$(call {prefix}RDC_TRY,{tries})" if step.retries else f"$({prefix}RDC_DO)"
+        done += f" || {{ printf '%s\\n' {recipe(quoted(visible(step.stop)))}; exit 1; }}" if step.stop else ""
+    needs = f"$({prefix}RDC_DONE)/{before.node.id}" if before else f"$({prefix}RDC_DONE)"
+    return [*lines, f"$({prefix}RDC_DONE)/{name}: | {needs}", f"\t{ignore}{done}", "\t@touch $@"]

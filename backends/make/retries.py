@@ -1,0 +1,77 @@
+"""Counters of retries that the driver has no need of: it counts the attempts at a step itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from compiler.ir.edges import Add, AtLeast, CounterTest, Edge, Reset, Set, register_tests
+from compiler.ir.program import Node, Program, scope_members, texts_of
+
+
+def retries_of(edge: Edge, counter: str) -> int | None:
+    """Return how many retries an edge allows that only tries again and counts that; None if it is another edge."""
+    tests = register_tests(edge)
+    if not counter or edge.effects != (Add(counter, 1),) or len(tests) != 1:
+        return None
+    test = tests[0]
+    if isinstance(test, CounterTest) and test.register == counter and test.operator == "<":
+        return test.value
+    return None
+
+
+def own_retries(program: Program) -> dict[str, str]:
+    """Return the counters that count the retries of one step in one visit and nothing else (M9), by step.
+
+    Such a one is 0 wherever the run is at another step, so the driver counts the attempts at the step instead.
+    """
+    named = _named_elsewhere(program)
+    initial = {register.name: register.initial for register in program.registers}
+    members = {scope: {one.name for one in found} for scope, found in scope_members(program.registers).items()}
+    ends = {node.id for node in program.nodes if not node.edges}
+    return {
+        node.id: node.retries
+        for node in program.nodes
+        if node.retries
+        and initial[node.retries] == 0
+        and named.get(node.retries, set()) <= {node.id}
+        and all(_keeps_to_it(node, edge, node.retries, members, ends) for edge in node.edges)
+    }
+
+
+def _keeps_to_it(node: Node, edge: Edge, counter: str, members: Mapping[str, set[str]], ends: set[str]) -> bool:
+    """Whether an edge tries the step again and counts that, or leaves it and forgets the count."""
+    if retries_of(edge, counter) is not None:
+        return edge.target == node.id
+    if any(isinstance(test, CounterTest) and test.register == counter for test in edge.guard):
+        return False
+    if any(isinstance(effect, Add | AtLeast) and effect.register == counter for effect in edge.effects):
+        return False
+    forgets = any(
+        effect == Set(counter, 0) or (isinstance(effect, Reset) and counter in members.get(effect.scope, ()))
+        for effect in edge.effects
+    )
+    is_set = any(isinstance(effect, Set) and effect.register == counter and effect.value for effect in edge.effects)
+    return (forgets and not is_set) or edge.target in ends
+
+
+def _named_elsewhere(program: Program) -> dict[str, set[str]]:
+    """The nodes that use each counter; a text or a variable that shows it uses it everywhere ("")."""
+    found: dict[str, set[str]] = {}
+    for node in program.nodes:
+        for counter, where in _named(node):
+            found.setdefault(counter, set()).add(where)
+    return found
+
+
+def _named(node: Node) -> Iterator[tuple[str, str]]:
+    if node.retries:
+        yield node.retries, node.id
+    yield from ((item.register, "") for item in node.variables)
+    yield from ((item.register, "") for text in texts_of(node) for item in text.references)
+    for edge in node.edges:
+        yield from ((test.register, node.id) for test in edge.guard if isinstance(test, CounterTest))
+        for effect in edge.effects:
+            if isinstance(effect, Set | Add | AtLeast):
+                yield effect.register, node.id
+            if isinstance(effect, Add) and isinstance(effect.amount, str):
+                yield effect.amount, ""

@@ -1,0 +1,55 @@
+"""The part of a Makefile below its steps: the targets, and the driver or the file with it."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import NamedTuple
+
+from backends.make.driver import driver_name, driver_sha256, driver_text
+from backends.make.templating import render
+from compiler.version import __version__
+
+VERBS = ("run", "resume", "status", "answer", "clean", "unlock", "help")
+TAKES = ("ANSWERS", "ASSUME", "REPLY", "RERUN", "STEP")
+"""The variables that the driver takes from make's command line."""
+
+REFUSED = (
+    *("ADOPT", "AGENT", "AGENTS", "AGENT_%", "ALL", "AS", "BREAK", "BY", "EXECUTOR", "EXPIRE", "FILE", "GATE", "HUMAN"),
+    *("INPUTS", "JOBS", "KEEP", "MAX_STEPS", "MOCK", "NOTE", "NOTIFY", "OUT", "PROMPTED", "TASK", "TASK_FILE"),
+    *("TOOLS", "VALUE"),
+)
+"""Those that only Makefiles take that call the program, as patterns of make; ignored, they would mislead."""
+
+
+class Targets(NamedTuple):
+    """What this part depends on: the prefix, the digest of the sources, the state directory, the names of the steps."""
+
+    prefix: str
+    identity: str
+    state: str
+    steps: tuple[str, ...]
+    is_shared: bool
+
+    @property
+    def text(self) -> str:
+        """The text of the part."""
+        prefix = self.prefix
+        return render(
+            "targets.mk.jinja",
+            p=prefix,
+            version=__version__,
+            scope=f"$({prefix}RDC_TARGETS): " if prefix else "",
+            identity=self.identity,
+            state=self.state,
+            alone=" ".join(self.steps),
+            verbs=" ".join(prefix + verb for verb in VERBS),
+            names=names(),
+            driver="" if self.is_shared else driver_text(),
+            shared=driver_name() if self.is_shared else "",
+            sha256=driver_sha256(),
+        )
+
+
+def names() -> list[str]:
+    """Return the variables that mean something to rdc, in lines."""
+    return wrap(" ".join((*TAKES, *REFUSED)), 105)

@@ -1,0 +1,113 @@
+"""What a Makefile that walks a runbook is, read from its text: nothing of it is executed.
+
+Below the ruler of its targets it is what this version writes for the names in it. Above it there are only comments,
+texts of the document, and transitions in the driver's words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from backends.make.driver import driver_text
+from backends.make.targets import Targets
+from backends.python.proof import Problem, first_difference
+
+RULER = "\n# --- The targets -"
+_SHARED = "RDC_DRIVER_FILE := "
+_PREFIX = re.compile(r"(?m)^((?:[A-Za-z][A-Za-z0-9_.-]{0,59})?)RDC_PROGRAM := ([0-9a-f]{32})$")
+_STATE = re.compile(r"(?m)^\S*RDC_STATE := ([A-Za-z0-9_./-]+)$")
+_STEPS = re.compile(r"(?m)^\S*RDC_STEPS := ([A-Za-z0-9_. -]*)$")
+
+_QUOTED = re.compile(r"'[^']*'(?:\\''[^']*')*|\"\$rdc_text_[0-9]+\"")
+_NAME = r"[A-Za-z0-9_.-]+"
+_KINDS = "bash|sh|pass_fail|yes_no|choice|result"
+_ROWS = re.compile(rf"(?:{_KINDS}) Q(?: Q)?|  attempts {_NAME}|  variable {_NAME} {_NAME}|  mark Q {_NAME}")
+_COUNTERS = re.compile(rf"set_to {_NAME} -?\d+|scope {_NAME}(?: {_NAME}:-?\d+)+")
+_ARM = re.compile(r"(?:pass|fail|\*)(?: \| fail)?\) | {3,}")
+_ARGUMENT = re.compile(rf"Q|{_NAME}")
+_COMMANDS = frozenset(
+    {
+        *("go", "CONTINUE", "GOTO", "COMPLETE", "STOP", "finish", "stop", "retry"),
+        *("set_to", "add", "add_counter", "raise", "reset", "below", "at_least", "equals"),
+    }
+)
+_BETWEEN = frozenset({"if", "elif", "else", "then", "fi", ";", ";;", "&&", "||", ":"})
+_OF_MAKE = re.compile(r"\s*(?:define|endef)\b")
+
+
+def walks(text: str) -> bool:
+    """Return whether a Makefile has targets that walk its steps, and no program that it calls."""
+    return RULER in text
+
+
+def uses_shared(text: str) -> bool:
+    """Return whether the driver is in a file beside the Makefile."""
+    return _SHARED in text.partition(RULER)[2]
+
+
+def changed(text: str) -> Problem | None:
+    """Return the first difference from what rdc writes; None if there is none but in texts."""
+    above, ruler, below = text.partition(RULER)
+    found = [pattern.search(below) for pattern in (_PREFIX, _STATE, _STEPS)]
+    if not ruler or None in found:
+        return Problem(1, "the targets of the Makefile are missing")
+    program, state, steps = (match for match in found if match)
+    targets = Targets(program[1], program[2], state[1], tuple(steps[1].split()), uses_shared(text))
+    if ruler[1:] + below != targets.text:
+        at = first_difference(ruler[1:] + below, targets.text)
+        return Problem(above.count("\n") + 1 + at, "the targets or the driver were changed")
+    return next(_problems(above.split("\n"), program[1]), None)
+
+
+def driver_in(text: str) -> str:
+    """Return the driver in a Makefile of any version, or the whole text, if it is a saved driver."""
+    head = driver_text().split("\n", 1)[0].split(" for its Makefiles")[0].rsplit(" ", 1)[0]
+    at = text.find(f"\n{head} ", len(head))
+    is_bundled = at > 0 and " for its Makefiles" in text[at + 1 :].split("\n", 1)[0]
+    return text[at + 1 :] if is_bundled else text
+
+
+def _problems(lines: list[str], prefix: str) -> Iterator[Problem]:
+    """What is wrong above the targets."""
+    kind, before = "", ""
+    for number, line in enumerate(lines, start=1):
+        if not kind:
+            opened = re.fullmatch(rf"define {re.escape(prefix)}(escaped_)?([A-Za-z]+)_({_NAME})", line)
+            kind = opened[2] if opened else ""
+            if not (kind in {"do", "ask", "text", "step", "RDC"} or _is_comment(line)):
+                yield Problem(number, "this is no line of a step")
+        elif line == "endef":
+            if before.endswith("\\"):
+                yield Problem(number, "make would not find the end of this block")
+            kind = ""
+        elif not _is_fit(kind, line):
+            yield Problem(number, "this is no word of the driver")
+        before = line
+
+
+def _is_comment(line: str) -> bool:
+    return not line or (line.startswith("#") and not line.endswith("\\"))
+
+
+def _is_fit(kind: str, line: str) -> bool:
+    """Whether a line can be in a block: any text, or known words with names, numbers and quoted texts."""
+    if kind in {"do", "ask", "text"}:
+        return not _OF_MAKE.match(line)
+    plain = _QUOTED.sub("Q", line)
+    if kind == "RDC":
+        return bool(_COUNTERS.fullmatch(plain))
+    arm = _ARM.match(plain)
+    return bool(_ROWS.fullmatch(plain)) or (arm is not None and _is_transition(plain[arm.end() :]))
+
+
+def _is_transition(words: str) -> bool:
+    """Whether statements of the shell are calls of the driver's functions."""
+    begins = True
+    for word in re.findall(r";;|;|[^\s;]+", words):
+        if begins and not (word in _COMMANDS or word in _BETWEEN):
+            return False
+        if not (begins or word in _BETWEEN or _ARGUMENT.fullmatch(word)):
+            return False
+        begins = word in _BETWEEN
+    return True

@@ -1,0 +1,199 @@
+"""Programs that a Makefile calls: what make was given becomes options, and hints name targets of the Makefile.
+
+The Makefile gives up to four variables. `RDC_MAKE` has the words that call make again, the last one the prefix of
+targets. `RDC_GIVEN` has words `NAME=VALUE`. `RDC_PLACE` has the places of a step, with `%` and two digits for odd
+characters. `RDC_OPENS` says that this call may open a gate.
+"""
+
+import difflib
+import os
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from typing import Any, Optional
+from urllib.parse import unquote
+
+from runtime_shim.data.values import pairs_in
+from runtime_shim.engine.command_line import COMMANDS, options_of
+from runtime_shim.engine.display import Display
+from runtime_shim.engine.lifecycle import Extension, Options
+from runtime_shim.engine.private import at_once
+from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.session import Session
+from runtime_shim.engine.state import State
+from runtime_shim.engine.texts import one_line
+from runtime_shim.tasks.answers import read_text
+
+RENAMED = {"RERUN": "--rerun-interrupted", "KEEP": "--prune", "TOOLS": "--tool", "AGENTS": "--agent-for"}
+OF_FILES = ("--tool", "--agent-for")  # make names a file with a line for each
+OTHERWISE = ("--state-dir", "--input", "--var", "--dry-run", "PLACE")  # make has other words for these
+FOR_OTHERS = (  # names that only Makefiles of other documents take
+    *("AGENT", "AGENTS", "AGENT_CALLS", "AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "ALL", "AS", "BREAK", "BY"),
+    *("EXECUTOR", "EXPIRE", "FILE", "GATE", "HUMAN", "INPUTS", "JOBS", "KEEP", "MAX_STEPS", "MOCK", "NOTE", "NOTIFY"),
+    *("OUT", "PROMPTED", "TASK", "TASK_FILE", "TOOLS", "VALUE"),
+)
+TRUE, FALSE = ("1", "yes", "true", "on"), ("", "0", "no", "false", "off")
+ALIKE = 0.79  # how much a name has in common with one that was meant
+OPTION = re.compile(r"(?<![\w-])(--[a-z]+(?:-[a-z]+)*)(?: (\w+=[A-Z]*|[A-Z]+\b(?!=)))?")
+Takes = dict[str, tuple[str, str]]  # options, and what they take, by the names that make has for them
+
+
+def given_to_make(command: str) -> dict[str, str]:
+    """Return what make was given; one call of make opens one gate, and others are not told."""
+    pairs = (word.partition("=") for word in shlex.split(os.environ.get("RDC_GIVEN", "")))
+    is_used_up = command in ("run", "resume", "step") and "RDC_OPENS" not in os.environ
+    return {name: value for name, _, value in pairs if name != "HUMAN" or not is_used_up}
+
+
+def make_call() -> str:
+    """Return how make is called again, up to the name of a target."""
+    *words, prefix = shlex.split(os.environ["RDC_MAKE"])
+    return f"{shlex.join(['make', *words])} {prefix}"
+
+
+def name_of(option: str) -> str:
+    """Return what make calls an option."""
+    known = {each: name for name, each in RENAMED.items()}
+    return known.get(option) or option.strip("-").upper().replace("-", "_")
+
+
+def taken(options: Options) -> Takes:
+    """Return what make takes for some options."""
+    return {name_of(name): (name, takes) for _, name, takes, _ in options if name not in OTHERWISE}
+
+
+def values_of(name: str, value: str, option: str, takes: str) -> list[Any]:
+    """Return the values of an option; an empty text gives none."""
+    if option.startswith("--") and not takes:
+        if value.lower() not in (*TRUE, *FALSE):
+            raise RefusedError(f"{name}={one_line(value)}: expected 1 or 0")
+        return [True] if value.lower() in TRUE else []
+    if option in OF_FILES and value:
+        lines = (line.rstrip("\r") for line in read_text(value).split("\n"))
+        return [line for line in lines if line.strip() and not line.startswith("#")]
+    if option == "--value" and value:
+        return outputs_in(name, value)
+    return value.split() if option == "--break" else [value] if value else []
+
+
+def outputs_in(name: str, text: str) -> list[str]:
+    """Return the outputs of a text with `NAME=VALUE` and `NAME<<WORD` lines, as a command writes them."""
+    try:
+        return [f"{key}={value}" for _, key, value in pairs_in(text)]
+    except ValueError as error:
+        raise RefusedError(f"{name}: {error}") from None
+
+
+def warn_of(name: str, inputs: list[str], display: Display) -> None:
+    """Warn of a name that is nearly that of an input which was not given."""
+    lower = {one.lower(): one for one in inputs}
+    for near in difflib.get_close_matches(name.lower(), lower, 1, ALIKE):
+        display.line(f"rdc: warning: {one_line(name)} is not an input; did you mean {lower[near]}?")
+
+
+def is_unfinished(path: str) -> bool:
+    """Tell whether the journal of a Makefile that calls no program is that of an unfinished run."""
+    try:
+        with open(path, "rb", opener=at_once) as journal:
+            lines = journal.read().splitlines()
+    except OSError:
+        return False
+    return bool(lines) and lines[-1].split(b" ")[1:2] != [b"over"]
+
+
+def listed(session: Session) -> int:
+    """List the targets of the Makefile, and what make takes."""
+    every = {**COMMANDS, **{name: each for one in session.extensions for name, each in one.commands.items()}}
+    rows = {session.call("step-X" if name == "step" else name): text for name, (text, _) in every.items()}
+    rows.update({f"{item['name']}=VALUE": item.get("description", "") for item in session.program.get("inputs", ())})
+    texts = {name: text for _, name, _, text in session.options.known}
+    for name, (option, takes) in sorted(taken(session.options.known).items()):
+        value = "FILE" if option in OF_FILES else takes.rstrip(".") or ("1" if option.startswith("--") else "ID")
+        rows[f"{name}={value}"] = texts[option] + (f"; a line {takes.rstrip('.')} each" if option in OF_FILES else "")
+    told = [f"  {one_line(name):32}{one_line(text)}" for name, text in rows.items()]
+    return session.display.say([one_line(session.program["title"]), "", *told])
+
+
+class OfMake(Extension):
+    """A call of the program by a Makefile."""
+
+    commands = {"help": ("list the targets, and what make takes", listed)}
+
+    @staticmethod
+    def suits(_program: Table) -> bool:
+        """Tell whether make calls the program."""
+        return "RDC_MAKE" in os.environ
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._make, self._given = make_call(), given_to_make("")
+        for name in ("RDC_MAKE", "RDC_GIVEN", "RDC_PLACE", "RDC_OPENS"):
+            os.environ.pop(name, None)  # none of this is for what the program calls
+
+    @staticmethod
+    def from_caller(program: Table, options: Options, command: str, display: Display) -> Iterator[tuple[str, Any]]:
+        """Return what make was given as options; a name that means nothing here is a variable of the environment."""
+        display.rules = sys.stdout  # make itself has more to say on standard error
+        here, everywhere = taken(options_of(command, options)), taken(options)
+        inputs, given = [item["name"] for item in program.get("inputs", ())], given_to_make(command)
+        yield from (("PLACE", unquote(place)) for place in os.environ.get("RDC_PLACE", "").split())
+        for name, value in given.items():
+            if name in inputs and command in ("run", "open"):
+                yield "--input", f"{name}={value}".replace("=@", "=@@", 1)
+            elif name in here and name not in inputs:
+                option, takes = here[name]
+                yield from ((option, each) for each in values_of(name, value, option, takes))
+            elif name in inputs or name in everywhere:
+                raise RefusedError(f"{name} is not for {command}: leave it out")
+            elif name in FOR_OTHERS:
+                hint = "leave it out, or set it in the environment of make"
+                raise RefusedError(f"this Makefile does not take {name}: {hint}")
+            else:
+                os.environ[name] = value
+                warn_of(name, [other for other in inputs if other not in given], display)
+        for name in ("STEP", "REPLY", "GATE"):
+            if name in here and not given.get(name):
+                raise RefusedError(f"{name} is missing: {make_call()}help says what it is for")
+
+    @staticmethod
+    def worded(text: str) -> str:
+        """Return a text with the names that make has for options."""
+        return OPTION.sub(lambda found: worded_option(found[1], found[2] or ""), text)
+
+    def before_run(self, state: Optional[State]) -> None:
+        """Refuse to begin beside an unfinished run of a Makefile that calls no program (rule 7)."""
+        folder = re.sub(r"[^A-Za-z0-9._/@-]", "-", self.session.store.directory) + ".make"
+        if state is None and is_unfinished(os.path.join(folder, "journal")):
+            archive = f"to archive it:  mv {folder} {folder}.archived"
+            raise RefusedError(archive, f"an unfinished run of the Makefile that was here before is in {folder}")
+
+    def call(self, words: tuple[str, ...]) -> str:
+        """Return a subcommand as a call of make."""
+        verb, *rest = words
+        known = options_of(verb, self.session.options.known)
+        due, more = [name for _, name, _, _ in known if name[0] != "-"], iter(rest)
+        said: dict[str, str] = {}
+        for word in more:
+            if not word.startswith("--"):
+                said[due.pop(0)] = word
+            elif word not in OTHERWISE:
+                name, switches = name_of(word), [each for _, each, takes, _ in known if not takes]
+                value = "1" if word in switches else next(more, "")
+                said[name] = f"{said[name]}\n{value}" if name in said else value
+        repeated = {word for repeat in self.session.each("repeat", verb) for word in repeat}
+        for name, (option, _) in taken(known).items():
+            if option in repeated and name in self._given:
+                said[name] = self._given[name]
+        return " ".join([f"{self._make}{verb}", *(f"{name}={shlex.quote(value)}" for name, value in said.items())])
+
+
+def worded_option(option: str, takes: str) -> str:
+    """Return what make is given for an option, and for what it takes."""
+    if option == "--input":
+        return takes or "NAME=VALUE"
+    if option == "--state-dir":
+        return "the option `state-dir`"
+    if option in OF_FILES:
+        return f"{name_of(option)}=FILE, which has a line {takes}" if takes else name_of(option)
+    return f"{name_of(option)}={takes}" if takes else name_of(option)

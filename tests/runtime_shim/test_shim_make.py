@@ -1,0 +1,92 @@
+"""A program that make calls: what the environment gives it, and its hints and errors in the words of make."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from backends.python.edition import runtime
+from runtime_shim.editions import EDITIONS
+from runtime_shim.engine.program import RefusedError
+from runtime_shim.targets.make import OfMake, is_unfinished, name_of, values_of
+from tests.runtime_shim.shim_programs import Compiled, Input, node, program, sh
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Compiled:
+    """A program with an input, as a Makefile calls it."""
+    place = Compiled(tmp_path, program(node("1", sh("true")), slots=("topic",), inputs=(Input("topic"),)))
+    place.bundle(runtime="shared", caller="make")
+    return place
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("input topic: a value is needed; give it by --input topic=VALUE", "give it by topic=VALUE"),
+        ("--agent-retries 'x': give a number", "AGENT_RETRIES 'x': give a number"),
+        ("`resume --agent-calls NUMBER` goes on", "`resume AGENT_CALLS=NUMBER` goes on"),
+        ("approve needs the gate: --gate ID", "the gate: GATE=ID"),
+        ("no command is named: --tool web=COMMAND", "named: TOOLS=FILE, which has a line web=COMMAND"),
+        ("choose another place with --state-dir", "with the option `state-dir`"),
+        ("--rerun-interrupted and --prune", "RERUN and KEEP"),
+        ("what-ever --is not an option", "what-ever IS not an option"),
+    ],
+)
+def test_options_in_a_text_have_their_names_of_make(text: str, told: str) -> None:
+    assert OfMake.worded(text).endswith(told)
+
+
+def test_names_of_make_are_those_of_options_in_capitals() -> None:
+    assert [name_of(option) for option in ("--agent-model", "--tool", "STEP")] == ["AGENT_MODEL", "TOOLS", "STEP"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("a=1\nb=2\n", ["a=1", "b=2"]), ("a<<E\nx\n\ny\nE\nb==", ["a=x\n\ny", "b=="]), ("", [])],
+)
+def test_outputs_are_given_as_a_command_writes_them(text: str, found: list[str]) -> None:
+    assert values_of("VALUE", text, "--value", "NAME=VALUE...") == found
+
+
+@pytest.mark.parametrize("text", ["a", "a<<E\nx", "a<<"])
+def test_outputs_that_are_malformed_are_refused(text: str) -> None:
+    with pytest.raises(RefusedError, match="VALUE: line 1: "):
+        values_of("VALUE", text, "--value", "NAME=VALUE...")
+
+
+@pytest.mark.parametrize(
+    ("journal", "is_one"),
+    [
+        (b"1 run x | 1 run x\n2 begin 1 1 | 2 begin 1 1\n", True),
+        (b"1 run x | 1 run x\n2 over 0 COMPLETE | 2 over 0 COMPLETE\n", False),
+        (b"", False),
+    ],
+)
+def test_an_unfinished_run_of_another_makefile_is_seen(journal: bytes, is_one: bool, tmp_path: Path) -> None:
+    (tmp_path / "journal").write_bytes(journal)
+    assert is_unfinished(str(tmp_path / "journal")) == is_one
+    assert not is_unfinished(str(tmp_path / "none"))
+    (tmp_path / "link").symlink_to("journal")
+    assert not is_unfinished(str(tmp_path / "link")), "a link is not followed"
+
+
+def test_rules_go_to_standard_output_where_make_calls(place: Compiled) -> None:
+    done = place.run("run", RDC_MAKE="-f 'my x.mk' p-", RDC_GIVEN="'topic=it'\\''s' 'MINE=1'")
+    assert (done.code, done.out) == (0, "rdc: COMPLETE all done\n")
+    assert "1 step run" in done.err
+    done = place.run("run", RDC_MAKE="-f 'my x.mk' p-")
+    assert done.out == "rdc: error: input topic: a value is needed; give it by topic=VALUE\n"
+    assert "  make -f 'my x.mk' p-run" in place.run("help", RDC_MAKE="-f 'my x.mk' p-").out
+
+
+def test_without_make_none_of_it_is_there(place: Compiled) -> None:
+    assert place.run("help", RDC_GIVEN="topic=x").code == 2
+    assert "a value is needed" in place.run("run", RDC_GIVEN="topic=x").last
+
+
+def test_a_program_that_people_call_has_none_of_it(place: Compiled) -> None:
+    place.bundle(runtime="shared")
+    assert "OfMake" not in "".join(map(runtime, EDITIONS))
+    assert place.run("help", RDC_MAKE="-f my.mk ''", RDC_GIVEN="topic=x").code == 2
