@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from compiler.ir.program import Node, Program, Register, texts_of
-from compiler.ir.tasks import Shell
+from compiler.ir.tasks import Agent, Shell
 
 MOST = 8
 """So many lines are shown; the document has all of them."""
@@ -67,3 +67,28 @@ def of_placeholders(nodes: Iterable[Node], registers: Iterable[Register]) -> Ite
     found = {item.written for text in texts for item in text.references if item.register in instances}
     if found:
         yield f"{listed([f'`{name}`' for name in sorted(found)])} in a text is the number of the instance."
+
+
+_SECONDS = ("timeout", "delay", "pause")
+"""The settings of a step that are times."""
+
+
+def of_settings(program: Program, lines: Sequence[str]) -> Iterator[str]:
+    """Sentences on what the author's part takes for granted: units, variables, what an agent's answer can do.
+
+    `lines` is the author's part as it is written: it says which settings there are.
+    """
+    text = "\n".join(lines)
+    if times := [f"`{name}`" for name in _SECONDS if re.search(rf"^ *{name}=\d", text, re.MULTILINE)]:
+        yield f"{listed(times)} {'are' if times[1:] else 'is'} in seconds."
+    if "$RDC_ATTEMPT" in text or "${RDC_ATTEMPT" in text:
+        yield "In a command, `$RDC_ATTEMPT` is the number of the attempt, from 1."
+    if secrets := [f"`{name}`" for name in program.secrets]:
+        are, each = ("secrets", "them") if secrets[1:] else ("secret", "it")
+        yield f"Set the {are} {listed(secrets)} in the environment. Commands get {each}; files and messages show ***."
+    tasks = [entry for node in program.nodes for entry in getattr(node.task, "entries", (node.task,))]
+    agents = [task for task in tasks if isinstance(task, Agent)]
+    if agents:
+        yield "`--agent COMMAND` or RDC_AGENT names the command that gets each prompt on its standard input."
+    for word in sorted({word for task in agents for word in task.reading.excused}):
+        yield f"An answer with {word} ends the run at any step: this is a rule of the format."

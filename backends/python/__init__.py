@@ -17,7 +17,7 @@ from backends.python.literals import literal
 from backends.python.options import PythonOptions
 from backends.python.step_calls import step_calls
 from backends.python.table import table
-from backends.remarks import comment, listed, of_contexts, of_placeholders, shells
+from backends.remarks import comment, listed, of_contexts, of_placeholders, of_settings, shells
 from backends.templating import environment
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
@@ -68,6 +68,7 @@ class PythonBackend(Backend[PythonOptions]):
                     *of_contexts(program, "`contexts`"),
                     *of_placeholders(program.nodes, program.registers),
                     *explained(entries, called.said),
+                    *of_settings(program, called.lines),
                 ],
                 shells=shells(program),
                 shared=list(shared),

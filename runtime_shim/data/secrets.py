@@ -1,4 +1,4 @@
-"""Secrets: environment variables that must be set, and whose values are kept and sent nowhere (I26)."""
+"""Secrets: environment variables that must be set; what the run keeps and shows has *** for their values (I26)."""
 
 import json
 import os
