@@ -66,8 +66,8 @@ def test_the_first_workflow_runs_with_an_agent(folder: Path) -> None:
     assert reports == {"draft.md", "check.md", "finish.md"}
     prompt = (folder / ".rdc" / "first-note" / "prompts" / "draft.1").read_text(encoding="utf-8")
     shown = next(text for kind, text in BLOCK.findall(PAGE) if kind == "text")
-    place = f"Reports lie in: {folder}/.rdc/first-note/reports"
-    head, _, rest = re.sub("Reports lie in: .*", place, shown).partition("What check said")
+    place = f"Reports are in: {folder}/.rdc/first-note/reports"
+    head, _, rest = re.sub("Reports are in: .*", place, shown).partition("What check said")
     assert prompt == head + rest.partition("AGAIN\n\n")[2].rstrip("\n")
 
 

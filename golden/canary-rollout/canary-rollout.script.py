@@ -7,7 +7,7 @@
 # Do not edit: change the document and compile again with the command below. `rdc verify FILE` proves this file.
 #   rdc compile examples/canary-rollout.runbook.md -O runtime=script --to python
 #
-# Needs Python 3.9 or newer and bash.
+# Needs Linux or macOS, Python 3.9 or newer and bash.
 # It runs from the first step to the last and keeps no state, so you cannot resume it. For a program that resumes, leave
 # out `-O runtime=script` above. `--answers FILE` answers its questions, one line each: REPLY, or STEP REPLY.
 #

@@ -7,13 +7,14 @@
 # Do not edit: change the document and compile again with the command below. `rdc verify FILE` proves this file.
 #   rdc compile examples/certificate-renewal.runbook.md --to python
 #
-# Needs Python 3.9 or newer and bash.
+# Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is, `--help` lists the
 # rest. The state directory is .rdc/certificate-renewal.
 #
 # The runbook comes first. Each step has its line in the document (`at`), what it does, and a transition for each
 # outcome: `go("2", "CONTINUE")` continues at step 2 because the document says CONTINUE.
 # `retry(3)` repeats the step up to three times; after that, the transition behind `then` applies.
+# In a command, `$RDC_ATTEMPT` is the number of the attempt, from 1.
 # The runtime comes second. It is the same in every program.
 
 
@@ -69,7 +70,7 @@ if [ ! -f tls/live.pem ]; then echo "old certificate" > tls/live.pem; fi
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 99b044963710eb26f046c2b30f2bc01188ff46e76833899225d922621cc5ea15).
+# The runtime of rdc 0.1.0, edition commands (sha256 2d770f1a5b13d8aa6da24a206a39741b9d4d15691887dbaf924a8f61313690bb).
 # The runbook ends here. `rdc runtime commands` prints the runtime, which is the same in every program.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -81,7 +82,6 @@ import collections
 import errno
 import fcntl
 import functools
-import json
 import operator
 import os
 import re
@@ -90,10 +90,8 @@ import shlex
 import signal
 import stat
 import sys
-import termios
 import time
 import types
-import zlib
 from contextlib import contextmanager, suppress
 
 # --- golden/shared/py/what-a-program-and-its-caller-have-in-common.py

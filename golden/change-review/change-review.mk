@@ -14,7 +14,7 @@
 # lists everything else. State is kept in .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := b187f56b1119630dc9888830da569c519cc0011f18d6af41f3951020b0e73d15
+override RDC_SHA256 := 216e78c9fe5703dcde5d32da9e42b0b42ae9a49331054e5bb6932cdcd266a68d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

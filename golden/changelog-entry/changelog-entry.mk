@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := 0fc866034cf64c8ca8f09cd7bdd241ced2827867d0442d7abe2916b11fc61753
+override RDC_SHA256 := a431052b24d1ccf60a3e88153f54bf95b80f47cf3276241203cc37ebfbe2a3c0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

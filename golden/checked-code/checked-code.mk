@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := a05916aa66c32e53e8db265c8e4cbccaccc44b337d258d3cbd82c91700241e49
+override RDC_SHA256 := 613800599b49aef8538b5da2ce875fe567653a8452095874b411ead2289cb3b2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := f1d5117b06e244153e2ddf0daaf00783bfe17cfd8234a1f3fa85f77c99b60924
+override RDC_SHA256 := 51a2f2e8c5812a758a080c3fa2057f29cc80c14586bbf441571f24760c8a5a87
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/database-failover.py
-override RDC_SHA256 := 02ffda7c1fe8046efe482bf7dad526caac80508c9b8218c914d5905578266801
+override RDC_SHA256 := 1ad1e0cae16270516f0dab5bd7d3fcf027fb49f0374475e83ec95a16d69a8d01
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := 7ec5870c3ed026413bcfab1423a9fee38db03eee8dcac4d3088d1db027ccf4c1
+override RDC_SHA256 := e9c6e46b4c2617eb635da75979b7a671f2ea1b32009575dbe8ee34bb196c0d3c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -27,7 +27,7 @@ clean: ; $(call RDC_CALL,reset)
 #   agent developer, who answers TASK_DONE:
 #     Workflow: dependency-update
 #     Step: survey
-#     Reports lie in: {folder of reports}
+#     Reports are in: {folder of reports}
 #
 #     Task:
 #     {task}
@@ -47,7 +47,7 @@ step-survey: ; $(call RDC_CALL,step,survey)
 #   agent developer, who answers GREEN, RED, TASK_DONE:
 #     Workflow: dependency-update
 #     Step: update
-#     Reports lie in: {folder of reports}
+#     Reports are in: {folder of reports}
 #
 #     Task:
 #     {task}
@@ -73,7 +73,7 @@ step-update: ; $(call RDC_CALL,step,update/human update,$(RDC_ONCE))
 #   agent developer, who answers GREEN, RED, TASK_DONE:
 #     Workflow: dependency-update
 #     Step: mend
-#     Reports lie in: {folder of reports}
+#     Reports are in: {folder of reports}
 #
 #     Task:
 #     {task}
@@ -102,7 +102,7 @@ step-mend: ; $(call RDC_CALL,step,mend)
 #   agent, who answers TASK_DONE:
 #     Workflow: dependency-update
 #     Step: publish
-#     Reports lie in: {folder of reports}
+#     Reports are in: {folder of reports}
 #
 #     Task:
 #     {task}

@@ -7,13 +7,16 @@
 # Do not edit: change the document and compile again with the command below. `rdc verify FILE` proves this file.
 #   rdc compile examples/workflows/dependency-update.workflow.yaml --to python
 #
-# Needs Python 3.9 or newer.
+# Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is, `--help` lists the
 # rest. The state directory is .rdc/dependency-update.
 #
 # The workflow comes first. Each step has its line in the document (`at`), what it does, and a transition for each
 # outcome: `go("2", "CONTINUE")` continues at step 2 because the document says CONTINUE.
 # The `placeholders` of `about` apply to each text that contains them.
+# `timeout` is in seconds.
+# `--agent COMMAND` or RDC_AGENT names the command that gets each prompt on its standard input.
+# An answer with TASK_DONE ends the run at any step: this is a rule of the format.
 # The runtime comes second. It is the same in every program.
 
 
@@ -48,7 +51,7 @@ def workflow(about, end, go, stop, agent, gate):
         prompt=r"""
 Workflow: dependency-update
 Step: survey
-Reports lie in: {folder of reports}
+Reports are in: {folder of reports}
 
 Task:
 {task}
@@ -80,7 +83,7 @@ If there are none, answer with TASK_DONE.
         prompt=r"""
 Workflow: dependency-update
 Step: update
-Reports lie in: {folder of reports}
+Reports are in: {folder of reports}
 
 Task:
 {task}
@@ -114,7 +117,7 @@ A report like this is expected:
         prompt=r"""
 Workflow: dependency-update
 Step: mend
-Reports lie in: {folder of reports}
+Reports are in: {folder of reports}
 
 Task:
 {task}
@@ -166,7 +169,7 @@ A report like this is expected:
         prompt=r"""
 Workflow: dependency-update
 Step: publish
-Reports lie in: {folder of reports}
+Reports are in: {folder of reports}
 
 Task:
 {task}
@@ -192,7 +195,7 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 40dee69b1af10d2ba993d6bb2c383288465f8b47e433c26cb3fd7277a708fd67).
+# The runtime of rdc 0.1.0, edition agents (sha256 4ff464ff0a833490efd386c7ce3040a4653cb435792407782351e991df92620a).
 # The workflow ends here. `rdc runtime agents` prints the runtime, which is the same in every program.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -213,10 +216,8 @@ import shlex
 import signal
 import stat
 import sys
-import termios
 import time
 import types
-import zlib
 from contextlib import contextmanager, suppress
 from functools import cached_property
 

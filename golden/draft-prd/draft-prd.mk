@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/draft-prd.py
-override RDC_SHA256 := 83e374361a9f549c1e284e34df1ba785ff5a854e786cc73768b01f1dac6109a7
+override RDC_SHA256 := 29f031e3b236842c243652d1bd8bd6309fda4b83fa14b0f34a60a54761f7b489
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -7,13 +7,14 @@
 # Do not edit: change the document and compile again with the command below. `rdc verify FILE` proves this file.
 #   rdc compile examples/specifications/draft-prd.stepspec.yaml --to python
 #
-# Needs Python 3.9 or newer.
+# Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is, `--help` lists the
 # rest. The state directory is .rdc/draft-prd.
 #
 # The specification comes first. Each step has its line in the document (`at`), the `lines` of its parts, and its facts.
 # A step waits for its gates, needs its inputs, calls its tools, does its work, and validates its outputs. If any of this
 # fails, the step is tried again up to `retries` times; then the run stops. A missing input stops the run at once.
+# `pause` is in seconds.
 # The runtime comes second. It is the same in every program.
 
 
@@ -64,7 +65,7 @@ mkdir -p docs && printf '# Product requirements\n\nNotes are searched in a secon
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 ede5217e9ca47b9aa3d14442e509ea47a6a17ac798d608d9fefedc66395dae39).
+# The runtime of rdc 0.1.0, edition contract (sha256 f8670a36534143768db15b72b85136ab6346ccb8700691c28535700da830916e).
 # The specification ends here. `rdc runtime contract` prints the runtime, which is the same in every program.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -86,10 +87,8 @@ import shlex
 import signal
 import stat
 import sys
-import termios
 import time
 import types
-import zlib
 from contextlib import contextmanager, suppress
 
 # --- golden/shared/py/what-a-program-and-its-caller-have-in-common.py

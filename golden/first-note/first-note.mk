@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := 4bb47f2f413d67102a1bbfe093b2f36a138afd94ab0a436a83ce09d9a0e19956
+override RDC_SHA256 := fe8d49798e28e981d030af3bfd96383a2a1644d5ae8d665eb97274ec0505c900
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -27,7 +27,7 @@ clean: ; $(call RDC_CALL,reset)
 #   agent, who answers TASK_DONE:
 #     Workflow: first-note
 #     Step: draft
-#     Reports lie in: {folder of reports}
+#     Reports are in: {folder of reports}
 #
 #     Task:
 #     {task}
@@ -42,7 +42,7 @@ step-draft: ; $(call RDC_CALL,step,draft)
 #   agent, who answers GOOD, AGAIN, TASK_DONE:
 #     Workflow: first-note
 #     Step: check
-#     Reports lie in: {folder of reports}
+#     Reports are in: {folder of reports}
 #
 #     Task:
 #     {task}
@@ -69,7 +69,7 @@ step-check: ; $(call RDC_CALL,step,check)
 #   agent, who answers TASK_DONE:
 #     Workflow: first-note
 #     Step: finish
-#     Reports lie in: {folder of reports}
+#     Reports are in: {folder of reports}
 #
 #     Task:
 #     {task}

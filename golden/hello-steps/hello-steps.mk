@@ -12,7 +12,7 @@
 # lists everything else. State is kept in .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := 3d0a09c96565db7556283aa43b280d16e38ea195f330e527e8597a0aa4e61280
+override RDC_SHA256 := 6db491db6a0bdc7d47ab62d5ea6aa2d2aadc522c55d0607d332016b81f42037e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -9,7 +9,7 @@
 # Do not edit: change the document and compile again with the command below. `rdc verify FILE` proves this file.
 #   rdc compile examples/specifications/hello-steps.stepspec.json --to python
 #
-# Needs Python 3.9 or newer.
+# Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is, `--help` lists the
 # rest. The state directory is .rdc/hello-steps.
 #
@@ -42,7 +42,7 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 ede5217e9ca47b9aa3d14442e509ea47a6a17ac798d608d9fefedc66395dae39).
+# The runtime of rdc 0.1.0, edition contract (sha256 f8670a36534143768db15b72b85136ab6346ccb8700691c28535700da830916e).
 # The specification ends here. `rdc runtime contract` prints the runtime, which is the same in every program.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -64,10 +64,8 @@ import shlex
 import signal
 import stat
 import sys
-import termios
 import time
 import types
-import zlib
 from contextlib import contextmanager, suppress
 
 # --- golden/shared/py/what-a-program-and-its-caller-have-in-common.py

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := fb525f83be31efa1675c710d77b1a7c193e316d5a98294f299369c85ef6b0dca
+override RDC_SHA256 := c2475ca7bfc0473bb5dfd4724bc519abe37dbaa4eb942f1443a0051edf907162
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := 34fc4362d714c371ad92704890e13b828ce8b1d7dfe7586b615fff1f7fda82ea
+override RDC_SHA256 := f2242acb2cccab52f0d10a6f66ea40d5117bdf09fa886e24bbb60c095daa7f6d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := 2082501323729164f5372c0a9cfed6a606217cd92a28200c218453efbe001819
+override RDC_SHA256 := d5c2621c873d43d0e76ebfb7066d563e464f759fcfee77bd1b6614c52e6e4c6f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

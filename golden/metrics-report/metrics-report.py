@@ -7,7 +7,7 @@
 # Do not edit: change the document and compile again with the command below. `rdc verify FILE` proves this file.
 #   rdc compile examples/playbooks/metrics-report.playbook.md --to python
 #
-# Needs Python 3.9 or newer.
+# Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is, `--help` lists the
 # rest. The state directory is .rdc/metrics-report.
 #
@@ -15,6 +15,7 @@
 # outcome: `go("2", "CONTINUE")` continues at step 2 because the document says CONTINUE.
 # A prompt starts with the outputs of earlier steps that its `context` lists: see `contexts`.
 # The `placeholders` of `about` apply to each text that contains them.
+# `--agent COMMAND` or RDC_AGENT names the command that gets each prompt on its standard input.
 # The runtime comes second. It is the same in every program.
 
 
@@ -60,7 +61,7 @@ Name the trend, what is unusual, and what is likely to come next. Give numbers.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 40dee69b1af10d2ba993d6bb2c383288465f8b47e433c26cb3fd7277a708fd67).
+# The runtime of rdc 0.1.0, edition agents (sha256 4ff464ff0a833490efd386c7ce3040a4653cb435792407782351e991df92620a).
 # The playbook ends here. `rdc runtime agents` prints the runtime, which is the same in every program.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -81,10 +82,8 @@ import shlex
 import signal
 import stat
 import sys
-import termios
 import time
 import types
-import zlib
 from contextlib import contextmanager, suppress
 from functools import cached_property
 

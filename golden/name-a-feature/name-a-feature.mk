@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := 3c19111de204aadae09408bee67c03a300960a5ffd0119de90205501251cdc35
+override RDC_SHA256 := 10a621da43d70e4da46e3022b5b383a0c6379db7d06d04444973b7e90cb8aba4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -27,7 +27,7 @@ clean: ; $(call RDC_CALL,reset)
 #   agent writer, who answers TASK_DONE:
 #     Workflow: name-a-feature
 #     Step: propose
-#     Reports lie in: {folder of reports}
+#     Reports are in: {folder of reports}
 #
 #     Task:
 #     {task}
@@ -43,7 +43,7 @@ step-propose: ; $(call RDC_CALL,step,propose)
 #   agent marketing, who answers YES, NO, TASK_DONE:
 #     Workflow: name-a-feature
 #     Step: taste
-#     Reports lie in: {folder of reports}
+#     Reports are in: {folder of reports}
 #
 #     Task:
 #     {task}
@@ -56,7 +56,7 @@ step-propose: ; $(call RDC_CALL,step,propose)
 #   agent support, who answers YES, NO, TASK_DONE:
 #     Workflow: name-a-feature
 #     Step: taste
-#     Reports lie in: {folder of reports}
+#     Reports are in: {folder of reports}
 #
 #     Task:
 #     {task}
@@ -79,7 +79,7 @@ step-taste: ; $(call RDC_CALL,step,taste)
 #   agent writer, who answers TASK_DONE:
 #     Workflow: name-a-feature
 #     Step: announce
-#     Reports lie in: {folder of reports}
+#     Reports are in: {folder of reports}
 #
 #     Task:
 #     {task}

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := f8a10f29d8f9b3cc2838a6e1da758d309e92f4aeef428c280101ef1383b5dd71
+override RDC_SHA256 := 02f84d0ad24031d07891f969e2cfed84de7fff942ef8c060a8f90472e9b7aac4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

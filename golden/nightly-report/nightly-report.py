@@ -7,13 +7,16 @@
 # Do not edit: change the document and compile again with the command below. `rdc verify FILE` proves this file.
 #   rdc compile examples/nightly-report.runbook.md --to python
 #
-# Needs Python 3.9 or newer and bash.
+# Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is, `--help` lists the
 # rest. The state directory is .rdc/nightly-report.
 #
 # The runbook comes first. Each step has its line in the document (`at`), what it does, and a transition for each
 # outcome: `go("2", "CONTINUE")` continues at step 2 because the document says CONTINUE.
 # `retry(3)` repeats the step up to three times; after that, the transition behind `then` applies.
+# `timeout` and `delay` are in seconds.
+# In a command, `$RDC_ATTEMPT` is the number of the attempt, from 1.
+# Set the secret `REPORT_TOKEN` in the environment. Commands get it; files and messages show ***.
 # The runtime comes second. It is the same in every program.
 
 
@@ -62,7 +65,7 @@ def runbook(about, step, go, retry, complete, stop):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 490764a7dbfb959598aa48d306b80353aeaca8cb1365093cf1eb35221040d68c).
+# The runtime of rdc 0.1.0, edition values (sha256 17ab79ebd826de0f1c357c385a4dc897fda877c118282f94348ac712d110c26e).
 # The runbook ends here. `rdc runtime values` prints the runtime, which is the same in every program.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -83,10 +86,8 @@ import shlex
 import signal
 import stat
 import sys
-import termios
 import time
 import types
-import zlib
 from contextlib import contextmanager, suppress
 
 # --- golden/shared/py/what-a-program-and-its-caller-have-in-common.py

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := 91b4b6a9a667d79836190abcc645b7d3f2f7cc2e6842820083932ee9277ad8e7
+override RDC_SHA256 := 9b84e995501eeab8df8570fcb84202eee998b5db5a0a07b8abfa4837d4711db1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := 9feaf8299f612ec586ba0bb2f99d37486028415577a747f0dde34427fdf2fa34
+override RDC_SHA256 := ce4d009d44ba1ecc815b25845b80cad3e1b74029ba56166e34c8ba3d6ff0c2cd
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -27,7 +27,7 @@ clean: ; $(call RDC_CALL,reset)
 #   agent planner, who answers PLAN_READY, TASK_DONE:
 #     Workflow: plan-and-build
 #     Step: plan
-#     Reports lie in: {folder of reports}
+#     Reports are in: {folder of reports}
 #
 #     Task:
 #     {task}
@@ -52,7 +52,7 @@ step-plan: ; $(call RDC_CALL,step,plan)
 #   agent developer, who answers TASK_DONE:
 #     Workflow: plan-and-build
 #     Step: implement
-#     Reports lie in: {folder of reports}
+#     Reports are in: {folder of reports}
 #
 #     Task:
 #     {task}
@@ -74,7 +74,7 @@ step-implement: ; $(call RDC_CALL,step,implement)
 #   agent architect, who answers APPROVED, REJECTED, TASK_DONE:
 #     Workflow: plan-and-build
 #     Step: review
-#     Reports lie in: {folder of reports}
+#     Reports are in: {folder of reports}
 #
 #     Task:
 #     {task}
@@ -90,7 +90,7 @@ step-implement: ; $(call RDC_CALL,step,implement)
 #   agent security, who answers APPROVED, REJECTED, TASK_DONE:
 #     Workflow: plan-and-build
 #     Step: review
-#     Reports lie in: {folder of reports}
+#     Reports are in: {folder of reports}
 #
 #     Task:
 #     {task}
@@ -116,7 +116,7 @@ step-review: ; $(call RDC_CALL,step,review)
 #   agent, who answers TASK_DONE:
 #     Workflow: plan-and-build
 #     Step: finish
-#     Reports lie in: {folder of reports}
+#     Reports are in: {folder of reports}
 #
 #     Task:
 #     {task}

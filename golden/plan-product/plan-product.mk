@@ -12,7 +12,7 @@
 # lists everything else. State is kept in .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := eba3aa9bd272013b078a738e0e0ce60c1c9b1880889b40749acca6cca085d0c6
+override RDC_SHA256 := c50d79d676d079c4115b03cbad38858fa1567d5e117813558944ea910f2a3900
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -7,7 +7,7 @@
 # Do not edit: change the document and compile again with the command below. `rdc verify FILE` proves this file.
 #   rdc compile examples/process-inbox.runbook.md --to python
 #
-# Needs Python 3.9 or newer and bash.
+# Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is, `--help` lists the
 # rest. The state directory is .rdc/process-inbox.
 #
@@ -60,7 +60,7 @@ echo "order {N}: $(cat orders/current)"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 99b044963710eb26f046c2b30f2bc01188ff46e76833899225d922621cc5ea15).
+# The runtime of rdc 0.1.0, edition commands (sha256 2d770f1a5b13d8aa6da24a206a39741b9d4d15691887dbaf924a8f61313690bb).
 # The runbook ends here. `rdc runtime commands` prints the runtime, which is the same in every program.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -72,7 +72,6 @@ import collections
 import errno
 import fcntl
 import functools
-import json
 import operator
 import os
 import re
@@ -81,10 +80,8 @@ import shlex
 import signal
 import stat
 import sys
-import termios
 import time
 import types
-import zlib
 from contextlib import contextmanager, suppress
 
 # --- golden/shared/py/what-a-program-and-its-caller-have-in-common.py

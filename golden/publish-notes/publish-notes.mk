@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := 6a8ef2ac720b7e84d28e4e4f30e055d6fda45bdf50db234258a8040cb0ebca65
+override RDC_SHA256 := ade1fb83e1071615cc101623c44e8472d8f497404066edd0b1a7182136d48b9a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

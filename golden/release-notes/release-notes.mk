@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := 3bcac55315f6b7c3455d41dbc22134c33647d5783ec23d92b6e4bd4d6e54d0da
+override RDC_SHA256 := 59d8e93f07f1d3058af05a18febcd6bff56ed2602096f46ce4abb3592b71b13e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

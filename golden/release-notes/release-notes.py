@@ -7,12 +7,13 @@
 # Do not edit: change the document and compile again with the command below. `rdc verify FILE` proves this file.
 #   rdc compile examples/programs/release-notes.program.json --to python
 #
-# Needs Python 3.9 or newer and bash.
+# Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is, `--help` lists the
 # rest. The state directory is .rdc/release-notes.
 #
 # The program comes first. Each step has its line in the document (`at`), what it does, and a transition for each
 # outcome: `go("2", "CONTINUE")` continues at step 2 because the document says CONTINUE.
+# `--agent COMMAND` or RDC_AGENT names the command that gets each prompt on its standard input.
 # The runtime comes second. It is the same in every program.
 
 
@@ -99,7 +100,7 @@ printf '%s\n' "$REVIEWS" > REVIEWS.md
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 40dee69b1af10d2ba993d6bb2c383288465f8b47e433c26cb3fd7277a708fd67).
+# The runtime of rdc 0.1.0, edition agents (sha256 4ff464ff0a833490efd386c7ce3040a4653cb435792407782351e991df92620a).
 # The program ends here. `rdc runtime agents` prints the runtime, which is the same in every program.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -120,10 +121,8 @@ import shlex
 import signal
 import stat
 import sys
-import termios
 import time
 import types
-import zlib
 from contextlib import contextmanager, suppress
 from functools import cached_property
 

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := ea38d90332081540a67866ea5c50bd47bf846b312df63e748ca241bdacf843f3
+override RDC_SHA256 := a798ef264172217725fbfadc9c1c517caa17459d987bffd2e62fd486a1630820
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := 58cc6f4941f3afead83c560d71e181878ebd83af0d109c2228d9190f02bb5ee7
+override RDC_SHA256 := 752e5734725bf3799e1ce8f7b8481ce2e3180daac4f6e9828decf2d204b60f48
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -28,7 +28,7 @@ clean: ; $(call RDC_CALL,reset)
 #   agent secrets, who answers PASSED, FAILED, TASK_DONE:
 #     Workflow: security-audit
 #     Step: audit
-#     Reports lie in: {folder of reports}
+#     Reports are in: {folder of reports}
 #
 #     Task:
 #     {task}
@@ -43,7 +43,7 @@ clean: ; $(call RDC_CALL,reset)
 #   agent dependencies, who answers PASSED, FAILED, TASK_DONE:
 #     Workflow: security-audit
 #     Step: audit
-#     Reports lie in: {folder of reports}
+#     Reports are in: {folder of reports}
 #
 #     Task:
 #     {task}
@@ -58,7 +58,7 @@ clean: ; $(call RDC_CALL,reset)
 #   agent input, who answers PASSED, FAILED, TASK_DONE:
 #     Workflow: security-audit
 #     Step: audit
-#     Reports lie in: {folder of reports}
+#     Reports are in: {folder of reports}
 #
 #     Task:
 #     {task}
@@ -83,7 +83,7 @@ step-audit: ; $(call RDC_CALL,step,audit)
 #   agent, who answers BLOCKER, MINOR, TASK_DONE:
 #     Workflow: security-audit
 #     Step: triage
-#     Reports lie in: {folder of reports}
+#     Reports are in: {folder of reports}
 #
 #     Task:
 #     {task}
@@ -106,7 +106,7 @@ step-triage: ; $(call RDC_CALL,step,triage)
 #   agent, who answers TASK_DONE:
 #     Workflow: security-audit
 #     Step: alarm
-#     Reports lie in: {folder of reports}
+#     Reports are in: {folder of reports}
 #
 #     Task:
 #     {task}
@@ -121,7 +121,7 @@ step-alarm: ; $(call RDC_CALL,step,alarm)
 #   agent, who answers TASK_DONE:
 #     Workflow: security-audit
 #     Step: report
-#     Reports lie in: {folder of reports}
+#     Reports are in: {folder of reports}
 #
 #     Task:
 #     {task}

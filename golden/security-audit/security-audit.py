@@ -7,13 +7,15 @@
 # Do not edit: change the document and compile again with the command below. `rdc verify FILE` proves this file.
 #   rdc compile examples/workflows/security-audit.workflow.yaml --to python
 #
-# Needs Python 3.9 or newer.
+# Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is, `--help` lists the
 # rest. The state directory is .rdc/security-audit.
 #
 # The workflow comes first. Each step has its line in the document (`at`), what it does, and a transition for each
 # outcome: `go("2", "CONTINUE")` continues at step 2 because the document says CONTINUE.
 # The `placeholders` of `about` apply to each text that contains them.
+# `--agent COMMAND` or RDC_AGENT names the command that gets each prompt on its standard input.
+# An answer with TASK_DONE ends the run at any step: this is a rule of the format.
 # The runtime comes second. It is the same in every program.
 
 
@@ -43,7 +45,7 @@ def workflow(about, end, go, stop, agent, parallel):
                 "prompt": (
                     "Workflow: security-audit\n"
                     "Step: audit\n"
-                    "Reports lie in: {folder of reports}\n"
+                    "Reports are in: {folder of reports}\n"
                     "\n"
                     "Task:\n"
                     "{task}\n"
@@ -65,7 +67,7 @@ def workflow(about, end, go, stop, agent, parallel):
                 "prompt": (
                     "Workflow: security-audit\n"
                     "Step: audit\n"
-                    "Reports lie in: {folder of reports}\n"
+                    "Reports are in: {folder of reports}\n"
                     "\n"
                     "Task:\n"
                     "{task}\n"
@@ -87,7 +89,7 @@ def workflow(about, end, go, stop, agent, parallel):
                 "prompt": (
                     "Workflow: security-audit\n"
                     "Step: audit\n"
-                    "Reports lie in: {folder of reports}\n"
+                    "Reports are in: {folder of reports}\n"
                     "\n"
                     "Task:\n"
                     "{task}\n"
@@ -124,7 +126,7 @@ def workflow(about, end, go, stop, agent, parallel):
         prompt=r"""
 Workflow: security-audit
 Step: triage
-Reports lie in: {folder of reports}
+Reports are in: {folder of reports}
 
 Task:
 {task}
@@ -156,7 +158,7 @@ A report like this is expected:
         prompt=r"""
 Workflow: security-audit
 Step: alarm
-Reports lie in: {folder of reports}
+Reports are in: {folder of reports}
 
 Task:
 {task}
@@ -179,7 +181,7 @@ Task:
         prompt=r"""
 Workflow: security-audit
 Step: report
-Reports lie in: {folder of reports}
+Reports are in: {folder of reports}
 
 Task:
 {task}
@@ -202,7 +204,7 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 40dee69b1af10d2ba993d6bb2c383288465f8b47e433c26cb3fd7277a708fd67).
+# The runtime of rdc 0.1.0, edition agents (sha256 4ff464ff0a833490efd386c7ce3040a4653cb435792407782351e991df92620a).
 # The workflow ends here. `rdc runtime agents` prints the runtime, which is the same in every program.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -223,10 +225,8 @@ import shlex
 import signal
 import stat
 import sys
-import termios
 import time
 import types
-import zlib
 from contextlib import contextmanager, suppress
 from functools import cached_property
 

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := 541cdc4359570e13d12b1e13af2fc065049cf7fbef2a324756be5f287d538c16
+override RDC_SHA256 := 4b5d919602a2f8be3fe936a931395339b797c1147553dc679ed73b1d77fdcd6d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

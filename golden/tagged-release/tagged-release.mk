@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := 6547e95b86e8f1a183995fe51752035f953d53b135d91df240e96ed4685b1e1a
+override RDC_SHA256 := eff02b6d884d4e58e18f11ef43d35454b8b196ca9250a970bf0ee1f8cd3a320a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

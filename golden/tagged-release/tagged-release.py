@@ -7,7 +7,7 @@
 # Do not edit: change the document and compile again with the command below. `rdc verify FILE` proves this file.
 #   rdc compile examples/tagged-release.runbook.md --to python
 #
-# Needs Python 3.9 or newer and bash.
+# Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is, `--help` lists the
 # rest. The state directory is .rdc/tagged-release.
 #
@@ -70,7 +70,7 @@ echo "$VERSION" > "releases/$CHANNEL.txt" && echo "$CHANNEL is at $(cat "release
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 490764a7dbfb959598aa48d306b80353aeaca8cb1365093cf1eb35221040d68c).
+# The runtime of rdc 0.1.0, edition values (sha256 17ab79ebd826de0f1c357c385a4dc897fda877c118282f94348ac712d110c26e).
 # The runbook ends here. `rdc runtime values` prints the runtime, which is the same in every program.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
@@ -91,10 +91,8 @@ import shlex
 import signal
 import stat
 import sys
-import termios
 import time
 import types
-import zlib
 from contextlib import contextmanager, suppress
 
 # --- golden/shared/py/what-a-program-and-its-caller-have-in-common.py

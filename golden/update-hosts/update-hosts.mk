@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := b574c0f75bdafc4b7e71293fd789b1f1b8efad0fd9a6c0d319c44d6c5786701b
+override RDC_SHA256 := 7f32af0bb11b3be171b4608a3bdfd51bc1e3ead7c5bf3d98b8ea4e95aa2ba327
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := b2b81f0694df38d55139541945e17dd8480a62c61ab18bc665e84f5d932907ef
+override RDC_SHA256 := 41d9633876e509396f105dcfc652f29d154d7431080b47d414a74e23f6c504b2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
@@ -27,7 +27,7 @@ clean: ; $(call RDC_CALL,reset)
 #   agent, who answers TASK_DONE:
 #     Workflow: weekly-digest
 #     Step: collect
-#     Reports lie in: {folder of reports}
+#     Reports are in: {folder of reports}
 #
 #     Task:
 #     {task}
@@ -48,7 +48,7 @@ step-collect: ; $(call RDC_CALL,step,collect)
 #   agent, who answers SUMMARY_COMPLETE, TASK_DONE:
 #     Workflow: weekly-digest
 #     Step: summarise
-#     Reports lie in: {folder of reports}
+#     Reports are in: {folder of reports}
 #
 #     Task:
 #     {task}
@@ -71,7 +71,7 @@ step-summarise: ; $(call RDC_CALL,step,summarise)
 #   agent, who answers TASK_DONE:
 #     Workflow: weekly-digest
 #     Step: translate
-#     Reports lie in: {folder of reports}
+#     Reports are in: {folder of reports}
 #
 #     Task:
 #     {task}

@@ -6,6 +6,7 @@ opened folder by folder without following links, so that nobody can put a link i
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -139,4 +140,4 @@ def list_inside(root: str, path: str) -> list[str]:
     """Return the names in a folder, sorted; those of folders end with a slash."""
     with safely(path), folder_inside(root, inside(root, path)) as folder, os.scandir(folder) as entries:
         names = (entry.name + ("/" if entry.is_dir(follow_symlinks=False) else "") for entry in entries)
-        return sorted(NO_TEXT.sub("\ufffd", name) for name in names)
+        return sorted(re.sub(NO_TEXT, "\ufffd", name) for name in names)

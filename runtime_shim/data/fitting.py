@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import Optional
 
-NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+NUMBER = r"-?[0-9]+(\.[0-9]+)?"
 TOO_SLOW = "matching it takes too long"
 LONGEST_TEXT = 1 << 20  # bytes
 LONGEST_MATCH = 2  # seconds
@@ -32,7 +32,7 @@ def unfit(value: str, kind: str, options: Sequence[str] = (), pattern: Optional[
     """Return what is wrong with a value of an input of some type, in words; "" if nothing is."""
     if problem := "holds a NUL character" if "\0" in value else unkept(value):
         return f"it {problem}"
-    if kind == "number" and not NUMBER.fullmatch(value):
+    if kind == "number" and not re.fullmatch(NUMBER, value):
         return "it is not a decimal number"
     if kind == "boolean" and value not in ("true", "false"):
         return "it is neither true nor false"

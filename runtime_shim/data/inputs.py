@@ -19,7 +19,7 @@ from runtime_shim.tasks.terminal import asked, forget_pasted, more_comes
 SINGLE = r"'(?:[^']|'')*'"
 DOUBLE = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"'
 PLAIN = r"(?!(?:~|null|Null|NULL)\s*$)(?:[^\s\[\]{}&*!|>'\"%@`#,?:-]|-(?=\S))(?:(?!:\s|:$|\s#).)*"
-LINE = re.compile(rf"([A-Za-z_][A-Za-z0-9_]*):[ \t]+({SINGLE}|{DOUBLE}|{PLAIN})")
+LINE = rf"([A-Za-z_][A-Za-z0-9_]*):[ \t]+({SINGLE}|{DOUBLE}|{PLAIN})"
 
 
 def _from_file(path: str) -> dict[str, str]:
@@ -38,7 +38,7 @@ def _from_lines(path: str, text: str) -> dict[str, str]:
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.lstrip().startswith("#") or (number == 1 and line.rstrip() == "---"):
             continue
-        pair = LINE.fullmatch(line.rstrip(" \t"))  # spaces at the end would be tried at each length
+        pair = re.fullmatch(LINE, line.rstrip(" \t"))  # spaces at the end would be tried at each length
         if pair is None:
             raise RefusedError(f"{path}:{number}: expected NAME: value, or the file as a JSON object")
         name, value = pair.groups()

@@ -15,7 +15,7 @@ from runtime_shim.engine.state import State
 MASKED = ("title", "message", "how", "answer", "by", "note", "registers", "changed")
 AROUND_SECRETS = " \t\n\v\f\r"  # commands print a secret without that too
 SHORTEST = 4  # characters; what is shorter stands in too many words
-CODES = re.compile(r"\\u[0-9a-f]{4}")
+CODES = r"\\u[0-9a-f]{4}"
 HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}  # as writers of JSON for pages escape them
 
 
@@ -31,7 +31,7 @@ def _written(part: str) -> set[str]:
     once = {part, *_escaped(part)}
     once |= {each.replace("/", "\\/") for each in once}
     once |= {each.translate(HTML) for each in once}
-    once |= {CODES.sub(lambda found: "\\u" + found[0][2:].upper(), each) for each in once}
+    once |= {re.sub(CODES, lambda found: "\\u" + found[0][2:].upper(), each) for each in once}
     return once.union(*map(_escaped, once))
 
 

@@ -18,7 +18,7 @@ from runtime_shim.tasks.reading import extracted
 
 LARGEST_VARIABLE = 65_536  # bytes
 LARGEST_OUTPUT = 1 << 24  # bytes
-PAIR = re.compile(r"(.*?)(=|<<(?=.))(.*)")
+PAIR = r"(.*?)(=|<<(?=.))(.*)"
 Slot = Optional[str]
 
 
@@ -52,7 +52,7 @@ def pairs_in(text: str) -> Iterator[tuple[int, str, str]]:
     """Return the line, name and value of `NAME=value` and `NAME<<WORD` lines; raises ValueError for any other line."""
     lines = enumerate(text.removesuffix("\n").split("\n"), start=1)
     for number, line in lines if text else ():
-        pair = PAIR.fullmatch(line)
+        pair = re.fullmatch(PAIR, line)
         if pair is None:
             raise ValueError(f"line {number}: neither NAME=value nor NAME<<WORD")
         value = until(pair[3], lines) if pair[2] == "<<" else pair[3]

@@ -5,7 +5,6 @@ import select
 import signal
 import stat
 import sys
-import termios
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Callable, Optional, TextIO
@@ -70,6 +69,8 @@ class Display:
 
 def forget_typed() -> None:
     """Throw away what was typed before a question: it was not meant for it."""
+    import termios
+
     with suppress(OSError, ValueError, termios.error):
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 

@@ -5,11 +5,9 @@ that was cut short leaves a strict prefix of a line at the end: that is repaired
 is not as it was written is damage, and nothing is changed then.
 """
 
-import json
 import os
 import re
 import stat
-import zlib
 from contextlib import suppress
 from typing import Any
 
@@ -17,17 +15,27 @@ from runtime_shim.engine.private import AnyPath, at_once, naming
 from runtime_shim.engine.program import RefusedError
 
 Record = dict[str, Any]
-COMPACT = json.JSONEncoder(separators=(",", ":")).encode
+
+
+def as_json(value: object) -> str:
+    """Write a value as JSON without spaces."""
+    import json  # slow, and `status` does not need it before there is a run
+
+    return json.dumps(value, separators=(",", ":"))
 
 
 def encode(record: Record) -> bytes:
     """Write a record as a line."""
-    text = COMPACT(record).encode()
+    import zlib
+
+    text = as_json(record).encode()
     return b"%08x %s\n" % (zlib.crc32(text), text)
 
 
 def _decode(line: bytes, number: int) -> Record:
     """Read a line without its newline; raises ValueError where it is not what was written."""
+    import json
+
     record: Record = json.loads(line[9:])
     if encode({**record, "n": number}) != line + b"\n":
         raise ValueError(f"this is not record {number} as it was written")
@@ -36,6 +44,8 @@ def _decode(line: bytes, number: int) -> Record:
 
 def _is_torn(tail: bytes, number: int) -> bool:
     """Tell whether a tail without newline is what a write that was cut short leaves."""
+    import json
+
     text, start = tail[9:], b'{"n":%d,' % number
     with suppress(ValueError):
         json.JSONDecoder().raw_decode(text.decode())

@@ -1,7 +1,6 @@
 """A run: the loop that does one step after the other and records each before it goes on."""
 
 import functools
-import json
 import os
 import shlex
 import sys
@@ -11,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Optional, TypeVar
 
 from runtime_shim.engine.display import Display, Telling, question
-from runtime_shim.engine.journal import Record
+from runtime_shim.engine.journal import Record, as_json
 from runtime_shim.engine.lifecycle import Done, Extension, Host, Performer, Waiting
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_STOP, EXIT_WAITING, RefusedError, Table
 from runtime_shim.engine.signals import Interrupted, Signals
@@ -127,7 +126,7 @@ class Session(Telling):
             again = self.call("resume", *["--adopt"][is_same:])
             choices = [f"to resume it:   {again}"] if old.node in self.places else []
             version = "" if is_same else ", of a different version of this program"
-            raise RefusedError(*choices, reset, f"an unfinished run stands at {old.node}{version}")
+            raise RefusedError(*choices, reset, f"an unfinished run is at step {old.node}{version}")
         if not is_fine and old.condition not in ENDED:
             raise self.of_another_version(old)
         return old
@@ -142,7 +141,7 @@ class Session(Telling):
         """Go on with another program than the run began with (R4), with counters and texts that both have."""
         old, new, state = self.state.registers, self.program["registers"], self.state
         if state.node not in self.places:
-            raise RefusedError(f"the run stands at {state.node}, which this program does not have")
+            raise RefusedError(f"the run is at step {state.node}, which this program does not have")
         condition = state.condition if self.performers[state.node].recovers else "waiting"
         kept = {name: old[name] for name in {*new} & {*old} if isinstance(old[name], int) == isinstance(new[name], int)}
         stand = {"time": utc_now(), "condition": condition, "registers": {**new, **kept}}
@@ -210,7 +209,7 @@ class Session(Telling):
             self.each("event", event, fields)
             if self.options.events is not None:
                 about = {"event": event, "time": utc_now(), "run": self.state.begin["run"], **fields}
-                self.display.put(json.dumps(self.through("record", about)) + "\n", self._events)
+                self.display.put(as_json(self.through("record", about)) + "\n", self._events)
         except OSError as error:
             if is_between:
                 self.rest()

@@ -2,7 +2,6 @@
 
 import errno
 import fcntl
-import json
 import os
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -26,9 +25,10 @@ def utc_now() -> str:
 
 def digest(value: object) -> str:
     """Return the SHA-256 of a text, or of another value as JSON, wherever and whenever it is made."""
-    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, separators=(",", ":"))
-    import hashlib  # slow, and `--help` does not need it
+    import hashlib
+    import json
 
+    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 

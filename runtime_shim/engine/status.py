@@ -1,7 +1,6 @@
 """What `status`, `steps` and `run --dry-run` print, and what an operator can do next."""
 
 import collections
-import json
 import os
 from collections.abc import Iterator
 from typing import Optional
@@ -69,6 +68,8 @@ def describe(session: Session, state: Optional[State], is_busy: bool) -> Table:
 
 def status(session: Session) -> int:
     """Show where the run is."""
+    import json
+
     is_busy = session.store.is_busy()  # asked first: a run that ends between the two has not been interrupted
     facts = describe(session, session.read() if os.path.exists(session.store.path) else None, is_busy)
     lines = [json.dumps(facts, indent=2)] if session.options.json else status_lines(session, facts)

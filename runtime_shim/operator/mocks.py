@@ -1,6 +1,7 @@
 """Mock runs: what agents, tools and executors do is in a file, by step and by tool, in order (`--mock`)."""
 
 import json
+import re
 from typing import Any, Callable, NamedTuple, Optional
 
 from runtime_shim.data.fitting import NUMBER
@@ -82,7 +83,7 @@ def _numbered(found: Any) -> Any:  # noqa: ANN401
         return [_numbered(one) for one in found]
     if not isinstance(found, dict):
         return found
-    is_number = {key: NUMBER.fullmatch(str(found.get(key))) for key in ("reliability", "wlnk")}
+    is_number = {key: re.fullmatch(NUMBER, str(found.get(key))) for key in ("reliability", "wlnk")}
     return {key: float(value) if is_number.get(key) else value for key, value in found.items()}
 
 

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import termios
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Callable, Optional
@@ -142,6 +141,8 @@ class Processes:
 
     def _give(self, group: int, modes: Modes) -> Modes:
         """Give the terminal to a group, with these modes; returns those that it had."""
+        import termios
+
         before: Modes = None
         with suppress(OSError, termios.error):  # the terminal may be gone, and the command
             before = termios.tcgetattr(self._terminal)

@@ -8,7 +8,7 @@ LARGEST_ANSWER = 1 << 20  # bytes
 AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the time limits where a program says nothing (I21)
 MOST_READ = 1 << 24  # characters of what is no JSON object in the end: so no answer takes for ever
 SPACES = " \t\n\r\v\f"
-NO_TEXT = re.compile("[\0\ud800-\udfff]")
+NO_TEXT = "[\0\ud800-\udfff]"
 
 
 def decoded(answer: bytes) -> str:
@@ -18,7 +18,7 @@ def decoded(answer: bytes) -> str:
 
 def cleaned(text: str) -> str:
     """Return a text without what no target could keep, and without spaces at both ends."""
-    return NO_TEXT.sub("\ufffd", text).strip(SPACES)
+    return re.sub(NO_TEXT, "\ufffd", text).strip(SPACES)
 
 
 def extracted(answer: str, field: str) -> str:

@@ -18,7 +18,7 @@ from runtime_shim.tasks.ask import Asking
 from runtime_shim.tasks.reading import SPACES
 from runtime_shim.tasks.terminal import asked, kept
 
-OBJECT = re.compile(r'\s*\{\s*["}]')  # how JSON begins; the name of a step may begin with a brace too
+OBJECT = r'\s*\{\s*["}]'  # how JSON begins; the name of a step may begin with a brace too
 ANY = ["-"]  # the replies of a step that takes any string
 
 
@@ -44,7 +44,7 @@ class Script:
 
     def read(self, text: str) -> Iterator[Union[Answer, Problem]]:
         """Return the answers in order, and what is wrong with some."""
-        for item in self._json(text) if OBJECT.match(text) else self._lines(text):
+        for item in self._json(text) if re.match(OBJECT, text) else self._lines(text):
             problem = self._problem(*item[1:]) if isinstance(item, Answer) else ""
             yield (item[0], problem) if problem else item
 

@@ -73,7 +73,7 @@ class _Run:
         task = self.told.task
         if task is None:
             task = (self.flow.description or "").strip() or None
-        head = f"Workflow: {self.flow.name}\nStep: {step.name}\nReports lie in: {PLACE}\n"
+        head = f"Workflow: {self.flow.name}\nStep: {step.name}\nReports are in: {PLACE}\n"
         parts = [head, *([f"Task:\n{task}\n"] if task is not None else [])]
         text = "\n".join(parts) + "\n"
         if carried:

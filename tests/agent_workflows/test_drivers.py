@@ -67,7 +67,7 @@ def two_steps() -> Told:
 def test_prompts_and_reports_are_known_word_by_word() -> None:
     taken = walk(two_steps())
     prompts = [call.given for visit in taken.trace.visits for call in visit.calls]
-    head = "Workflow: a\nStep: {}\nReports lie in: /…/reports\n\nTask:\nThe task\n\n"
+    head = "Workflow: a\nStep: {}\nReports are in: /…/reports\n\nTask:\nThe task\n\n"
     check = "Check it.\n\nA report like this is expected:\n\nOne word"
     assert prompts == [
         head.format("write") + "Write it.",

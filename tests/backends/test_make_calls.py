@@ -417,7 +417,7 @@ def test_a_run_that_was_killed_goes_on(made: Made) -> None:
     kill_all(process.pid)
     process.communicate()
     (made.folder / "slow").unlink()
-    assert made.end("topic=y").startswith("rdc: error: an unfinished run stands at 1")
+    assert made.end("topic=y").startswith("rdc: error: an unfinished run is at step 1")
     assert made.end("resume", "RERUN=1") == "rdc: WAITING 2"
     assert shown_lines(made) == ["x", "x"]
 

@@ -121,7 +121,7 @@ def test_a_run_that_stopped_goes_on_where_it_was_taken(flow: Place) -> None:
     flow.make("answer", "STEP=2", "REPLY=no")
     assert last_line(flow.make("resume")) == "rdc: STOP It is bad"
     assert flow.make("goto", "STEP=1").returncode == 0
-    assert last_line(flow.make()).startswith("rdc: error: an unfinished run stands at 1")
+    assert last_line(flow.make()).startswith("rdc: error: an unfinished run is at step 1")
     assert last_line(flow.make("resume")) == "rdc: WAITING 2 Look at it"
     assert flow.lines("log") == ["build", "build"]
 

@@ -56,7 +56,7 @@ def replied(machine: Machine, state: State, word: str) -> State:
     return machine.advance(state, outcome).state
 
 
-HEAD = "Workflow: ship it\nStep: {}\nReports lie in: /state/reports\n\nTask:\n{}\n\n"
+HEAD = "Workflow: ship it\nStep: {}\nReports are in: /state/reports\n\nTask:\n{}\n\n"
 
 
 def test_what_an_agent_is_told(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_what_an_agent_is_told(tmp_path: Path) -> None:
     _, given = start(tmp_path, task="a {{b}}\n")
     assert prompt(machine, given) == HEAD.format("plan", "a {{b}}\n") + own
     machine, state = start(tmp_path, LOOP.replace("description: |\n  Make the change.\n", ""))
-    assert prompt(machine, state) == "Workflow: ship it\nStep: plan\nReports lie in: /state/reports\n\n" + own
+    assert prompt(machine, state) == "Workflow: ship it\nStep: plan\nReports are in: /state/reports\n\n" + own
 
 
 def test_feedback_is_carried_once(tmp_path: Path) -> None:

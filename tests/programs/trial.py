@@ -37,7 +37,7 @@ EMITTING = Lock()
 """Python 3.11 cannot parse Python in two threads at once (python/cpython#106905), as the bundling of runtimes does."""
 
 FOLDER_SHOWN = re.compile(f"{BEFORE_FOLDER}(.*?){AFTER_FOLDER}", re.DOTALL)
-OF_WORKFLOWS = re.compile(r"^(Reports lie in: )/.*/reports$", re.MULTILINE)
+OF_WORKFLOWS = re.compile(r"^(Reports are in: )/.*/reports$", re.MULTILINE)
 """How agents of workflows are told where reports lie (W6)."""
 
 HEADING = re.compile(r"^## \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$", re.MULTILINE)

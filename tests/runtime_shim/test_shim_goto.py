@@ -53,7 +53,7 @@ def test_goto_takes_up_a_run_that_ended_by_stop_and_no_other(tmp_path: Path) -> 
     place.run("answer", "2", "pass")
     assert place.run("resume", BAD="3").code == 1
     assert place.run("goto", "3").code == 0
-    assert place.run("run").last == "rdc: error: an unfinished run stands at 3", "it is live again"
+    assert place.run("run").last == "rdc: error: an unfinished run is at step 3", "it is live again"
     assert place.run("resume").code == 0
     done = place.run("goto", "1")
     assert (done.code, "the run is complete" in done.last) == (2, True)

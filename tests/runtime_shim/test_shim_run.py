@@ -120,7 +120,7 @@ def test_unfinished_run_is_not_begun_anew(tmp_path: Path) -> None:
     before = place.journal.read_bytes()
     for words in ((), ("--assume", "fail"), ("--rerun-interrupted",)):
         result = place.run("run", *words)
-        assert (result.code, result.last) == (2, "rdc: error: an unfinished run stands at 2")
+        assert (result.code, result.last) == (2, "rdc: error: an unfinished run is at step 2")
         assert "deploy.py resume\n" in result.err
         assert "deploy.py reset" in result.err
     assert place.journal.read_bytes() == before

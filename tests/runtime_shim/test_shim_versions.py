@@ -83,7 +83,7 @@ def test_adopting_needs_the_step(tmp_path: Path) -> None:
     place.write(program({"1": shell("true", "3"), "3": shell("true", "COMPLETE")}))
     result = place.run("resume", "--adopt")
     assert result.code == 2
-    assert "stands at 2" in result.err
+    assert "is at step 2" in result.err
     assert place.journal.read_bytes() == before
 
 
@@ -113,7 +113,7 @@ def test_run_on_an_unfinished_run_of_another_version(tmp_path: Path) -> None:
     place.run("run")
     place.write(other_program(**{"3": shell("true", "COMPLETE")}))
     refused = place.run("run")
-    assert refused.last == "rdc: error: an unfinished run stands at 2, of a different version of this program"
+    assert refused.last == "rdc: error: an unfinished run is at step 2, of a different version of this program"
     assert "deploy.py resume --adopt\n" in refused.err
     place.write(program({"1": shell("true", "COMPLETE")}))
     gone = place.run("run")

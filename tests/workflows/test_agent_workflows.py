@@ -86,7 +86,7 @@ def test_the_usual_workflow(tmp_path: Path) -> None:
     assert ended(done) == "COMPLETE", done.log
     assert kept(tmp_path) == REPORTS
     first, again = prompts(tmp_path, "implement")
-    place = re.search(r"Reports lie in: (\S+)\n", first)
+    place = re.search(r"Reports are in: (\S+)\n", first)
     assert place
     assert place[1].endswith("/rdc/reports")
     assert "Task:\nAdd $(touch x) ${{ x }}\n" in first
@@ -182,7 +182,7 @@ def test_a_matrix_has_the_folder_and_its_reports_are_joined(tmp_path: Path) -> N
     assert kept(tmp_path) == wanted
     for step in ("review_0", "review_1", "finalize"):
         (prompt,) = prompts(tmp_path, step)
-        assert re.search(r"Reports lie in: \S+/rdc/reports\n", prompt)
+        assert re.search(r"Reports are in: \S+/rdc/reports\n", prompt)
 
 
 def test_what_agents_put_into_the_folder_goes_on_as_far_as_it_is_plain(tmp_path: Path) -> None:

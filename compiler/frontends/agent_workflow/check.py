@@ -178,7 +178,7 @@ def _check_key(scene: Scene) -> Iterator[Diagnostic]:
     """`check` belongs to parallel steps (W4)."""
     step = scene.step
     if step.check is not None and step.parallel is None:
-        problem = "`check` stands at a step that is not parallel"
+        problem = "`check` is on a step that is not parallel"
         yield scene.finding("RD813", ("check",), problem, "remove it")
     if step.parallel and "check" not in (scene.keys or ()):
         problem = "the parallel step does not say what decides, so `check: all` holds: a failing verdict wins"

@@ -139,7 +139,7 @@ def _unknown_key(where: Where, key: str) -> Diagnostic:
         return where.diagnostic("RD873", problem, "write `human: true` at the step that has to wait for a person")
     if key == "end" and around.kind == "conditions":
         remedy = "let `goto` name a last step with `end: true`"
-        return where.diagnostic("RD812", "a condition cannot end the workflow: `end` stands at a step", remedy)
+        return where.diagnostic("RD812", "a condition cannot end the workflow: `end` belongs to a step", remedy)
     known = tuple(_MODELS.get(around.kind, Workflow).model_fields)
     problem = f"{called(around)} has no key `{key}`, and it is ignored{did_you_mean(key, known)}"
     return where.diagnostic("RD803", problem, f"remove it, or use one of {', '.join(known)}")

@@ -39,7 +39,7 @@ def redirects_to(workflow: Workflow, target: str) -> Iterator[Redirect]:
 def prompt_of(workflow: Workflow, step: Step, written: str) -> Text:
     """The prompt of a step, or of an entry of a parallel one. What the author wrote has no placeholders."""
     parts: list[Part] = [
-        f"Workflow: {workflow.name}\nStep: {step.name}\nReports lie in: ",
+        f"Workflow: {workflow.name}\nStep: {step.name}\nReports are in: ",
         Reference(FOLDER),
         "\n\n",
         *_task(workflow),

@@ -96,6 +96,6 @@ def _conflicts(configuration: Configuration, runtime: Runtime, places: Places) -
     for name in Runtime.model_fields:
         outer, inner = getattr(configuration, name), getattr(runtime, name)
         if outer is not None and inner is not None and outer != inner:
-            problem = f"`{name}` stands at the top and under `runtime`, and the two differ"
+            problem = f"`{name}` is both at the top and under `runtime`, and the two differ"
             other: tuple[Path, str] = (("runtime", name), "the other one")
             yield places.diagnostic("RD869", (name,), problem, "remove one of the two", other)

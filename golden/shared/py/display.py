@@ -33,6 +33,7 @@ class Display:
     def rule(self, text):
         self.line("rdc: " + clean(text).replace("\n", "?"), stream=self.rules)
 def forget_typed():
+    import termios
     with suppress(OSError, ValueError, termios.error):
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 def typed(display, signals, prompt):

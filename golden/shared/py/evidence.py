@@ -24,11 +24,11 @@ def _kept(value, depth):
     if depth > DEEPEST_JSON:
         raise ValueError("too many values within each other")
     if isinstance(value, str):
-        return NO_TEXT.sub("\ufffd", value)
+        return re.sub(NO_TEXT, "\ufffd", value)
     if isinstance(value, list):
         return [_kept(item, depth + 1) for item in value]
     if isinstance(value, dict):
-        return {NO_TEXT.sub("\ufffd", key): _kept(item, depth + 1) for key, item in value.items()}
+        return {re.sub(NO_TEXT, "\ufffd", key): _kept(item, depth + 1) for key, item in value.items()}
     return value
 def in_strings(change, value):
     if isinstance(value, str):

@@ -1,5 +1,5 @@
 # --- Archived runs: listed, and pruned where the operator says so (E12).
-ARCHIVED = re.compile(r"((run-)?[0-9T]{14,15}Z?-[0-9a-f]{8}|damaged-[0-9]{8}T[0-9]{6}Z|empty)(-2)*")  # a run's name
+ARCHIVED = r"((run-)?[0-9T]{14,15}Z?-[0-9a-f]{8}|damaged-[0-9]{8}T[0-9]{6}Z|empty)(-2)*"  # a run's name
 HOURS = {"h": 1, "d": 24, "w": 7 * 24}
 def place_of(path, modes, is_busy=False):
     state = replay(read_journal(path)[0], path, modes)
@@ -26,7 +26,7 @@ def history(session):
     folder = os.path.join(session.store.directory, "history")
     refuse_links(folder)
     files = os.scandir(folder) if os.path.isdir(folder) else ()
-    journals = [file for file in files if ARCHIVED.fullmatch(file.name) and file.is_file(follow_symlinks=False)]
+    journals = [file for file in files if re.fullmatch(ARCHIVED, file.name) and file.is_file(follow_symlinks=False)]
     runs = sorted(((file.stat().st_mtime, file.path) for file in journals), reverse=True)  # the last to end is first
     if session.options.prune is None:
         return session.display.say([told_run(session, *run) for run in runs] or ["No run was archived here."])

@@ -3,11 +3,11 @@ LARGEST_ANSWER = 1 << 20  # bytes
 AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the time limits where a program says nothing (I21)
 MOST_READ = 1 << 24  # characters of what is no JSON object in the end: so no answer takes for ever
 SPACES = " \t\n\r\v\f"
-NO_TEXT = re.compile("[\0\ud800-\udfff]")
+NO_TEXT = "[\0\ud800-\udfff]"
 def decoded(answer):
     return cleaned(answer.decode("utf-8", errors="replace"))
 def cleaned(text):
-    return NO_TEXT.sub("\ufffd", text).strip(SPACES)
+    return re.sub(NO_TEXT, "\ufffd", text).strip(SPACES)
 def extracted(answer, field):
     decoder, found = json.JSONDecoder(parse_constant=_no_json), answer
     place, work = answer.find("{"), 0

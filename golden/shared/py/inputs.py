@@ -3,7 +3,7 @@
 SINGLE = r"'(?:[^']|'')*'"
 DOUBLE = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"'
 PLAIN = r"(?!(?:~|null|Null|NULL)\s*$)(?:[^\s\[\]{}&*!|>'\"%@`#,?:-]|-(?=\S))(?:(?!:\s|:$|\s#).)*"
-LINE = re.compile(rf"([A-Za-z_][A-Za-z0-9_]*):[ \t]+({SINGLE}|{DOUBLE}|{PLAIN})")
+LINE = rf"([A-Za-z_][A-Za-z0-9_]*):[ \t]+({SINGLE}|{DOUBLE}|{PLAIN})"
 def _from_file(path):
     text = read_text(path)
     if not text.lstrip().startswith("{"):
@@ -17,7 +17,7 @@ def _from_lines(path, text):
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.lstrip().startswith("#") or (number == 1 and line.rstrip() == "---"):
             continue
-        pair = LINE.fullmatch(line.rstrip(" \t"))  # spaces at the end would be tried at each length
+        pair = re.fullmatch(LINE, line.rstrip(" \t"))  # spaces at the end would be tried at each length
         if pair is None:
             raise RefusedError(f"{path}:{number}: expected NAME: value, or the file as a JSON object")
         name, value = pair.groups()

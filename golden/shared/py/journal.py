@@ -1,14 +1,19 @@
 # --- The journal: an append-only file of checked records, on disk before what they tell is seen (R1).
-COMPACT = json.JSONEncoder(separators=(",", ":")).encode
+def as_json(value):
+    import json  # slow, and `status` does not need it before there is a run
+    return json.dumps(value, separators=(",", ":"))
 def encode(record):
-    text = COMPACT(record).encode()
+    import zlib
+    text = as_json(record).encode()
     return b"%08x %s\n" % (zlib.crc32(text), text)
 def _decode(line, number):
+    import json
     record = json.loads(line[9:])
     if encode({**record, "n": number}) != line + b"\n":
         raise ValueError(f"this is not record {number} as it was written")
     return record
 def _is_torn(tail, number):
+    import json
     text, start = tail[9:], b'{"n":%d,' % number
     with suppress(ValueError):
         json.JSONDecoder().raw_decode(text.decode())

@@ -43,7 +43,7 @@ def _numbered(found):
         return [_numbered(one) for one in found]
     if not isinstance(found, dict):
         return found
-    is_number = {key: NUMBER.fullmatch(str(found.get(key))) for key in ("reliability", "wlnk")}
+    is_number = {key: re.fullmatch(NUMBER, str(found.get(key))) for key in ("reliability", "wlnk")}
     return {key: float(value) if is_number.get(key) else value for key, value in found.items()}
 def reply_due(session, mocks, kind, name, number):
     found = reply_to(mocks, kind, name, number)

@@ -81,6 +81,7 @@ class Processes:
         ours, self._ours = self._ours, None
         return self._give(os.getpgrp(), ours) if ours else None
     def _give(self, group, modes):
+        import termios
         before = None
         with suppress(OSError, termios.error):  # the terminal may be gone, and the command
             before = termios.tcgetattr(self._terminal)

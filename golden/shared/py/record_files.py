@@ -70,7 +70,7 @@ class RecordFiles(Extension):
         ("run resume answer approve timeline outputs status", "--run-dir", "DIR", "the records of the run"),
         ("timeline", "--markdown", "", "as a table in Markdown"),
         ("outputs", "--to", "DIR", "the folder to copy to"),
-        ("outputs", "--from", "DIR", "the folder to bring back from what is not there"),
+        ("outputs", "--from", "DIR", "the folder to restore missing files from"),
     )
     _own = ""  # the folder beside the journal, by the state that was read last
     def read(self, state):

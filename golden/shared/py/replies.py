@@ -1,5 +1,5 @@
 # --- Replies that are strings: from files of answers, standard input and the terminal (I10).
-OBJECT = re.compile(r'\s*\{\s*["}]')  # how JSON begins; the name of a step may begin with a brace too
+OBJECT = r'\s*\{\s*["}]'  # how JSON begins; the name of a step may begin with a brace too
 ANY = ["-"]  # the replies of a step that takes any string
 def one_of(words):
     return f"expected one of {one_line(', '.join(words))}"
@@ -17,7 +17,7 @@ class Script:
             if replies:
                 self._askers.update(dict.fromkeys(kinds[task].names(name, node), (task, replies)))
     def read(self, text):
-        for item in self._json(text) if OBJECT.match(text) else self._lines(text):
+        for item in self._json(text) if re.match(OBJECT, text) else self._lines(text):
             problem = self._problem(*item[1:]) if isinstance(item, Answer) else ""
             yield (item[0], problem) if problem else item
     @staticmethod

@@ -91,5 +91,5 @@ def write_inside(root, path, content):
 def list_inside(root, path):
     with safely(path), folder_inside(root, inside(root, path)) as folder, os.scandir(folder) as entries:
         names = (entry.name + ("/" if entry.is_dir(follow_symlinks=False) else "") for entry in entries)
-        return sorted(NO_TEXT.sub("\ufffd", name) for name in names)
+        return sorted(re.sub(NO_TEXT, "\ufffd", name) for name in names)
 

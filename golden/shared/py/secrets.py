@@ -1,9 +1,9 @@
-# --- Secrets: environment variables that must be set, and whose values are kept and sent nowhere (I26).
+# --- Secrets: environment variables that must be set; what the run keeps and shows has *** for their values (I26).
 # What holds texts, of a record.
 MASKED = ("title", "message", "how", "answer", "by", "note", "registers", "changed")
 AROUND_SECRETS = " \t\n\v\f\r"  # commands print a secret without that too
 SHORTEST = 4  # characters; what is shorter stands in too many words
-CODES = re.compile(r"\\u[0-9a-f]{4}")
+CODES = r"\\u[0-9a-f]{4}"
 HTML = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}  # as writers of JSON for pages escape them
 def hidden_parts(values):
     parts = [part.strip(AROUND_SECRETS) for value in values for part in (value, *value.split("\n"))]
@@ -13,7 +13,7 @@ def _written(part):
     once = {part, *_escaped(part)}
     once |= {each.replace("/", "\\/") for each in once}
     once |= {each.translate(HTML) for each in once}
-    once |= {CODES.sub(lambda found: "\\u" + found[0][2:].upper(), each) for each in once}
+    once |= {re.sub(CODES, lambda found: "\\u" + found[0][2:].upper(), each) for each in once}
     return once.union(*map(_escaped, once))
 def _escaped(part):
     return {json.dumps(part, ensure_ascii=is_ascii)[1:-1] for is_ascii in (True, False)}

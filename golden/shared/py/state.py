@@ -5,8 +5,9 @@ def utc_now():
     now = time.time_ns() // 1000
     return time.strftime(f"%Y-%m-%dT%H:%M:%S.{now % 10**6:06}Z", time.gmtime(now // 10**6))
 def digest(value):
+    import hashlib
+    import json
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, separators=(",", ":"))
-    import hashlib  # slow, and `--help` does not need it
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 def identified(program, nodes):
     whole = {key: program.get(key, {}) for key in ("entry", "registers", "scopes")}

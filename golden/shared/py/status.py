@@ -40,6 +40,7 @@ def describe(session, state, is_busy):
     found = choices(session, state, facts["state"]) if facts["state"] != "running" else ()
     return {**facts, "next": [command for _, command in found]}
 def status(session):
+    import json
     is_busy = session.store.is_busy()  # asked first: a run that ends between the two has not been interrupted
     facts = describe(session, session.read() if os.path.exists(session.store.path) else None, is_busy)
     lines = [json.dumps(facts, indent=2)] if session.options.json else status_lines(session, facts)

@@ -1,7 +1,7 @@
 # --- Strings that a run keeps (I5, I17, I19): variables of what it calls (I7, I25), outputs of commands (I9).
 LARGEST_VARIABLE = 65_536  # bytes
 LARGEST_OUTPUT = 1 << 24  # bytes
-PAIR = re.compile(r"(.*?)(=|<<(?=.))(.*)")
+PAIR = r"(.*?)(=|<<(?=.))(.*)"
 def keeping(text, values):
     def keep(before, what):
         if what[0] == "output":
@@ -20,7 +20,7 @@ def until(word, lines):
 def pairs_in(text):
     lines = enumerate(text.removesuffix("\n").split("\n"), start=1)
     for number, line in lines if text else ():
-        pair = PAIR.fullmatch(line)
+        pair = re.fullmatch(PAIR, line)
         if pair is None:
             raise ValueError(f"line {number}: neither NAME=value nor NAME<<WORD")
         value = until(pair[3], lines) if pair[2] == "<<" else pair[3]

@@ -1,5 +1,5 @@
 # --- Verdicts: the word that an answer says, and how those of several agents are joined (I12, I14). Pure.
-COLOURS = re.compile("\x1b\\[[0-?]*[ -/]*[@-~]")  # what tells a terminal how to show the words beside it
+COLOURS = "\x1b\\[[0-?]*[ -/]*[@-~]"  # what tells a terminal how to show the words beside it
 def keywords_in(answer, keywords):
     ordered = sorted(keywords, key=len, reverse=True)
     alternatives = "|".join(f"({re.escape(keyword)})" for keyword in ordered)
@@ -24,7 +24,7 @@ def read_word(answer, keywords, validation=None, excused=(), search=is_found):
 def _decided(answer, keywords, validation, excused, search):
     if not answer:
         return "failed"
-    answer = COLOURS.sub("", answer)
+    answer = re.sub(COLOURS, "", answer)
     found = keywords_in(answer, keywords)
     is_excused = len(found) == 1 and bool(found & set(excused))
     if validation is not None and not is_excused and not search(validation, answer):

@@ -1,5 +1,5 @@
 # --- Whether a run keeps a string, and it fits its input: one rule for targets and the compiler (I8).
-NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+NUMBER = r"-?[0-9]+(\.[0-9]+)?"
 TOO_SLOW = "matching it takes too long"
 LONGEST_TEXT = 1 << 20  # bytes
 LONGEST_MATCH = 2  # seconds
@@ -19,7 +19,7 @@ def unkept(text, most=LONGEST_TEXT):
 def unfit(value, kind, options=(), pattern=None):
     if problem := "holds a NUL character" if "\0" in value else unkept(value):
         return f"it {problem}"
-    if kind == "number" and not NUMBER.fullmatch(value):
+    if kind == "number" and not re.fullmatch(NUMBER, value):
         return "it is not a decimal number"
     if kind == "boolean" and value not in ("true", "false"):
         return "it is neither true nor false"
