@@ -5,11 +5,12 @@ that was cut short leaves a strict prefix of a line at the end: that is repaired
 is not as it was written is damage, and nothing is changed then.
 """
 
+import functools
 import os
 import re
 import stat
 from contextlib import suppress
-from typing import Any
+from typing import Any, Callable
 
 from runtime_shim.engine.private import AnyPath, at_once, naming
 from runtime_shim.engine.program import RefusedError
@@ -17,18 +18,19 @@ from runtime_shim.engine.program import RefusedError
 Record = dict[str, Any]
 
 
-def as_json(value: object) -> str:
-    """Write a value as JSON without spaces."""
+@functools.cache
+def encoder() -> Callable[[object], str]:
+    """Return what writes JSON without spaces; it is made once, since each record needs it."""
     import json  # slow, and `status` does not need it before there is a run
 
-    return json.dumps(value, separators=(",", ":"))
+    return json.JSONEncoder(separators=(",", ":")).encode
 
 
 def encode(record: Record) -> bytes:
     """Write a record as a line."""
     import zlib
 
-    text = as_json(record).encode()
+    text = encoder()(record).encode()
     return b"%08x %s\n" % (zlib.crc32(text), text)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Optional, TypeVar
 
 from runtime_shim.engine.display import Display, Telling, question
-from runtime_shim.engine.journal import Record, as_json
+from runtime_shim.engine.journal import Record, encoder
 from runtime_shim.engine.lifecycle import Done, Extension, Host, Performer, Waiting
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_STOP, EXIT_WAITING, RefusedError, Table
 from runtime_shim.engine.signals import Interrupted, Signals
@@ -209,7 +209,7 @@ class Session(Telling):
             self.each("event", event, fields)
             if self.options.events is not None:
                 about = {"event": event, "time": utc_now(), "run": self.state.begin["run"], **fields}
-                self.display.put(as_json(self.through("record", about)) + "\n", self._events)
+                self.display.put(encoder()(self.through("record", about)) + "\n", self._events)
         except OSError as error:
             if is_between:
                 self.rest()
