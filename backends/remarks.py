@@ -81,14 +81,24 @@ def of_settings(program: Program, lines: Sequence[str]) -> Iterator[str]:
     text = "\n".join(lines)
     if times := [f"`{name}`" for name in _SECONDS if re.search(rf"^ *{name}=\d", text, re.MULTILINE)]:
         yield f"{listed(times)} {'are' if times[1:] else 'is'} in seconds."
+    if re.search(r"^ *timeout=", text, re.MULTILINE):
+        yield "A step that takes longer than its `timeout` is ended, and fails."
+    if re.search(r"^ *backoff=", text, re.MULTILINE):
+        yield "The `delay` before a further attempt is multiplied by `backoff` each time."
     if "$RDC_ATTEMPT" in text or "${RDC_ATTEMPT" in text:
         yield "In a command, `$RDC_ATTEMPT` is the number of the attempt, from 1."
     if secrets := [f"`{name}`" for name in program.secrets]:
         are, each = ("secrets", "them") if secrets[1:] else ("secret", "it")
-        yield f"Set the {are} {listed(secrets)} in the environment. Commands get {each}; files and messages show ***."
+        yield f"Set the {are} {listed(secrets)} in the environment, to at least four characters. Commands get {each}."
+        yield "rdc's own files and messages show *** instead, but not what commands print or write."
     tasks = [entry for node in program.nodes for entry in getattr(node.task, "entries", (node.task,))]
     agents = [task for task in tasks if isinstance(task, Agent)]
     if agents:
         yield "`--agent COMMAND` or RDC_AGENT names the command that gets each prompt on its standard input."
+        yield "Without one, each prompt waits until a person gives the reply with `answer`."
+    if any(task.reading.keywords for task in agents):
+        yield "A keyword counts where an answer has it as a whole word. The last line that has one decides."
+    if "placeholders=" in text or "contexts=" in text:
+        yield "A placeholder lists its value, the text before it and after it, and the text where it has no value."
     for word in sorted({word for task in agents for word in task.reading.excused}):
-        yield f"An answer with {word} ends the run at any step: this is a rule of the format."
+        yield f"An answer with {word} ends the run as COMPLETE at any step: this is a rule of the format."

@@ -10,12 +10,14 @@
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # It runs from the first step to the last and keeps no state, so you cannot resume it. For a program that resumes, leave
 # out `-O runtime=script` above. `--answers FILE` answers its questions, one line each: REPLY, or STEP REPLY.
+# Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 130 interrupted.
 #
 # The runbook comes first. Each step has its line in the document (`at`), what it does, and a transition for each
-# outcome: `go("2", "CONTINUE")` continues at step 2 because the document says CONTINUE.
-# `retry(3)` repeats the step up to three times; after that, the transition behind `then` applies.
+# outcome: `go("2")` continues at step 2, `complete` and `stop` end the run. A second text is what the document says there.
+# `retry(2)` makes up to 2 further attempts; after that, the transition behind `then` applies.
 # `{N}` in a text is the number of the instance.
-# The runtime comes second. It is the same in every program.
+# A placeholder lists its value, the text before it and after it, and the text where it has no value.
+# The runtime comes second. It is the same in every program of this edition.
 
 
 def runbook(about, step, go, retry, complete, stop, ask):
@@ -59,8 +61,9 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 87d29206c8809a2ed08bc25ccef89eb5ed115664e6a10e6a2d16d3c39acc7a2c).
-# The runbook ends here. `rdc runtime script` prints the runtime, which is the same in every program.
+# The runtime of rdc 0.1.0, edition script (sha256 232c35824ed665e20fbf8e177c09e91137030e907390632347a0f8965c438ebc).
+# The runbook ends here. `rdc runtime script` prints the runtime, which is the same in every program of this edition.
+# `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := a431052b24d1ccf60a3e88153f54bf95b80f47cf3276241203cc37ebfbe2a3c0
+override RDC_SHA256 := 3ffc33e7b6faf3f630a27ab08b63f7a1836238c88510d882db5ccb1bdd36db89
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := 613800599b49aef8538b5da2ce875fe567653a8452095874b411ead2289cb3b2
+override RDC_SHA256 := d19493b7231d1227587f579e46194207e4046707ccd900e3e4c8a9bcc2d1686b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

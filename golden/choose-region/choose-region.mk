@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := 51a2f2e8c5812a758a080c3fa2057f29cc80c14586bbf441571f24760c8a5a87
+override RDC_SHA256 := c635ebc4ff037d010548e41f8231156fc61b52d60df8ce3c301dbfea0a9882b8
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -8,13 +8,16 @@
 #   rdc compile examples/programs/choose-region.program.json --to python
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
-# `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is, `--help` lists the
-# rest. The state directory is .rdc/choose-region.
+# `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
+# do, `--help` lists the rest. The state directory is .rdc/choose-region in the folder where you call it. `run` refuses
+# to start while a run there is unfinished.
+# Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
 #
 # The program comes first. Each step has its line in the document (`at`), what it does, and a transition for each
-# outcome: `go("2", "CONTINUE")` continues at step 2 because the document says CONTINUE.
+# outcome: `go("2")` continues at step 2, `complete` and `stop` end the run. A second text is what the document says there.
 # The `placeholders` of `about` apply to each text that contains them.
-# The runtime comes second. It is the same in every program.
+# A placeholder lists its value, the text before it and after it, and the text where it has no value.
+# The runtime comes second. It is the same in every program of this edition.
 
 
 def program(about, step, end, branch, go, select):
@@ -63,8 +66,9 @@ def program(about, step, end, branch, go, select):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 17ab79ebd826de0f1c357c385a4dc897fda877c118282f94348ac712d110c26e).
-# The program ends here. `rdc runtime values` prints the runtime, which is the same in every program.
+# The runtime of rdc 0.1.0, edition values (sha256 947898dc1d5afdfafceb96491673a4548496acf17920a3185ddfd17d2d2b1aa1).
+# The program ends here. `rdc runtime values` prints the runtime, which is the same in every program of this edition.
+# `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):

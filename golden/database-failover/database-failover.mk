@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/database-failover.py
-override RDC_SHA256 := 1ad1e0cae16270516f0dab5bd7d3fcf027fb49f0374475e83ec95a16d69a8d01
+override RDC_SHA256 := 5da9e8c002938cd82d407299992e558624ec6306cbd70712ea62644d661305ab
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := e9c6e46b4c2617eb635da75979b7a671f2ea1b32009575dbe8ee34bb196c0d3c
+override RDC_SHA256 := 3f3d19c32e9e65101efc04ca5c4ffd357ccdf530710cc5a0d35e96a1b4b2712f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/draft-prd.py
-override RDC_SHA256 := 29f031e3b236842c243652d1bd8bd6309fda4b83fa14b0f34a60a54761f7b489
+override RDC_SHA256 := 61ec80ee90e00484d309d52872b1c48cc1e19edc832edf9adb9dd3ab9eff4c13
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := fe8d49798e28e981d030af3bfd96383a2a1644d5ae8d665eb97274ec0505c900
+override RDC_SHA256 := 36b7f0a78ef65360ec1e04154c47502216e2b21338b39c879acfc1723fce9003
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -12,7 +12,7 @@
 # lists everything else. State is kept in .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := 6db491db6a0bdc7d47ab62d5ea6aa2d2aadc522c55d0607d332016b81f42037e
+override RDC_SHA256 := 7f50190fadc910f11342733d3792f2a04cacce5ac316f8dfdc6de5142e09125a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

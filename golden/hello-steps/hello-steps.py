@@ -10,13 +10,16 @@
 #   rdc compile examples/specifications/hello-steps.stepspec.json --to python
 #
 # Needs Linux or macOS and Python 3.9 or newer.
-# `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is, `--help` lists the
-# rest. The state directory is .rdc/hello-steps.
+# `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
+# do, `--help` lists the rest. The state directory is .rdc/hello-steps in the folder where you call it. `run` refuses
+# to start while a run there is unfinished.
+# Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
 #
 # The specification comes first. Each step has its line in the document (`at`), the `lines` of its parts, and its facts.
-# A step waits for its gates, needs its inputs, calls its tools, does its work, and validates its outputs. If any of this
-# fails, the step is tried again up to `retries` times; then the run stops. A missing input stops the run at once.
-# The runtime comes second. It is the same in every program.
+# A step waits for its gates, needs its inputs, calls its tools, does its work, and validates its outputs. If a tool, the
+# work or a check fails, the whole step is tried again up to `retries` times; then the run stops. A rejected gate and a
+# missing input stop the run at once. Outputs of an earlier run are still there: a check cannot tell them from new ones.
+# The runtime comes second. It is the same in every program of this edition.
 
 
 def specification(about, step, end):
@@ -42,8 +45,9 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 f8670a36534143768db15b72b85136ab6346ccb8700691c28535700da830916e).
-# The specification ends here. `rdc runtime contract` prints the runtime, which is the same in every program.
+# The runtime of rdc 0.1.0, edition contract (sha256 e8c828a8c9b70478121737b1013ac97b0f59a1d3e76d79ffb749be53c6cdd8c0).
+# The specification ends here. `rdc runtime contract` prints the runtime, which is the same in every program of this edition.
+# `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):

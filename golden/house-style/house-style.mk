@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := c2475ca7bfc0473bb5dfd4724bc519abe37dbaa4eb942f1443a0051edf907162
+override RDC_SHA256 := f75679961289004b695669cbd02626edf581c4e447e06684de56fe0302623797
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

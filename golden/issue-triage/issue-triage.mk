@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := f2242acb2cccab52f0d10a6f66ea40d5117bdf09fa886e24bbb60c095daa7f6d
+override RDC_SHA256 := 05039e0c0b840e204be0dc08f1e8475a8c9814501bcbb6e5dd2244c81264c556
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

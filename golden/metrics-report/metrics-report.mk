@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := d5c2621c873d43d0e76ebfb7066d563e464f759fcfee77bd1b6614c52e6e4c6f
+override RDC_SHA256 := e26fdc039b136357b20808891d77b3f3474f636161345039058c256d509d6bc5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := 10a621da43d70e4da46e3022b5b383a0c6379db7d06d04444973b7e90cb8aba4
+override RDC_SHA256 := 63925dca9b4107490d2e69e053910287ec18492ba9932e6ca3299162c70283a9
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := 02f84d0ad24031d07891f969e2cfed84de7fff942ef8c060a8f90472e9b7aac4
+override RDC_SHA256 := fd9a5e11c1f750e629ce0b835b647e5b68dc6f2c42f60b7c00d9136c78e63112
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/nightly-report.py
-override RDC_SHA256 := e6173206959a7ddcdc43e7b9b369928bd59899a1a008e264a7463ca0209d1c39
+override RDC_SHA256 := 923cfd08a697608710226970451dfa8006220562a67579ab1d6f99ff7b9032ff
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -8,16 +8,21 @@
 #   rdc compile examples/nightly-report.runbook.md --to python
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
-# `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is, `--help` lists the
-# rest. The state directory is .rdc/nightly-report.
+# `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
+# do, `--help` lists the rest. The state directory is .rdc/nightly-report in the folder where you call it. `run` refuses
+# to start while a run there is unfinished.
+# Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
 #
 # The runbook comes first. Each step has its line in the document (`at`), what it does, and a transition for each
-# outcome: `go("2", "CONTINUE")` continues at step 2 because the document says CONTINUE.
-# `retry(3)` repeats the step up to three times; after that, the transition behind `then` applies.
+# outcome: `go("2")` continues at step 2, `complete` and `stop` end the run. A second text is what the document says there.
+# `retry(2)` makes up to 2 further attempts; after that, the transition behind `then` applies.
 # `timeout` and `delay` are in seconds.
+# A step that takes longer than its `timeout` is ended, and fails.
+# The `delay` before a further attempt is multiplied by `backoff` each time.
 # In a command, `$RDC_ATTEMPT` is the number of the attempt, from 1.
-# Set the secret `REPORT_TOKEN` in the environment. Commands get it; files and messages show ***.
-# The runtime comes second. It is the same in every program.
+# Set the secret `REPORT_TOKEN` in the environment, to at least four characters. Commands get it.
+# rdc's own files and messages show *** instead, but not what commands print or write.
+# The runtime comes second. It is the same in every program of this edition.
 
 
 def runbook(about, step, go, retry, complete, stop):
@@ -65,8 +70,9 @@ def runbook(about, step, go, retry, complete, stop):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 17ab79ebd826de0f1c357c385a4dc897fda877c118282f94348ac712d110c26e).
-# The runbook ends here. `rdc runtime values` prints the runtime, which is the same in every program.
+# The runtime of rdc 0.1.0, edition values (sha256 947898dc1d5afdfafceb96491673a4548496acf17920a3185ddfd17d2d2b1aa1).
+# The runbook ends here. `rdc runtime values` prints the runtime, which is the same in every program of this edition.
+# `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := 9b84e995501eeab8df8570fcb84202eee998b5db5a0a07b8abfa4837d4711db1
+override RDC_SHA256 := 87a1f910ecab4bd62b414b5c4202b29f2826ea4b6aafc92b70c71abe991c8939
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := ce4d009d44ba1ecc815b25845b80cad3e1b74029ba56166e34c8ba3d6ff0c2cd
+override RDC_SHA256 := 3dea568e9e275b51dce0e9022a4f388a9080d199f869dabb1e03c03e1d41033b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -8,15 +8,20 @@
 #   rdc compile examples/workflows/plan-and-build.workflow.yaml --to python
 #
 # Needs Linux or macOS and Python 3.9 or newer.
-# `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is, `--help` lists the
-# rest. The state directory is .rdc/plan-and-build.
+# `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
+# do, `--help` lists the rest. The state directory is .rdc/plan-and-build in the folder where you call it. `run` refuses
+# to start while a run there is unfinished.
+# Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
 #
 # The workflow comes first. Each step has its line in the document (`at`), what it does, and a transition for each
-# outcome: `go("2", "CONTINUE")` continues at step 2 because the document says CONTINUE.
+# outcome: `go("2")` continues at step 2, `complete` and `stop` end the run. A second text is what the document says there.
 # The `placeholders` of `about` apply to each text that contains them.
 # `--agent COMMAND` or RDC_AGENT names the command that gets each prompt on its standard input.
-# An answer with TASK_DONE ends the run at any step: this is a rule of the format.
-# The runtime comes second. It is the same in every program.
+# Without one, each prompt waits until a person gives the reply with `answer`.
+# A keyword counts where an answer has it as a whole word. The last line that has one decides.
+# A placeholder lists its value, the text before it and after it, and the text where it has no value.
+# An answer with TASK_DONE ends the run as COMPLETE at any step: this is a rule of the format.
+# The runtime comes second. It is the same in every program of this edition.
 
 
 def workflow(about, end, go, stop, agent, parallel):
@@ -203,8 +208,9 @@ A line of at most 72 characters, an empty line, and why the change was made.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 4ff464ff0a833490efd386c7ce3040a4653cb435792407782351e991df92620a).
-# The workflow ends here. `rdc runtime agents` prints the runtime, which is the same in every program.
+# The runtime of rdc 0.1.0, edition agents (sha256 f1c4b522cbf5d2935d00c771a2be741190fcb48c55047faa395ad0e0253b29bf).
+# The workflow ends here. `rdc runtime agents` prints the runtime, which is the same in every program of this edition.
+# `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):

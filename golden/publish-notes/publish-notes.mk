@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := ade1fb83e1071615cc101623c44e8472d8f497404066edd0b1a7182136d48b9a
+override RDC_SHA256 := 1a457ab6b0f6db126db8260c962370499415deb092a540f262f74530da4a777f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

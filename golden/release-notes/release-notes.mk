@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := 59d8e93f07f1d3058af05a18febcd6bff56ed2602096f46ce4abb3592b71b13e
+override RDC_SHA256 := f9d56742ad90c1de3b26770c69b9f05b069cb4aecec5221be434c74f803729b6
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -16,14 +16,16 @@
 #   rdc compile examples/release.runbook.md --to python
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
-# `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is, `--help` lists the
-# rest. The state directory is .rdc/release.
+# `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
+# do, `--help` lists the rest. The state directory is .rdc/release in the folder where you call it. `run` refuses
+# to start while a run there is unfinished.
+# Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
 #
 # The runbook comes first. Each step has its line in the document (`at`), what it does, and a transition for each
-# outcome: `go("2", "CONTINUE")` continues at step 2 because the document says CONTINUE.
-# `retry(3)` repeats the step up to three times; after that, the transition behind `then` applies.
+# outcome: `go("2")` continues at step 2, `complete` and `stop` end the run. A second text is what the document says there.
+# `retry(2)` makes up to 2 further attempts; after that, the transition behind `then` applies.
 # In a command, `$RDC_ATTEMPT` is the number of the attempt, from 1.
-# The runtime comes second. It is the same in every program.
+# The runtime comes second. It is the same in every program of this edition.
 
 
 def runbook(about, step, end, go, retry, complete, stop):
@@ -143,8 +145,9 @@ mkdir -p dist && printf '%s\n' "libpack MIT" "libbox BSD-3-Clause" > dist/depend
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 2d770f1a5b13d8aa6da24a206a39741b9d4d15691887dbaf924a8f61313690bb).
-# The runbook ends here. `rdc runtime commands` prints the runtime, which is the same in every program.
+# The runtime of rdc 0.1.0, edition commands (sha256 40bad8f1633553f5a665731a6ced811360aff3928be2d535bcd1ecbf7fcf291e).
+# The runbook ends here. `rdc runtime commands` prints the runtime, which is the same in every program of this edition.
+# `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := a798ef264172217725fbfadc9c1c517caa17459d987bffd2e62fd486a1630820
+override RDC_SHA256 := d25c9f56f3974f8f3eaa41f6d7cb187c90bbbe4b7a20b1213be7598c6c8d23c3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

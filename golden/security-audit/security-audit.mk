@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := 752e5734725bf3799e1ce8f7b8481ce2e3180daac4f6e9828decf2d204b60f48
+override RDC_SHA256 := 2d64b2768b400bd876ee980613014e6679dd60c9c42d6fed20f14a7f7bf72ee7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

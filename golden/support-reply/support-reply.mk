@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := 4b5d919602a2f8be3fe936a931395339b797c1147553dc679ed73b1d77fdcd6d
+override RDC_SHA256 := ad0faae364a26a9392eed1b9c9a0731afa10a5640a73b2e55bfc5d676286fce9
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := eff02b6d884d4e58e18f11ef43d35454b8b196ca9250a970bf0ee1f8cd3a320a
+override RDC_SHA256 := bc8e573c136188417320a13396f7b75fd5fe7d89b2a388a1a8b59eb3f3dff700
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

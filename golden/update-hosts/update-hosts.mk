@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := 7f32af0bb11b3be171b4608a3bdfd51bc1e3ead7c5bf3d98b8ea4e95aa2ba327
+override RDC_SHA256 := e64be809df4588e8c4c440114b3494c07350588a32ed75142b6edc91d34a36a5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

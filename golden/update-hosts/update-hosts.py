@@ -8,17 +8,20 @@
 #   rdc compile examples/update-hosts.runbook.md --to python
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
-# `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is, `--help` lists the
-# rest. The state directory is .rdc/update-hosts.
+# `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
+# do, `--help` lists the rest. The state directory is .rdc/update-hosts in the folder where you call it. `run` refuses
+# to start while a run there is unfinished.
+# Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
 #
 # The runbook comes first. Each step has its line in the document (`at`), what it does, and a transition for each
-# outcome: `go("2", "CONTINUE")` continues at step 2 because the document says CONTINUE.
-# `retry(3)` repeats the step up to three times; after that, the transition behind `then` applies.
+# outcome: `go("2")` continues at step 2, `complete` and `stop` end the run. A second text is what the document says there.
+# `retry(2)` makes up to 2 further attempts; after that, the transition behind `then` applies.
 # `{N}` in a text is the number of the instance.
 # The `placeholders` of `about` apply to each text that contains them.
 # `inputs` and `outputs` are environment variables of each command; texts contain them as `{{NAME}}`.
 # Each command can set all `outputs`, in the file $RDC_OUTPUT.
-# The runtime comes second. It is the same in every program.
+# A placeholder lists its value, the text before it and after it, and the text where it has no value.
+# The runtime comes second. It is the same in every program of this edition.
 
 
 def runbook(about, step, go, retry, complete, stop):
@@ -96,8 +99,9 @@ shift "$((RDC_STEP_INSTANCE - 1))" && echo "host=$1" >> "$RDC_OUTPUT"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 17ab79ebd826de0f1c357c385a4dc897fda877c118282f94348ac712d110c26e).
-# The runbook ends here. `rdc runtime values` prints the runtime, which is the same in every program.
+# The runtime of rdc 0.1.0, edition values (sha256 947898dc1d5afdfafceb96491673a4548496acf17920a3185ddfd17d2d2b1aa1).
+# The runbook ends here. `rdc runtime values` prints the runtime, which is the same in every program of this edition.
+# `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
 import sys
 if __name__ == "__main__" and not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):

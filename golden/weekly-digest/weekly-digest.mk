@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := 41d9633876e509396f105dcfc652f29d154d7431080b47d414a74e23f6c504b2
+override RDC_SHA256 := b3f2a11efe0fdcedab69fdc4d05fe9fe7cc8b7c69dd23d8d855ee46ed4e1149c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -8,12 +8,13 @@ from typing import Any, Callable, NamedTuple, Union
 
 from runtime_shim.contract.evidence import in_strings
 from runtime_shim.contract.safe_paths import UnsafeError
+from runtime_shim.engine.display import duration
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Done
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State
-from runtime_shim.engine.texts import BINARY, duration
+from runtime_shim.engine.texts import BINARY
 from runtime_shim.engine.walk import Registers, attempt_of, filled
 from runtime_shim.tasks.ask import Prompts
 from runtime_shim.tasks.exchange import SH, Answered, file_with

@@ -10,10 +10,10 @@ from runtime_shim.contract.safe_paths import UnsafeError, inside, list_inside, r
 from runtime_shim.contract.step_builder import CALL
 from runtime_shim.contract.tool_schemas import BUILT_IN, unfit_arguments
 from runtime_shim.contract.validation import checked, listened
+from runtime_shim.engine.display import duration
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import utc_now
-from runtime_shim.engine.texts import duration
 from runtime_shim.tasks.prompting import answer_of, pairs
 from runtime_shim.tasks.reading import LARGEST_ANSWER, TOOL_SECONDS, decoded
 

@@ -3,11 +3,11 @@
 import time
 from typing import Optional
 
+from runtime_shim.engine.display import duration
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension, Perform
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.state import State
-from runtime_shim.engine.texts import duration
 from runtime_shim.engine.walk import Move, Registers, attempt_of
 
 LONGEST_PAUSE = 10**8  # seconds: as good as for ever, and no overflow

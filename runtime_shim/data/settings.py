@@ -5,11 +5,12 @@ import re
 import time
 from typing import Any, Callable, Optional
 
+from runtime_shim.engine.display import duration
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension, Waiting
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.state import ENDED, State
-from runtime_shim.engine.texts import duration, one_line
+from runtime_shim.engine.texts import one_line
 from runtime_shim.engine.walk import Move
 
 TIME_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}

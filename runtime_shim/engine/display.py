@@ -67,6 +67,13 @@ class Display:
         self.line("rdc: " + clean(text).replace("\n", "?"), stream=self.rules)
 
 
+def duration(seconds: float) -> str:
+    """Write a time as a person says it."""
+    minutes, rest = divmod(int(seconds), 60)
+    longer = f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+    return longer if minutes else f"{seconds:.1f} s"
+
+
 def forget_typed() -> None:
     """Throw away what was typed before a question: it was not meant for it."""
     import termios

@@ -9,7 +9,7 @@ import types
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Optional, TypeVar
 
-from runtime_shim.engine.display import Display, Telling, question
+from runtime_shim.engine.display import Display, Telling, duration, question
 from runtime_shim.engine.journal import Record, encoder
 from runtime_shim.engine.lifecycle import Done, Extension, Host, Performer, Waiting
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_INTERRUPTED, EXIT_STOP, EXIT_WAITING, RefusedError, Table
@@ -25,7 +25,7 @@ from runtime_shim.engine.state import (
     utc_now,
     without_places,
 )
-from runtime_shim.engine.texts import duration, one_line, word_of
+from runtime_shim.engine.texts import one_line, word_of
 from runtime_shim.engine.walk import Move, advance, follow
 
 if TYPE_CHECKING:

@@ -113,7 +113,7 @@ class Store:
         self.directory, self.path, self.modes = directory, os.path.join(directory, "journal"), modes
         self.folder = os.path.join(os.getcwd(), directory)  # wherever the run goes
         self._count, self._size = 0, 0
-        self._open: dict[str, os.stat_result] = {}  # the files that must stay where they are
+        self._open: dict[str, tuple[int, ...]] = {}  # the files that must stay where they are: inode and device
 
     def read(self) -> Optional[State]:
         """Read the state without changing anything."""
@@ -125,7 +125,7 @@ class Store:
     def _opened(self, name: str, flags: int) -> int:
         """Open a file that must stay where it is."""
         file: int = self.within.open(name, flags | os.O_CREAT)
-        self._open[os.path.join(self.folder, name)] = os.fstat(file)
+        self._open[os.path.join(self.folder, name)] = os.fstat(file)[1:3]
         return file
 
     def lock(self) -> None:
@@ -161,7 +161,7 @@ class Store:
     def is_there(self) -> bool:
         """Tell whether lock and journal are still where they were; a command may have removed them."""
         with suppress(OSError):
-            return all(os.path.samestat(os.lstat(path), about) for path, about in self._open.items())
+            return all(os.lstat(path)[1:3] == file for path, file in self._open.items())
         return False
 
     def open(self) -> None:

@@ -5,11 +5,12 @@ import os
 from collections.abc import Iterator
 from typing import Optional
 
+from runtime_shim.engine.display import duration
 from runtime_shim.engine.lifecycle import Performer
 from runtime_shim.engine.program import Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import ENDED, State
-from runtime_shim.engine.texts import duration, one_line, word_of, words_of
+from runtime_shim.engine.texts import one_line, word_of, words_of
 from runtime_shim.engine.walk import advance
 
 ROUNDS = 10  # how often a step is shown in a dry run

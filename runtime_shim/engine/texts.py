@@ -12,19 +12,12 @@ MEANINGS = {"pass": "pass", "yes": "pass", "fail": "fail", "no": "fail"}
 
 def clean(text: str) -> str:
     """Take the control characters out of a text; newlines and tabs stay."""
-    return re.sub(HIDDEN, "?", text.replace("\r\n", "\n"))
+    return text if text.isprintable() else re.sub(HIDDEN, "?", text.replace("\r\n", "\n"))
 
 
 def one_line(text: str) -> str:
     """Take the control characters out of a text that belongs on one line."""
     return clean(" ".join(text.split()))
-
-
-def duration(seconds: float) -> str:
-    """Write a time as a person says it."""
-    minutes, rest = divmod(int(seconds), 60)
-    longer = f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-    return longer if minutes else f"{seconds:.1f} s"
 
 
 def words_of(node: Table) -> tuple[str, ...]:

@@ -5,11 +5,12 @@ import time
 from typing import Optional
 
 from runtime_shim.data.settings import OfMore, agreed
+from runtime_shim.engine.display import duration
 from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Done, Waiting
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.state import State
-from runtime_shim.engine.texts import clean, duration, one_line
+from runtime_shim.engine.texts import clean, one_line
 from runtime_shim.engine.walk import Move, attempt_of
 from runtime_shim.tasks.ask import Asking
 from runtime_shim.tasks.exchange import Answered

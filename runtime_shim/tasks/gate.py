@@ -47,7 +47,7 @@ class OfGates(Extension):
     commands = {"approve": ("the same as answer GATE approved", approve)}
     options = (
         ("run resume", "--human", "", "let the run through the first gate that it comes to"),
-        ("approve", "--gate", "ID", "the gate that waits"),
+        ("approve", "--gate", "ID", "the gate that waits (required)"),
     )
     performers = {"gate": Gates}
 

@@ -5,12 +5,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Optional
 
+from runtime_shim.engine.display import duration
 from runtime_shim.engine.lifecycle import Done, Performer, Waiting
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.signals import end_groups, started_at
 from runtime_shim.engine.status import hints
-from runtime_shim.engine.texts import duration, one_line, words_of
+from runtime_shim.engine.texts import one_line, words_of
 from runtime_shim.engine.walk import attempt_of, variables_of
 from runtime_shim.tasks.process import Processes, in_words
 

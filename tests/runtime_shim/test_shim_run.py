@@ -228,7 +228,7 @@ def test_transitions_passed_on_the_way_are_told(tmp_path: Path) -> None:
     result = place.run("run", "--events", "events")
     assert re.search(r"PASS .*, CONTINUE, 1 FAIL: STOP\n", result.err)
     assert place.records()[-1]["says"] == "CONTINUE, 1 FAIL: STOP"
-    assert '"says": "CONTINUE, 1 FAIL: STOP"' in place.text("events")
+    assert '"says":"CONTINUE, 1 FAIL: STOP"' in place.text("events")
     assert "CONTINUE, 1 FAIL: STOP" in place.run("run", "--dry-run").out
 
 

@@ -32,6 +32,10 @@ class Display:
         return EXIT_COMPLETE
     def rule(self, text):
         self.line("rdc: " + clean(text).replace("\n", "?"), stream=self.rules)
+def duration(seconds):
+    minutes, rest = divmod(int(seconds), 60)
+    longer = f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+    return longer if minutes else f"{seconds:.1f} s"
 def forget_typed():
     import termios
     with suppress(OSError, ValueError, termios.error):

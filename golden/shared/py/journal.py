@@ -1,10 +1,11 @@
 # --- The journal: an append-only file of checked records, on disk before what they tell is seen (R1).
-def as_json(value):
+@functools.cache
+def encoder():
     import json  # slow, and `status` does not need it before there is a run
-    return json.dumps(value, separators=(",", ":"))
+    return json.JSONEncoder(separators=(",", ":")).encode
 def encode(record):
     import zlib
-    text = as_json(record).encode()
+    text = encoder()(record).encode()
     return b"%08x %s\n" % (zlib.crc32(text), text)
 def _decode(line, number):
     import json

@@ -1,6 +1,7 @@
 # --- A run without a journal: it starts at the first step, continues to the end, and keeps nothing (rule 2).
-HELP = "Keeps nothing. Compiled without `-O runtime=script`, it resumes."
+HELP = "Keeps no state: start it again. Compiled without `-O runtime=script`, it resumes."
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # ignored by it
 def say(text, end='\n'):
     with suppress(OSError, ValueError):
         print(text, end=end, file=sys.stderr, flush=True)
@@ -10,16 +11,19 @@ class Script:
         self.program, self.nodes = program, program["nodes"]
         self.answers = read_answers(answers, read_text(answers, LARGEST), self.nodes) if answers else []
         self.registers, self.child, self.group = dict(program["registers"]), 0, ""
-        self.is_stopped = self.is_passed_on = False
-        self.is_interactive, self.run_id = os.isatty(0), f"script-{os.urandom(4).hex()}"
+        self.is_stopped, self.is_interactive = False, os.isatty(0)
+        self.joins = os.getpgrp() if any(map(os.isatty, (0, 1, 2))) else 0  # the group of commands; 0: a new one
+        self.run_id = f"script-{os.urandom(4).hex()}"
     def stop(self, number, _frame):
         self.is_stopped = True
         if not self.child:
             raise KeyboardInterrupt
-        if number == signal.SIGTERM and not self.is_passed_on:  # it comes back here if the group is ours
-            self.is_passed_on = True
-            with suppress(ProcessLookupError):
-                os.kill(0 if os.getpgrp() == os.getpid() else self.child, number)
+        signal.signal(number, signal.SIG_IGN)  # it comes back here if the group is ours
+        with suppress(ProcessLookupError):
+            if not self.joins:
+                os.killpg(self.child, number)
+            elif number == signal.SIGTERM:
+                os.kill(0 if self.joins == os.getpid() else self.child, number)
     def run(self):
         move = follow(self.program, {"go": self.program["entry"]}, self.registers)
         while True:
@@ -42,11 +46,14 @@ class Script:
         say(one_line(f"{name} {self.text(node, 'title')}" + f" - attempt {attempt}" * (attempt > 1)))
     def command(self, node, found):
         own = {key: str(value) for key, value in {**found, "RDC_RUN_ID": self.run_id}.items()}
-        words, by_python = [node["shell"], "-c", self.text(node, "command")], (signal.SIGPIPE, signal.SIGXFSZ)
+        shell, words = node["shell"], [node["shell"], "-c", self.text(node, "command")]
         signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
         try:
-            self.child = os.posix_spawnp(words[0], words, {**os.environ, **own}, setsigmask=(), setsigdef=by_python)
+            self.child = os.posix_spawnp(
+                shell, words, {**os.environ, **own}, setpgroup=self.joins, setsigmask=(), setsigdef=BY_PYTHON
+            )
         except FileNotFoundError:
+            say(f"    there is no {shell} here")
             return "fail"
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)

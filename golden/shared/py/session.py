@@ -125,7 +125,7 @@ class Session(Telling):
             self.each("event", event, fields)
             if self.options.events is not None:
                 about = {"event": event, "time": utc_now(), "run": self.state.begin["run"], **fields}
-                self.display.put(as_json(self.through("record", about)) + "\n", self._events)
+                self.display.put(encoder()(self.through("record", about)) + "\n", self._events)
         except OSError as error:
             if is_between:
                 self.rest()

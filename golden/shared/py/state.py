@@ -65,7 +65,7 @@ class Store:
         self.directory, self.path, self.modes = directory, os.path.join(directory, "journal"), modes
         self.folder = os.path.join(os.getcwd(), directory)  # wherever the run goes
         self._count, self._size = 0, 0
-        self._open = {}  # the files that must stay where they are
+        self._open = {}  # the files that must stay where they are: inode and device
     def read(self):
         refuse_links(self.directory)
         records, self._size = read_journal(self.path)
@@ -73,7 +73,7 @@ class Store:
         return replay(records, self.path, self.modes) if records else None
     def _opened(self, name, flags):
         file = self.within.open(name, flags | os.O_CREAT)
-        self._open[os.path.join(self.folder, name)] = os.fstat(file)
+        self._open[os.path.join(self.folder, name)] = os.fstat(file)[1:3]
         return file
     def lock(self):
         is_ours = OURS in self.directory.split("/") or not os.path.isdir(self.directory)
@@ -103,7 +103,7 @@ class Store:
         return False
     def is_there(self):
         with suppress(OSError):
-            return all(os.path.samestat(os.lstat(path), about) for path, about in self._open.items())
+            return all(os.lstat(path)[1:3] == file for path, file in self._open.items())
         return False
     def open(self):
         self._file = self._opened("journal", os.O_RDWR | os.O_APPEND)

@@ -4,13 +4,9 @@ HIDDEN = "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-
 BINARY = ("pass", "fail")
 MEANINGS = {"pass": "pass", "yes": "pass", "fail": "fail", "no": "fail"}
 def clean(text):
-    return re.sub(HIDDEN, "?", text.replace("\r\n", "\n"))
+    return text if text.isprintable() else re.sub(HIDDEN, "?", text.replace("\r\n", "\n"))
 def one_line(text):
     return clean(" ".join(text.split()))
-def duration(seconds):
-    minutes, rest = divmod(int(seconds), 60)
-    longer = f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-    return longer if minutes else f"{seconds:.1f} s"
 def words_of(node):
     return tuple(node.get("words", BINARY))
 def word_of(node, outcome):
