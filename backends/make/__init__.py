@@ -13,7 +13,7 @@ from backends.make.line import REMEDY
 from backends.make.makefile import makefile
 from backends.make.options import MakeOptions
 from backends.make.plain import plain
-from backends.make.refusals import refusals
+from backends.make.refusals import refusals, unused_options
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
 from compiler.passes import optimise
@@ -51,8 +51,11 @@ class MakeBackend(Backend[MakeOptions]):
         refused = tuple(refusals(program))
         if refused:
             return Emission(None, refused)
+        why = None if options.form == "plain" else reason(program, operator=options.operator)
+        if unused := tuple(unused_options(program, options, why)):
+            return Emission(None, unused)
         if options.form == "plain":
             return plain(optimise(program, jumps=False), options)
-        if why := reason(program, operator=options.operator):
+        if why:
             return calling(program, options, why)
         return makefile(optimise(program, jumps=False), options)

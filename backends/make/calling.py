@@ -38,7 +38,7 @@ class Step:
     is_gated: bool
 
 
-VERBS = ("open", "answer", "approve", "timeline", "goto", "status", "steps", "history", "reset", "help")
+VERBS = ("open", "answer", "approve", "timeline", "outputs", "goto", "status", "steps", "history", "reset", "help")
 """The targets that a Makefile can have besides those that do steps, and `clean`."""
 
 
@@ -103,7 +103,7 @@ def page(
 
 
 def _verbs(program: Program) -> Iterator[str]:
-    unknown = {"goto"} if program.contract is not None else {"timeline"}
+    unknown = {"goto"} if program.contract is not None else {"timeline", "outputs"}
     if not any(isinstance(node.task, Gate) for node in program.nodes):
         unknown.add("approve")
     return (verb for verb in VERBS if verb not in unknown)

@@ -19,7 +19,7 @@ def driver_text() -> str:
     folder = files("backends.make").joinpath("driver")
     parts = (folder.joinpath(f"{name}.sh").read_text(encoding="utf-8").rstrip("\n") for name in PARTS)
     head = f"# {MARK} {__version__} for its Makefiles: the driver, which make hands to a shell."
-    return "\n".join([head, "define RDC_DRIVER_TEXT", "\n\n".join(parts), "endef", ""])
+    return "\n".join([head, "define RDC_DRIVER_TEXT", *parts, "endef", ""])
 
 
 def driver_sha256() -> str:

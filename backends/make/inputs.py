@@ -9,7 +9,10 @@ from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Program
 from compiler.ir.tasks import Agent, Parallel, Tool
 
-OF_ALL = ("ADOPT", "ANSWERS", "ASSUME", "BY", "EVENTS", "JSON", "KEEP", "NOTE", "REPLY", "RERUN", "STEP", "VALUE")
+OF_ALL = (
+    *("ADOPT", "ANSWERS", "ASSUME", "BY", "EVENTS", "FILE", "JSON", "KEEP", "NOTE", "REPLY", "RERUN", "STEP"),
+    "VALUE",
+)
 """What every Makefile takes that calls the program."""
 
 OF_OPERATORS = ("AGENT", "AGENT_MODEL", "ALL", "AS", "LOGS", "LOG_LIMIT", "NOTIFY")

@@ -1,12 +1,12 @@
 """Inputs: values that are given when a run begins (I8)."""
 
 import json
-import re
 import types
 from typing import Optional
 
 from runtime_shim.data.fitting import unfit
 from runtime_shim.data.shared import read_json
+from runtime_shim.data.values import pairs_in
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
@@ -15,15 +15,9 @@ from runtime_shim.engine.walk import Registers
 from runtime_shim.tasks.answers import read_text
 from runtime_shim.tasks.terminal import asked, forget_pasted, more_comes
 
-# Strings of YAML that can be nothing else: in single quotes, in double quotes as in JSON, in none.
-SINGLE = r"'(?:[^']|'')*'"
-DOUBLE = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"'
-PLAIN = r"(?!(?:~|null|Null|NULL)\s*$)(?:[^\s\[\]{}&*!|>'\"%@`#,?:-]|-(?=\S))(?:(?!:\s|:$|\s#).)*"
-LINE = rf"([A-Za-z_][A-Za-z0-9_]*):[ \t]+({SINGLE}|{DOUBLE}|{PLAIN})"
-
 
 def _from_file(path: str) -> dict[str, str]:
-    """Read a file of inputs: a JSON object, or lines `NAME: value`."""
+    """Read a file of inputs: a JSON object, or lines `NAME=VALUE` and `NAME<<WORD`."""
     text = read_text(path)
     if not text.lstrip().startswith("{"):
         return _from_lines(path, text)
@@ -35,20 +29,13 @@ def _from_file(path: str) -> dict[str, str]:
 
 def _from_lines(path: str, text: str) -> dict[str, str]:
     found: dict[str, str] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip() or line.lstrip().startswith("#") or (number == 1 and line.rstrip() == "---"):
-            continue
-        pair = re.fullmatch(LINE, line.rstrip(" \t"))  # spaces at the end would be tried at each length
-        if pair is None:
-            raise RefusedError(f"{path}:{number}: expected NAME: value, or the file as a JSON object")
-        name, value = pair.groups()
-        if name in found:
-            raise RefusedError(f"{path}:{number}: {name} is given twice")
-        if value[0] == "'":
-            value = value[1:-1].replace("''", "'")
-        elif value[0] == '"':
-            value = json.loads(value)
-        found[name] = value
+    try:
+        for number, name, value in pairs_in(text.replace("\r\n", "\n"), has_comments=True):
+            if name in found:
+                raise RefusedError(f"{path}:{number}: {name} is given twice")
+            found[name] = value
+    except ValueError as error:
+        raise RefusedError(f"{path}: {error}, and the file is no JSON object") from None
     return found
 
 
@@ -132,7 +119,7 @@ class Inputs(Extension):
 
     options = (
         ("run", "--input", "NAME=VALUE...", "NAME=VALUE or NAME=@FILE"),
-        ("run", "--inputs", "FILE", "values of inputs: a JSON object, or lines NAME: value"),
+        ("run", "--inputs", "FILE", "values of inputs: a JSON object, or lines NAME=VALUE"),
         ("run", "--task", "TEXT", "the same as --input task=TEXT"),
         ("run", "--task-file", "FILE", "the same as --input task=@FILE"),
     )

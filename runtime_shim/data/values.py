@@ -48,13 +48,15 @@ def until(word: str, lines: Iterator[tuple[int, str]]) -> Optional[str]:
     return None
 
 
-def pairs_in(text: str) -> Iterator[tuple[int, str, str]]:
-    """Return the line, name and value of `NAME=value` and `NAME<<WORD` lines; raises ValueError for any other line."""
+def pairs_in(text: str, has_comments: bool = False) -> Iterator[tuple[int, str, str]]:
+    """Return the line, name and value of `NAME=VALUE` and `NAME<<WORD` lines; raises ValueError for any other line."""
     lines = enumerate(text.removesuffix("\n").split("\n"), start=1)
     for number, line in lines if text else ():
+        if has_comments and (not line.strip() or line.lstrip().startswith("#")):
+            continue
         pair = re.fullmatch(PAIR, line)
         if pair is None:
-            raise ValueError(f"line {number}: neither NAME=value nor NAME<<WORD")
+            raise ValueError(f"line {number}: neither NAME=VALUE nor NAME<<WORD")
         value = until(pair[3], lines) if pair[2] == "<<" else pair[3]
         if value is None:
             raise ValueError(f"line {number}: {pair[3]} does not follow")

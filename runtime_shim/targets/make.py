@@ -27,11 +27,13 @@ from runtime_shim.tasks.answers import read_text
 
 RENAMED = {"RERUN": "--rerun-interrupted", "KEEP": "--prune", "TOOLS": "--tool", "AGENTS": "--agent-for"}
 OF_FILES = ("--tool", "--agent-for")  # make names a file with a line for each
+OF_TASK = ("TASK", "TASK_FILE")  # for documents with an input `task`
+IDS = {"STEP": "ID", "GATE": "ID", "REPLY": "REPLY"}  # what is given by its place among words
 OTHERWISE = ("--state-dir", "--input", "--var", "--dry-run", "PLACE")  # make has other words for these
 FOR_OTHERS = (  # names that only Makefiles of other documents take
     *("AGENT", "AGENTS", "AGENT_CALLS", "AGENT_MODEL", "AGENT_RETRIES", "AGENT_TIMEOUT", "ALL", "AS", "BREAK", "BY"),
-    *("EXECUTOR", "EXPIRE", "FILE", "GATE", "HUMAN", "INPUTS", "JOBS", "KEEP", "MAX_STEPS", "MOCK", "NOTE", "NOTIFY"),
-    *("OUT", "PROMPTED", "TASK", "TASK_FILE", "TOOLS", "VALUE"),
+    *("EXECUTOR", "EXPIRE", "GATE", "HUMAN", "INPUTS", "JOBS", "KEEP", "MAX_STEPS", "MOCK", "NOTE", "NOTIFY", "OUT"),
+    *("PROMPTED", "TASK", "TASK_FILE", "TOOLS", "VALUE"),
 )
 TRUE, FALSE = ("1", "yes", "true", "on"), ("", "0", "no", "false", "off")
 ALIKE = 0.79  # how much a name has in common with one that was meant
@@ -85,6 +87,15 @@ def outputs_in(name: str, text: str) -> list[str]:
         raise RefusedError(f"{name}: {error}") from None
 
 
+def with_reply(given: dict[str, str]) -> dict[str, str]:
+    """Return what make was given, with the text of FILE as the reply."""
+    if not given.get("FILE"):
+        return given
+    if given.get("REPLY"):
+        raise RefusedError("FILE and REPLY are both given: leave one out")
+    return {**given, "FILE": "", "REPLY": read_text(given["FILE"]).removesuffix("\n").removesuffix("\r")}
+
+
 def warn_of(name: str, inputs: list[str], display: Display) -> None:
     """Warn of a name that is nearly that of an input which was not given."""
     lower = {one.lower(): one for one in inputs}
@@ -105,11 +116,16 @@ def is_unfinished(path: str) -> bool:
 def listed(session: Session) -> int:
     """List the targets of the Makefile, and what make takes."""
     every = {**COMMANDS, **{name: each for one in session.extensions for name, each in one.commands.items()}}
-    rows = {session.call("step-X" if name == "step" else name): text for name, (text, _) in every.items()}
-    rows.update({f"{item['name']}=VALUE": item.get("description", "") for item in session.program.get("inputs", ())})
+    rows = {session.call(name): text for name, (text, _) in every.items() if name != "step"}
+    rows.update({session.call("clean"): "the same as reset", session.call("step-X"): "do step X, if the run is there"})
+    inputs = {item["name"]: item.get("description", "") for item in session.program.get("inputs", ())}
+    rows.update({f"{name}=VALUE": text for name, text in inputs.items()})
     texts = {name: text for _, name, _, text in session.options.known}
+    rows["FILE=FILE"] = "the reply is the text of this file"
     for name, (option, takes) in sorted(taken(session.options.known).items()):
-        value = "FILE" if option in OF_FILES else takes.rstrip(".") or ("1" if option.startswith("--") else "ID")
+        if name in OF_TASK and "task" not in inputs:
+            continue
+        value = "FILE" if option in OF_FILES else takes.rstrip(".") or ("1" if option.startswith("--") else IDS[option])
         rows[f"{name}={value}"] = texts[option] + (f"; a line {takes.rstrip('.')} each" if option in OF_FILES else "")
     told = [f"  {one_line(name):32}{one_line(text)}" for name, text in rows.items()]
     return session.display.say([one_line(session.program["title"]), "", *told])
@@ -137,6 +153,8 @@ class OfMake(Extension):
         display.rules = sys.stdout  # make itself has more to say on standard error
         here, everywhere = taken(options_of(command, options)), taken(options)
         inputs, given = [item["name"] for item in program.get("inputs", ())], given_to_make(command)
+        if "REPLY" in here:
+            given, here = with_reply(given), {**here, "FILE": ("FILE", "")}
         yield from (("PLACE", unquote(place)) for place in os.environ.get("RDC_PLACE", "").split())
         for name, value in given.items():
             if name in inputs and command in ("run", "open"):
@@ -144,7 +162,7 @@ class OfMake(Extension):
             elif name in here and name not in inputs:
                 option, takes = here[name]
                 yield from ((option, each) for each in values_of(name, value, option, takes))
-            elif name in inputs or name in everywhere:
+            elif name in inputs or name in everywhere or name == "FILE":
                 raise RefusedError(f"{name} is not for {command}: leave it out")
             elif name in FOR_OTHERS:
                 hint = "leave it out, or set it in the environment of make"
@@ -180,6 +198,7 @@ class OfMake(Extension):
             elif word not in OTHERWISE:
                 name, switches = name_of(word), [each for _, each, takes, _ in known if not takes]
                 value = "1" if word in switches else next(more, "")
+                value = "FILE" if word in OF_FILES else value
                 said[name] = f"{said[name]}\n{value}" if name in said else value
         repeated = {word for repeat in self.session.each("repeat", verb) for word in repeat}
         for name, (option, _) in taken(known).items():

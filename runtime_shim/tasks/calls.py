@@ -169,12 +169,13 @@ class Caller(Asking, Prompting):
         call, node = self.session.call, self.session.program["nodes"][self.session.state.node]
         return Waiting(
             f"to answer: {call('answer', name, '-')} < FILE",
-            f"to continue: {call('resume')}   (or {call('resume')} {self.option(node)})",
+            f"to continue: {call('resume')}",
+            f"to call {self.remedy(node)[0]}: {call('resume', *self.remedy(node)[1:])}",
         )
 
-    def option(self, _node: Table) -> str:
-        """Return the option that names a command for a step."""
-        return str(self.session.through("worded", "--agent COMMAND"))
+    def remedy(self, _node: Table) -> tuple[str, str, str]:
+        """Return what would do a step, and the option that names its command."""
+        return "an agent", "--agent", "COMMAND"
 
     def preview(self, name: str, _node: Table) -> Done:
         """Assume that it passes, or says its first keyword that is not special."""

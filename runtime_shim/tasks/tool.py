@@ -38,7 +38,8 @@ class Tools(Caller):
             return done
         command = self.command_of(node["connection"])
         if command is None and node.get("optional"):
-            return self.session.told(Done("fail", f"no command is named: {self.option(node)}"), "")
+            option = self.session.through("worded", " ".join(self.remedy(node)[1:]))
+            return self.session.told(Done("fail", f"no command is named: {option}"), "")
         if command is None:
             return self.by_hand(name, request)
         (answered,) = self.converse(node, [(name, node, command, request)])
@@ -57,9 +58,9 @@ class Tools(Caller):
         """Take a result that a person gives."""
         return self.session.told(Done("pass", how), cleaned(reply))
 
-    def option(self, node: Table) -> str:
-        """Return the option that names the command of the connection."""
-        return str(self.session.through("worded", f"--tool {node['connection']}=COMMAND"))
+    def remedy(self, node: Table) -> tuple[str, str, str]:
+        """Return the connection, and the option that names its command."""
+        return node["connection"], "--tool", f"{node['connection']}=COMMAND"
 
 
 class OfTools(Extension):

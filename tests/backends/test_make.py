@@ -463,7 +463,7 @@ def test_the_hint_for_an_answer_can_be_pasted(tmp_path: Path) -> None:
     name = "a';touch${IFS}canary;'$(x).runbook.md"
     place = Place(tmp_path, f"## 1. Ask\n\n- {name}\n", {name: "## 1. Fine?\n\nIs it?\n\n- YES: COMPLETE\n"})
     hint = next(line for line in place.make().stderr.splitlines() if "to answer" in line)
-    pasted = hint.partition("to answer: ")[2].partition("   (or")[0]
+    pasted = hint.partition("to answer: ")[2]
     done = subprocess.run(["sh", "-c", pasted], cwd=tmp_path, env=environment({}), check=False, timeout=PATIENCE)
     assert done.returncode == 0
     assert place.make("resume").stdout.splitlines()[-1].startswith("rdc: COMPLETE")

@@ -257,7 +257,7 @@ def test_without_an_agent_people_answer_by_standard_input_or_in_advance(tmp_path
     assert re.search(r"^    Write about x\.$", done.stderr.decode(), re.MULTILINE)
     said = done.stdout.decode()
     assert "rdc: to answer: make answer STEP=1 REPLY=- < FILE\n" in said
-    assert "rdc: to continue: make resume   (or make resume AGENT=COMMAND)\n" in said
+    assert "rdc: to continue: make resume\nrdc: to call an agent: make resume AGENT=COMMAND\n" in said
     assert made.end("resume") == "rdc: WAITING 1 First"
     assert made.end("answer", "STEP=1", "REPLY= ") == "rdc: error: REPLY is missing: make help says what it is for"
     (tmp_path / "answers").write_text("1   \n", encoding="utf-8")

@@ -218,7 +218,7 @@ def test_what_a_call_does_not_take_is_refused_by_its_name(made: Made, verb: str,
     assert not (made.folder / ".rdc").exists()
 
 
-@pytest.mark.parametrize("name", ["PROMPTED", "AS", "AGENT", "NOTIFY", "MOCK", "EXECUTOR", "BREAK", "JOBS", "FILE"])
+@pytest.mark.parametrize("name", ["PROMPTED", "AS", "AGENT", "NOTIFY", "MOCK", "EXECUTOR", "BREAK", "JOBS"])
 def test_what_only_other_makefiles_take_is_refused_by_its_name(made: Made, name: str) -> None:
     for words_of in (["run", "topic=x"], ["resume"], ["step-1"], ["status"]):
         told = f"rdc: error: this Makefile does not take {name}: leave it out, or set it in the environment of make"
@@ -258,8 +258,33 @@ def test_what_is_missing_is_named(made: Made) -> None:
 def test_help_lists_targets_inputs_and_variables(made: Made) -> None:
     told = made.make("help").stdout.decode()
     for row in ("make run", "make resume", "make step-X", "make goto", "make approve", "topic=VALUE", "ANSWERS=FILE",
-                "RERUN=1", "STEP=ID", "BY=WHO", "What it is about"):  # fmt: skip
+                "RERUN=1", "STEP=ID", "BY=WHO", "What it is", "make clean", "REPLY=REPLY", "FILE=FILE"):  # fmt: skip
         assert re.search(rf"^  .*{re.escape(row)}", told, re.MULTILINE), row
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name.partition(".")[0])
+def test_every_target_that_help_lists_is_one(path: Path, tmp_path: Path) -> None:
+    whole = compile_file(str(path)).program
+    assert whole
+    made = Made(tmp_path, whole)
+    listed = re.findall(r"^  make (\S+)", made.make("help").stdout.decode(), re.MULTILINE)
+    assert {"run", "resume", "clean", "step-X"} <= {*listed}
+    for name in listed:
+        assert name == "step-X" or made.make("-n", name).returncode == 0, name
+
+
+def test_a_reply_can_be_in_a_file(made: Made) -> None:
+    made.make("topic=x")
+    (made.folder / "reply").write_text("yes\r\n", encoding="utf-8")
+    (made.folder / "empty").touch()
+    both = made.end("answer", "STEP=2", "REPLY=no", "FILE=reply")
+    assert both == "rdc: error: FILE and REPLY are both given: leave one out"
+    missing = made.end("answer", "STEP=2", "FILE=empty")
+    assert missing == "rdc: error: REPLY is missing: make help says what it is for"
+    assert "No such file" in made.end("answer", "STEP=2", "FILE=none")
+    assert made.end("resume", "FILE=reply") == "rdc: error: FILE is not for resume: leave it out"
+    assert made.make("answer", "STEP=2", "FILE=reply").returncode == 0
+    assert made.end("resume") == "rdc: WAITING 3"
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name.partition(".")[0])

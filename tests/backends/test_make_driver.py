@@ -26,7 +26,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.runbook.md"))
 
 # Variables and functions of steps are made by `eval`, and words are split where they are several.
 UNKNOWN = "SC2034,SC2153,SC2154,SC2329,SC2030,SC2031,SC2086"
-SPLIT = ("${rdc_value##*) }", "${1##*) }", "$rdc_record", "$rdc_wrapper")
+SPLIT = ("${rdc_value##*) }", "${1##*) }", "$rdc_record", "$rdc_wrapper", "set -- $rdc_value")
 """The only variables that are not in quotes on purpose."""
 
 RETRY = "# Retry\n\n## 1. Try it\n\n```bash\necho try\n```\n\n- FAIL: RETRY 3\n"

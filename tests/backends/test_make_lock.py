@@ -116,6 +116,88 @@ def test_a_command_that_outlived_its_driver_is_not_assumed_and_is_ended_before_i
     assert place.lines("log") == ["build", "ship"]
 
 
+def without_proc(place: Place) -> None:
+    """Let a Makefile run as on macOS: without /proc and setsid."""
+    path = place.folder / "Makefile"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("/proc/", "/none/").replace("v setsid", "v /none"), encoding="utf-8")
+    assert len(text) == len(path.read_text(encoding="utf-8")) + len("setsid") - len("/none")
+
+
+@pytest.fixture(params=["/bin/sh", shutil.which("bash") or "/bin/bash"])
+def left(request: pytest.FixtureRequest, tmp_path: Path, ended: list[subprocess.Popen[str]]) -> tuple[Place, str]:
+    """A run whose driver was killed without /proc, while its command lives, and the shell that make is given."""
+    place, shell = Place(tmp_path, SLOW_FLOW), f"SHELL={request.param}"
+    without_proc(place)
+    ended.append(place.start(shell))
+    (driver,) = children(ended[0].pid)
+    for pid in (ended[0].pid, driver):
+        os.kill(pid, signal.SIGKILL)
+    ended[0].wait(PATIENCE)
+    return place, shell
+
+
+@pytest.mark.skipif(not shutil.which("ps"), reason="ps is not here")
+def test_without_proc_a_command_that_outlived_its_driver_is_ended_before_it_runs_again(
+    left: tuple[Place, str],
+) -> None:
+    place, shell = left
+    command = slow_command(place)
+    try:
+        assert last_line(place.make(shell, "resume")) == "rdc: WAITING 2"
+        assumed = last_line(place.make(shell, "resume", "ASSUME=pass"))
+        assert assumed.startswith(f"rdc: error: step 2: its command still runs (pid {command})")
+        assert is_alive(command)
+        (place.folder / "quick").touch()
+        rerun = place.make(shell, "resume", "RERUN=1")
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(command, signal.SIGKILL)
+    assert f"(pid {command}); ending it\n" in rerun.stderr
+    assert (rerun.returncode, is_alive(command)) == (0, False)
+    assert place.lines("log") == ["build", "ship"]
+    assert "Done" not in rerun.stderr.replace("COMPLETE Done", "")
+
+
+@pytest.mark.skipif(not shutil.which("ps"), reason="ps is not here")
+def test_without_proc_a_process_that_has_the_number_of_one_that_is_gone_is_left_alone(left: tuple[Place, str]) -> None:
+    place, shell = left
+    os.kill(slow_command(place), signal.SIGKILL)
+    other = subprocess.Popen(["sleep", "60"])
+    try:
+        path = place.state / "process"
+        count, where, _, began = path.read_text(encoding="utf-8").split()
+        assert began[:3] in {"Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"}
+        path.write_text(f"{count} {where} {other.pid} {began}0\n", encoding="utf-8")
+        (place.folder / "quick").touch()
+        assert place.make(shell, "resume", "RERUN=1").returncode == 0
+        assert is_alive(other.pid)
+    finally:
+        other.kill()
+        other.wait()
+
+
+def test_a_command_that_cannot_be_ended_is_not_run_again(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> None:
+    place = Place(tmp_path, SLOW_FLOW)
+    ended.append(place.start())
+    (driver,) = children(ended[0].pid)
+    command = slow_command(place)
+    for pid in (ended[0].pid, driver):
+        os.kill(pid, signal.SIGKILL)
+    ended[0].wait(PATIENCE)
+    path = tmp_path / "Makefile"
+    text = path.read_text(encoding="utf-8")
+    powerless = text.replace("\nload\n", "\nload\nkill() { :; }\nsleep() { :; }\n")
+    path.write_text(powerless, encoding="utf-8")
+    try:
+        refused = place.make("resume", "RERUN=1")
+        assert is_alive(command)
+    finally:
+        os.kill(command, signal.SIGKILL)
+    assert last_line(refused) == f"rdc: error: step 2: its command still runs (pid {command}) and cannot be ended"
+    assert slow_command(place) == command
+
+
 @pytest.mark.parametrize("pid", ["0", "1", "-1", "01"])
 def test_what_left_no_process_of_its_own_is_not_ended(pid: str, tmp_path: Path) -> None:
     """These numbers would send a signal to the group that asks, or to everything."""

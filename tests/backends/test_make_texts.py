@@ -251,7 +251,7 @@ def test_a_value_that_fits_no_environment_fails_the_task(size: int, end: str, tm
         inputs=(Input("a", type="text"),),
     )
     made = Made(tmp_path, whole)
-    (tmp_path / "inputs").write_text(f"a: {'x' * size}\n", encoding="utf-8")
+    (tmp_path / "inputs").write_text(f"a={'x' * size}\n", encoding="utf-8")
     assert made.end("INPUTS=inputs") == end
     assert made.read("size").strip() == (b"65536" if size == 65_536 else b"")
 
@@ -297,14 +297,14 @@ UNFIT = [
     (["needed=a", "kind=b"], "input kind: it is none of a b, c; give it by kind=VALUE"),
     (["needed=a", "name=x1"], "input name: it does not match [a-z]+|[0-9]{2}; give it by name=VALUE"),
     (["INPUTS=none"], "none: No such file or directory"),
-    (["INPUTS=wrong"], "wrong:1: expected NAME: value, or the file as a JSON object"),
+    (["INPUTS=wrong"], "wrong: line 1: neither NAME=VALUE nor NAME<<WORD, and the file is no JSON object"),
     (["needed=a", "INPUTS=wrong.json"], "other: there is no such input; known: text, number, flag, kind, name, needed"),
 ]
 
 
 def test_unfit_inputs_leave_everything_as_it_was(tmp_path: Path) -> None:
     made = Made(tmp_path, shows_inputs())
-    (tmp_path / "wrong").write_text("needed=a\nother=b\n", encoding="utf-8")
+    (tmp_path / "wrong").write_text("needed a\nother=b\n", encoding="utf-8")
     (tmp_path / "wrong.json").write_text('{"other": "b"}', encoding="utf-8")
     assert made.end("needed=before").startswith("rdc: COMPLETE")
     journal = (made.state / "journal").read_bytes()

@@ -107,8 +107,12 @@ def test_step_without_executor_is_put_to_a_person(tmp_path: Path) -> None:
     assert (result.code, result.last) == (75, "rdc: WAITING draft Step draft")
     assert "    Write the draft\n" in result.err
     call = f"{place.script} answer draft"
-    assert f"to answer: {call} pass --state-dir s   (or {call} fail --state-dir s)" in result.err
-    assert "resume --state-dir s --executor COMMAND)" in result.err
+    assert result.err.splitlines()[-5:-1] == [
+        f"rdc: to answer: {call} pass --state-dir s",
+        f"rdc: to answer: {call} fail --state-dir s",
+        f"rdc: to continue: {place.script} resume --state-dir s",
+        f"rdc: to call an executor: {place.script} resume --executor COMMAND --state-dir s",
+    ]
     assert place.run("resume", "--state-dir", "s").code == 75
     assert json.loads(place.run("status", "--json", "--state-dir", "s").out)["state"] == "waiting"
     refused = place.run("answer", "draft", "perhaps", "--state-dir", "s")

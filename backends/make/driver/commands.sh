@@ -2,8 +2,9 @@
 run_command() {
   shown_text; rdc_command=$rdc_value rdc_outcome=fail
   command -v "$rdc_kind" > /dev/null || say "rdc: there is no $rdc_kind on PATH to run this with"
+  [ -z "$rdc_monitor" ] || set -m 2> /dev/null # only here: bash reports jobs that end
   { { become "$rdc_kind" -c "$rdc_command" <&3 3<&-; } & } 3<&0
-  rdc_child=$!; wait "$rdc_child"; rdc_code=$? rdc_child=''
+  rdc_child=$!; set +m; wait "$rdc_child"; rdc_code=$? rdc_child=''
   if [ "$rdc_code" -eq 126 ] && ! "$rdc_kind" -c : "$rdc_command" 2> /dev/null; then # it is not the command's own
     say "rdc: is the environment too large, or are there too many processes? Then: ${rdc_again}resume RERUN=1"
     fail "step $rdc_id has no outcome: $rdc_kind cannot be started"
@@ -12,16 +13,22 @@ run_command() {
   rdc_assume=" ASSUME=$rdc_outcome"; ended "$rdc_code"
 }
 become() { # the process of these words, once its number is on record
-  { read -r rdc_value < /proc/self/stat; } 2> /dev/null || rdc_value=$(exec sh -c 'echo "$PPID"')
+  if { read -r rdc_value < /proc/self/stat; } 2> /dev/null; then parse "$rdc_value"
+  else rdc_pid=$(exec sh -c 'echo "$PPID"'); began "$rdc_pid"; fi
   [ ! -h "$rdc_state/process" ] || rm -f "$rdc_state/process" # a command may have made it
-  rdc_value="$rdc_count $rdc_place $rdc_value"
+  rdc_value="$rdc_count $rdc_place $rdc_pid $rdc_began"
   [ "$rdc_verb" = step ] || printf '%s\n' "$rdc_value" 2> /dev/null > "$rdc_state/process"
   for rdc_word in $rdc_variables; do value "${rdc_word#*=}"; set -- "${rdc_word%%=*}=$rdc_value" "$@"; done
   [ -n "$rdc_unset" ] || set -- LC_ALL="$rdc_locale" "$@"
   exec $rdc_wrapper RDC_STEP="$rdc_id" RDC_TITLE="$rdc_label" RDC_RUN_ID="$rdc_run" RDC_ATTEMPT="$rdc_attempt" "$@"
 }
-# When the process $1 started, in ticks; 0 where the system does not say
-began() { rdc_began=0; { read -r rdc_value < "/proc/$1/stat"; } 2> /dev/null && parse "$rdc_value"; }
+# When the process $1 started: in ticks by /proc, or in words by ps; 0 without both
+began() {
+  { read -r rdc_value < "/proc/$1/stat"; } 2> /dev/null && { parse "$rdc_value"; return; }
+  rdc_began=0 rdc_value=$(TZ=UTC0 ps -o stat= -o lstart= -p "$1" 2> /dev/null)
+  set -- $rdc_value; [ $# -gt 1 ] || return
+  rdc_condition=$1; shift; rdc_began=$(printf %s "$@" | tr -cd 'A-Za-z0-9')
+}
 parse() { # a line of /proc/PID/stat
   rdc_began=0 rdc_pid=${1%% *}; set -- ${1##*) }
   [ $# -gt 19 ] || return # a process may have a line end in its name
@@ -29,16 +36,18 @@ parse() { # a line of /proc/PID/stat
 }
 alive() { # whether the process $1, which started at $2, is there
   if ! began "$1"; then kill -0 "$1" 2> /dev/null || ps -p "$1" > /dev/null 2>&1; return; fi
-  case $rdc_condition:$2 in [ZX]:*) return 1 ;; *:0 | *:"$rdc_began") ;; *) return 1 ;; esac
+  case $rdc_condition:$2 in [ZX]*) return 1 ;; *:0 | *:"$rdc_began") ;; *) return 1 ;; esac
 }
 signal() { kill -s "$1" -- "-$2" 2> /dev/null || kill -s "$1" "$2" 2> /dev/null; }
 end_process() { # the process $1, which started at $2, with its group: by the signal $3, after $4 / 20 s by force
   [ -z "$3" ] || signal "$3" "$1"
   signal CONT "$1"; rdc_tries=0
-  while alive "$1" "$2" && [ "$rdc_tries" -lt "$4" ]; do
+  while alive "$1" "$2"; do
+    [ "$rdc_tries" -lt "$4" ] || signal KILL "$1"
+    [ "$rdc_tries" -lt $(($4 + 100)) ] || return
     rdc_tries=$((rdc_tries + 1)); sleep 0.05 2> /dev/null || sleep 1
   done
-  kill -s KILL -- "-$1" 2> /dev/null || ! alive "$1" "$2" || kill -s KILL "$1"
+  kill -s KILL -- "-$1" 2> /dev/null || :
 }
 interrupt() {
   trap '' INT TERM HUP
@@ -51,6 +60,6 @@ heed() { # signals; and finds out how commands are called
   $rdc_wrapper true 2> /dev/null || rdc_key=TERM rdc_wrapper="env $rdc_unset" # then commands ignore INT
   if { true < /dev/tty; } 2> /dev/null; then [ "$rdc_key" = TERM ] || rdc_key='' # the key reaches the command
   elif command -v setsid > /dev/null; then rdc_wrapper="setsid $rdc_wrapper"
-  else set -m 2> /dev/null; fi
+  else rdc_monitor=yes; fi
   trap release EXIT; trap 'interrupt "$rdc_key"' INT; trap 'interrupt TERM' TERM; trap 'interrupt HUP' HUP
 }

@@ -13,7 +13,7 @@ is_there() { # after a command or a question, in which much can happen
   say "rdc: put the folder back, then: ${rdc_again}resume; if it is lost, start again: $rdc_start"
   fail "${rdc_ended:+$rdc_ended, and this is lost: }$rdc_state was removed or replaced during the run"
 }
-# Reads the journal without changing it. A write that was cut off leaves a part of a line at its end.
+# Reads the journal without changing it. A write that was cut off leaves part of a line.
 read_journal() {
   rdc_count=0 rdc_tail=whole rdc_records=''
   [ -e "$rdc_journal" ] || return 0
@@ -39,7 +39,7 @@ read_journal() {
 damaged() { fail "$rdc_journal:$1: the journal is damaged, or of another rdc; ${rdc_again}clean archives it"; }
 has_ended() { case $rdc_records in *"$rdc_eol"over\ [01]\ [CS]*) ;; *) return 1 ;; esac; }
 is_own() { case $rdc_records in "run $rdc_program "*) ;; *) return 1 ;; esac; }
-# Takes the run to where its records say that it is. Nothing in them is believed: each has to fit the program.
+# Takes the run to where its records say that it is. Each record has to fit the program.
 replay() {
   is_own || fail "this run was started with a different version of the Makefile; ${rdc_again}clean archives it"
   rdc_line=0; set -f # a record is words

@@ -1,10 +1,10 @@
 # --- What make hands over, and what is said: progress on standard error, the result on standard output ---
 set -u
-# A stream that is closed would be taken for the next file that is opened.
+# The next file that is opened would take the place of a closed stream.
 command : 3>&2 || exec 2> /dev/null
 command : 2> /dev/null 3>&1 || exec > /dev/null
 command : 2> /dev/null 3<&0 || exec < /dev/null
-# A write that fails has to be noticed by its status, which a signal would prevent.
+# A failed write must be noticed by its status, which a signal would prevent.
 command trap : PIPE XFSZ 2> /dev/null
 say() { printf '%s\n' "$*" >&2 2> /dev/null || :; }
 end() { printf 'rdc: %s\n' "$2" 2> /dev/null || say "rdc: $2"; exit "$1"; }
@@ -18,12 +18,11 @@ replaced() { # sets rdc_value to the text $1 with $3 in place of each $2
 }
 quoted() { replaced "$1" "'" "'\\''"; case $1 in '' | *[!A-Za-z0-9_./-]*) rdc_value="'$rdc_value'" ;; esac; }
 shown() { printf %s "$1" | tr -c ' -~' '?'; } # without what a terminal would obey
-
-# Variables begin with `rdc_`, so that commands see none in place of their own.
+# Variables begin with `rdc_`, so commands see none instead of their own.
 rdc_verb=$1 rdc_state=$2 rdc_program=$3 rdc_prefix=${4-} rdc_file=$RDC_FILE rdc_journal=$2/journal
 rdc_ANSWERS='' rdc_ASSUME='' rdc_REPLY='' rdc_RERUN='' rdc_STEP='' rdc_count=0 rdc_over='' rdc_begun='' rdc_closed=''
 rdc_id='' rdc_outcome='' rdc_child='' rdc_ended='' rdc_assume='' rdc_again=make rdc_eol=$(printf '\n.')
-rdc_eol=${rdc_eol%.}
+rdc_eol=${rdc_eol%.} rdc_monitor=''
 [ -z "$RDC_FOLDER" ] || { quoted "$RDC_FOLDER"; rdc_again="$rdc_again -C $rdc_value"; }
 [ -z "$RDC_TOP" ] || { quoted "$RDC_TOP"; rdc_again="$rdc_again -f $rdc_value"; }
 rdc_start="$rdc_again${rdc_prefix:+ ${rdc_prefix}run}" rdc_again="$rdc_again $rdc_prefix"

@@ -40,7 +40,8 @@ decide() { # about a command that was running when the run was interrupted
     rdc_word="$rdc_says; wait until it ends, or stop it and run it again: ${rdc_again}resume RERUN=1"
     [ -n "$rdc_RERUN$rdc_ASSUME" ] || waits "$rdc_word"
     [ -n "$rdc_RERUN" ] || fail "$rdc_word"
-    say "rdc: $rdc_says; ending it"; end_process "$rdc_left" "$rdc_when" TERM 100
+    say "rdc: $rdc_says; ending it"
+    end_process "$rdc_left" "$rdc_when" TERM 100 || fail "$rdc_says and cannot be ended"
   fi
   if [ -z "$rdc_RERUN$rdc_ASSUME" ] && [ -t 0 ] && [ -t 2 ]; then
     printf 'step %s was interrupted [pass/fail/again] ' "$rdc_id" >&2
@@ -56,8 +57,7 @@ decide() { # about a command that was running when the run was interrupted
 }
 waits() { say "rdc: $1"; end 75 "WAITING $rdc_id"; }
 is_left() { # whether the command outlived its driver; its number was on record before it ran
-  { read -r rdc_value rdc_where rdc_text < "$rdc_state/process"; } 2> /dev/null || return
-  parse "$rdc_text"; rdc_left=$rdc_pid rdc_when=$rdc_began
+  { read -r rdc_value rdc_where rdc_left rdc_when < "$rdc_state/process"; } 2> /dev/null || return
   [ "$rdc_value $rdc_where" = "$rdc_count $rdc_place" ] && is_number "$rdc_left" && [ "$rdc_left" -gt 1 ] &&
     alive "$rdc_left" "$rdc_when"
 }
