@@ -30,6 +30,15 @@ if sys.argv[0] not in ("", "-", "-c", "-m"):
     codes.start({!r})
 """
 
+NODE = """\
+#!/bin/sh
+if [ "$*" = "--no-warnings -e console.log(process.execPath)" ]; then
+    echo '{0}'
+    exit
+fi
+exec '{0}' "$@"
+"""
+
 
 @cache
 def interpreter(version: str) -> str | None:
@@ -70,10 +79,19 @@ def put_first() -> None:
     for name in ("python", "python3"):
         (home / "bin" / name).symlink_to(real)
     (home / "pyvenv.cfg").write_text(f"home = {real.parent}\ninclude-system-site-packages = false\n", encoding="utf-8")
+    _write_node(home / "bin" / "node")
     shutil.copy(Path(__file__).parent / "warm" / "codes.py", packages)
     (packages / "sitecustomize.py").write_text(START.format(str(home / CODES)), encoding="utf-8")
     os.environ[HOME] = str(home)
     os.environ["PATH"] = f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"
+
+
+def _write_node(path: Path) -> None:
+    """Write a `node` that tells where it is without a start of node, which act asks for each job."""
+    found = shutil.which("node")
+    if found:
+        path.write_text(NODE.format(Path(found).resolve()), encoding="utf-8")
+        path.chmod(0o755)
 
 
 def kept_code() -> str:
