@@ -10,6 +10,9 @@ MINUTES ?= 10
 # Twice the cores that the tests are made for: much of their time is waiting for processes.
 WORKERS ?= 4
 
+# pytest would rewrite the modules of its plugins anew in each process.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test cases lint format bench soak fuzz golden lock clean
 

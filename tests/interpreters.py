@@ -24,10 +24,19 @@ CODES = "codes"
 START = """\
 import sys
 
-if sys.argv[0] not in ("", "-", "-c", "-m"):
+if sys.hexversion == {} and sys.argv[0] not in ("", "-", "-c", "-m"):
     import codes
 
     codes.start({!r})
+"""
+
+NODE = """\
+#!/bin/sh
+if [ "$*" = "--no-warnings -e console.log(process.execPath)" ]; then
+    echo '{0}'
+    exit
+fi
+exec '{0}' "$@"
 """
 
 
@@ -57,7 +66,8 @@ def put_first() -> None:
     """Put `python3` first on PATH, the interpreter running without packages; all workers of a run share it.
 
     The launcher of a version manager is slower than most calls, and so are packages that start with the interpreter.
-    Generated programs need no package. What it has compiled once, it does not compile again (`warm/codes.py`).
+    Generated programs need no package. What it has compiled once, it does not compile again (`warm/codes.py`), and
+    neither does the interpreter with packages, which finds the same by PYTHONPATH.
     """
     if HOME in os.environ:
         return
@@ -70,10 +80,20 @@ def put_first() -> None:
     for name in ("python", "python3"):
         (home / "bin" / name).symlink_to(real)
     (home / "pyvenv.cfg").write_text(f"home = {real.parent}\ninclude-system-site-packages = false\n", encoding="utf-8")
+    _write_node(home / "bin" / "node")
     shutil.copy(Path(__file__).parent / "warm" / "codes.py", packages)
-    (packages / "sitecustomize.py").write_text(START.format(str(home / CODES)), encoding="utf-8")
+    (packages / "sitecustomize.py").write_text(START.format(sys.hexversion, str(home / CODES)), encoding="utf-8")
     os.environ[HOME] = str(home)
     os.environ["PATH"] = f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(packages)]))
+
+
+def _write_node(path: Path) -> None:
+    """Write a `node` that tells where it is without a start of node, which act asks for each job."""
+    found = shutil.which("node")
+    if found:
+        path.write_text(NODE.format(Path(found).resolve()), encoding="utf-8")
+        path.chmod(0o755)
 
 
 def kept_code() -> str:

@@ -6,18 +6,21 @@ one, makes it first; a `package-lock.json`; and modules. What is installed is ke
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
+import os
 import re
 import shutil
+import socket
 import subprocess
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from tests.conftest import ROOT
-from tests.shared import once
+from tests.shared import VARIABLE, once
 
 CACHE = ROOT / ".venv" / "node"
 PACKAGES = ("package.json", "package-lock.json")
@@ -33,16 +36,15 @@ class MissingError(Exception):
 class Server:
     """A program that answers each line of JSON with one."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self._process = process
+    def __init__(self, questions: IO[str], answers: IO[str]) -> None:
+        self._questions = questions
+        self._answers = answers
 
     def ask(self, question: object) -> dict[str, Any]:
         """The answer to a question."""
-        assert self._process.stdin
-        assert self._process.stdout
-        self._process.stdin.write(json.dumps(question) + "\n")
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
+        self._questions.write(json.dumps(question) + "\n")
+        self._questions.flush()
+        line = self._answers.readline()
         assert line, "the program in JavaScript has ended; what it said is on standard error"
         answer: dict[str, Any] = json.loads(line)
         return answer
@@ -51,17 +53,54 @@ class Server:
 @contextmanager
 def serving(folder: Path) -> Iterator[Server]:
     """The program of a folder, installed and started. Raises `MissingError` where that is not possible."""
+    with _started(folder) as process:
+        assert process.stdin
+        assert process.stdout
+        yield Server(process.stdin, process.stdout)
+
+
+@contextmanager
+def sharing(folder: Path) -> Iterator[Server]:
+    """The same for a program that listens on a socket: the first worker starts it, it ends with the last."""
+    place = Path(os.environ[VARIABLE]) / f"{folder.name}.socket"
+    with place.with_suffix(".lock").open("w") as lock, socket.socket(socket.AF_UNIX) as connection:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        process = _connected(folder, place, connection)
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        with connection.makefile("w", encoding="utf-8") as to, connection.makefile(encoding="utf-8") as by:
+            yield Server(to, by)
+            fcntl.flock(lock, fcntl.LOCK_EX)  # until the program knows, so that nobody connects to one that ends
+            connection.shutdown(socket.SHUT_WR)
+            assert by.read() == ""
+    if process:
+        process.poll()
+
+
+def _connected(folder: Path, place: Path, connection: socket.socket) -> subprocess.Popen[str] | None:
+    """Connect with a program, which is started unless it runs."""
+    try:
+        connection.connect(str(place))
+    except (FileNotFoundError, ConnectionRefusedError):
+        place.unlink(missing_ok=True)
+        process = _started(folder, str(place))
+        assert process.stdout
+        assert process.stdout.readline() == "ready\n"
+        connection.connect(str(place))
+        return process
+    return None
+
+
+def _started(folder: Path, *words: str) -> subprocess.Popen[str]:
     at = _installed(folder)
     main = json.loads((at / "package.json").read_text(encoding="utf-8"))["main"]
-    with subprocess.Popen(
-        ["node", "--enable-source-maps", main],
+    return subprocess.Popen(
+        ["node", "--enable-source-maps", main, *words],
         cwd=at,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
         encoding="utf-8",
-    ) as process:
-        yield Server(process)
+    )
 
 
 def _installed(folder: Path) -> Path:

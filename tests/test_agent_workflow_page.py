@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,7 @@ from compiler.frontends.agent_workflow.syntax import Step, Workflow
 from compiler.frontends.agent_workflow.verdicts import FAILING
 from tests.compiler.workflows import compiled, findings, steps
 from tests.conftest import ROOT
-from tests.rdc.cli_support import call, environment
+from tests.rdc.cli_support import call, spawn
 
 PAGE = (ROOT / "docs" / "formats" / "agent_workflow.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^~~~(\w+)\n(.*?)^~~~$", re.MULTILINE | re.DOTALL)
@@ -42,13 +40,9 @@ def commands() -> list[list[str]]:
 
 
 def run(folder: Path, *words: str, given: str = "") -> tuple[int, str]:
-    variables = environment()
-    known = {**variables, "PATH": f"{folder / 'bin'}{os.pathsep}{variables['PATH']}"}
-    command = [sys.executable, "-m", "rdc", *words]
-    done = subprocess.run(
-        command, cwd=folder, env=known, input=given, capture_output=True, text=True, timeout=60, check=False
-    )
-    return done.returncode, done.stdout + done.stderr
+    path = f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    done = spawn(*words, cwd=folder, given=given, PATH=path)
+    return done.code, done.out + done.err
 
 
 def test_the_first_workflow_is_that_of_the_examples(folder: Path) -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from rdc.commands import COMMANDS
 from tests.conftest import ROOT
-from tests.rdc.cli_support import call
+from tests.rdc.cli_support import call, spawn
 from tests.regenerate import PAGES
 
 SHOWN = re.compile(r"^```console\n\$ rdc (?P<words>.*)\n(?P<output>(?:.*\n)*?)```$", re.MULTILINE)
@@ -81,9 +79,8 @@ def test_what_the_page_on_converting_shows_can_be_run(tmp_path: Path) -> None:
         runbook = tmp_path / f"{name}.runbook.md"
         runbook.write_text(block.split("~~~")[0], encoding="utf-8")
         assert call("check", "--strict", runbook.name, cwd=tmp_path).code == 0
-        run = [sys.executable, "-m", "rdc", "run", runbook.name, "--answers", "answers", *given]
-        done = subprocess.run(run, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-        assert b"rdc: COMPLETE" in done.stderr, done.stderr.decode()
+        done = spawn("run", runbook.name, "--answers", "answers", *given, cwd=tmp_path)
+        assert "rdc: COMPLETE" in done.err, done.err
 
 
 @pytest.mark.parametrize("command", COMMANDS)

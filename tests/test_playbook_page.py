@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,7 +15,7 @@ from compiler.frontends.playbook.lines import DIRECTIVES, patterns
 from compiler.frontends.playbook.reading import read
 from compiler.source import Source
 from tests.conftest import ROOT
-from tests.rdc.cli_support import call, environment
+from tests.rdc.cli_support import call, spawn
 
 PAGE = (ROOT / "docs" / "formats" / "playbook.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"^~~~(\w+)\n(.*?)^~~~$", re.MULTILINE | re.DOTALL)
@@ -42,13 +40,9 @@ def commands() -> list[list[str]]:
 
 
 def run(folder: Path, *words: str, given: str = "", path: str = "") -> tuple[int, str]:
-    variables = environment()
-    known = {**variables, "PATH": f"{path}{os.pathsep}{variables['PATH']}" if path else variables["PATH"]}
-    command = [sys.executable, "-m", "rdc", *words]
-    done = subprocess.run(
-        command, cwd=folder, env=known, input=given, capture_output=True, text=True, timeout=60, check=False
-    )
-    return done.returncode, done.stdout + done.stderr
+    own = os.environ["PATH"]
+    done = spawn(*words, cwd=folder, given=given, PATH=f"{path}{os.pathsep}{own}" if path else own)
+    return done.code, done.out + done.err
 
 
 def test_the_first_playbook_is_in_its_normal_form(folder: Path) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from compiler.ir.program import Program
+from compiler.ir.serialise import schema
 from compiler.ir.texts import Reference, Text, joined
 
 WORDS = (
@@ -25,6 +28,15 @@ WORDS = (
     "${{ x }}",
     "a" * 300,
 )
+
+
+@cache
+def validator() -> Draft202012Validator:
+    """Return what checks values against the published schema, which is a schema itself."""
+    published = schema()
+    Draft202012Validator.check_schema(published)
+    return Draft202012Validator(published)
+
 
 words = st.sampled_from(WORDS) | st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=9)
 numbers = st.integers(-3, 3) | st.sampled_from([2**31 - 1, 1 - 2**31])
@@ -46,4 +58,4 @@ def of(kind: Any) -> st.SearchStrategy[Any]:
     return st.builds(kind, **{item.name: of(hints[item.name]) for item in fields(kind)})
 
 
-programs: st.SearchStrategy[Program] = of(Program)
+programs: st.SearchStrategy[Program] = st.deferred(lambda: of(Program))

@@ -21,7 +21,9 @@ from compiler.passes import optimise
 from compiler.source import Source, Span
 from rdc.reporting import FORMATS, render
 from rdc.reporting.report import Report
+from tests import interpreters
 from tests.conftest import ROOT
+from tests.warm.codes import code_of
 
 ToPython = Callable[[Program], str]
 
@@ -62,7 +64,7 @@ def check(compilation: Compilation, to_python: ToPython) -> None:
     if compilation.program:
         verify(compilation.program)
         verify(optimise(compilation.program))
-        compile(to_python(compilation.program), "program.py", "exec")
+        code_of(to_python(compilation.program).encode(), "program.py", interpreters.kept_code())
 
 
 def check_findings(diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> None:

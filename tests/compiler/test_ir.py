@@ -8,7 +8,6 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-import jsonschema
 import networkx as nx
 import pytest
 from hypothesis import given, settings
@@ -31,7 +30,7 @@ from compiler.ir.edges import (
 )
 from compiler.ir.program import Artifact, Context, Group, Input, Node, Program, Register, Slot, SourceFile
 from compiler.ir.semantics import Machine, Outcome
-from compiler.ir.serialise import from_json, schema, to_json
+from compiler.ir.serialise import from_json, to_json
 from compiler.ir.tasks import Agent, Ask, Branch, End, Parallel, Shell, Task, Tool, Verdict
 from compiler.ir.text_form import to_text_form
 from compiler.ir.texts import Reference, Text, joined, text
@@ -46,6 +45,7 @@ from tests.equivalence.compiled import compiled as compiled_case
 from tests.equivalence.strategies import cases
 
 from .documents import compiled
+from .programs import validator
 
 PLACE = Origin("x.runbook.md", Span(1, 1, 1, 2))
 ALWAYS = ((OutcomeTest(Verdict.PASS),), (OutcomeTest(Verdict.FAIL),))
@@ -91,7 +91,7 @@ def test_json_brings_every_program_back(case: Case) -> None:
 @settings(max_examples=10)
 @given(cases())
 def test_json_follows_the_published_schema(case: Case) -> None:
-    jsonschema.validate(json.loads(to_json(compiled_case(case))), schema())
+    validator().validate(json.loads(to_json(compiled_case(case))))
 
 
 def test_the_text_form_says_everything_of_an_edge() -> None:
@@ -283,7 +283,7 @@ def test_an_optional_tool_and_an_artifact_are_written_only_where_they_are() -> N
     )
     using = replace(using, artifact=Artifact("s", joined([Reference("s", "{{s}}", "markdown")])))
     for made in (without, using):
-        jsonschema.validate(json.loads(to_json(made)), schema())
+        validator().validate(json.loads(to_json(made)))
         assert from_json(to_json(made)) == made
     assert not {"optional", "artifact"} & {
         *json.loads(to_json(without)),
@@ -303,7 +303,7 @@ def test_a_prompt_stands_below_its_context_and_that_one_below_another() -> None:
     made = program(node("1", to("2", Keep("s")), task=agents[0]), pair, DONE)
     made = replace(made, slots=(Slot("s"),), contexts=above)
     verify(made)
-    jsonschema.validate(json.loads(to_json(made)), schema())
+    validator().validate(json.loads(to_json(made)))
     assert from_json(to_json(made)) == made
     assert '{\n      "name": "a",\n      "text"' in to_json(made), "a context without one above it names none"
     assert "context" not in json.loads(to_json(made))["nodes"][1]["task"]["entries"][1]

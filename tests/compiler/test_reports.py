@@ -21,7 +21,7 @@ from compiler.ir.tasks import Agent, End, Parallel, Task
 from compiler.ir.text_form import to_text_form
 from compiler.ir.texts import Reference, joined, text
 from compiler.ir.verify import problems, verify
-from tests.compiler.test_program_forms import SCHEMA
+from tests.compiler.programs import validator
 from tests.mermaid.programs import node, program
 
 HERE = joined(["They lie in ", Reference("where", "{where}", missing="?")])
@@ -87,7 +87,7 @@ def test_they_are_written_only_where_they_are() -> None:
     assert not any("report" in part for part in [*(one["task"] for one in told["nodes"]), *entries])
     made = replace(walk(("a", agent("plan")), ("x", both("all"))), kind="workflow")
     assert from_json(to_json(made)) == made
-    SCHEMA.validate(json.loads(to_json(made)))
+    validator().validate(json.loads(to_json(made)))
     lines = to_text_form(made).splitlines()
     assert {"kind workflow", 'folder "where"', '  report "plan"', '  report "all"'} <= set(lines)
 

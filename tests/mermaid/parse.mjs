@@ -1,4 +1,6 @@
 // Reads diagrams, one JSON string a line; answers each with a line of JSON: what Mermaid sees in it, or its error.
+// It listens on the socket that its argument names, and ends when nobody is connected any more.
+import { createServer } from "node:net";
 import { createInterface } from "node:readline";
 import { JSDOM } from "jsdom";
 
@@ -20,7 +22,19 @@ async function seen(text) {
   };
 }
 
-for await (const line of createInterface({ input: process.stdin })) {
-  const answer = await seen(JSON.parse(line)).catch((error) => ({ error: String(error) }));
-  process.stdout.write(JSON.stringify(answer) + "\n");
+async function serve(client) {
+  for await (const line of createInterface({ input: client })) {
+    const answer = await seen(JSON.parse(line)).catch((error) => ({ error: String(error) }));
+    client.write(JSON.stringify(answer) + "\n");
+  }
 }
+
+let connected = 0;
+const server = createServer({ allowHalfOpen: true }, async (client) => {
+  connected += 1;
+  await serve(client.on("error", () => {})).catch(() => {}); // a worker may be killed at any time
+  connected -= 1;
+  if (!connected) process.exit();
+  client.end();
+});
+server.listen(process.argv[2], () => console.log("ready"));

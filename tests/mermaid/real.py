@@ -1,4 +1,4 @@
-"""The real parser of Mermaid, in one process of node for all tests. `package-lock.json` pins what is installed."""
+"""The real parser of Mermaid, in one process for all tests and workers: it starts in 2 s, as its lock file says."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.node import MissingError, Server, serving
+from tests.node import MissingError, Server, sharing
 
 HERE = Path(__file__).parent
 
@@ -79,9 +79,9 @@ def shown(label: str) -> str:
 
 @contextmanager
 def running() -> Iterator[Mermaid]:
-    """The parser in its process; the test is skipped where there is no node."""
+    """The parser in its process, one for all workers; the test is skipped where there is no node."""
     try:
-        with serving(HERE) as server:
+        with sharing(HERE) as server:
             yield Mermaid(server)
     except MissingError as missing:
         pytest.skip(str(missing))

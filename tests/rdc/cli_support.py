@@ -76,18 +76,18 @@ def call(*arguments: str, cwd: Path) -> Result:
 def environment(**more: str) -> dict[str, str]:
     """The environment of a child process that finds this tree."""
     kept = {name: value for name, value in os.environ.items() if "COLOR" not in name}
-    return {**kept, "PYTHONPATH": str(ROOT), **more}
+    return {**kept, "PYTHONPATH": f"{ROOT}{os.pathsep}{kept['PYTHONPATH']}", **more}
 
 
-def spawn(*arguments: str, cwd: Path, **variables: str) -> Result:
+def spawn(*arguments: str, cwd: Path, given: str = "", **variables: str) -> Result:
     """Run rdc as a process of its own; where variables matter that an interpreter begins with, it begins anew."""
     command = [sys.executable, "-m", "rdc", *arguments]
     if any(name.startswith(warm.DECIDED_AT_THE_START) for name in variables):
         done = subprocess.run(
-            command, cwd=cwd, env=environment(**variables), stdin=subprocess.DEVNULL, capture_output=True, check=False
+            command, cwd=cwd, env=environment(**variables), input=given.encode(), capture_output=True, check=False
         )
     else:
-        done = warm.run(command, cwd=cwd, env=environment(**variables))
+        done = warm.run(command, cwd=cwd, env=environment(**variables), input=given.encode())
     return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from tests.runtime_shim.test_shim_modules import NAMES, TREES
+from tests.runtime_shim.test_shim_modules import NAMES, tree_of
 
 OBSERVING = {"after_step", "again", "answers", "beside", "event", "facts", "hint", "lines", "mask", "written"}
 """The moments of an extension that show, count or write files, and whose result moves no run."""
@@ -52,7 +52,7 @@ def written_by_observers(tree: ast.Module) -> set[str]:
 
 @pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("engine.")])
 def test_observers_write_no_records(name: str) -> None:
-    assert written_by_observers(TREES[name]) == set()
+    assert written_by_observers(tree_of(name)) == set()
 
 
 def test_an_observer_that_writes_a_record_would_be_found() -> None:

@@ -8,6 +8,7 @@ import subprocess
 import symtable
 import sys
 from collections import Counter
+from functools import cache
 from itertools import chain
 from pathlib import Path
 
@@ -34,7 +35,10 @@ def text_of(name: str) -> str:
     return (FOLDER / f"{name.replace('.', '/')}.py").read_text()
 
 
-TREES = {name: ast.parse(text_of(name), feature_version=(3, 9)) for name in NAMES}
+@cache
+def tree_of(name: str) -> ast.Module:
+    """The syntax of a module, as the oldest Python reads it."""
+    return ast.parse(text_of(name), feature_version=(3, 9))
 
 
 def own_names(tree: ast.Module) -> list[str]:
@@ -64,10 +68,10 @@ def test_every_module_is_in_an_edition() -> None:
 
 
 def test_names_are_unique() -> None:
-    foreign = (node for tree in TREES.values() for node in imports_of(tree) if not is_ours(node))
+    foreign = (node for name in NAMES for node in imports_of(tree_of(name)) if not is_ours(node))
     imported = {alias.name for node in foreign for alias in node.names}
     for modules in WHOLE:
-        counts = Counter(name for module in set(modules) for name in own_names(TREES[module]))
+        counts = Counter(name for module in set(modules) for name in own_names(tree_of(module)))
         assert [name for name, count in counts.items() if count > 1] == []
         assert imported & set(counts) == set()
         assert not {"RUNTIME", "NAME", "SHA256", "PATH", "CODE", "file"} & set(counts), "a program has these itself"
@@ -75,7 +79,7 @@ def test_names_are_unique() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_module_is_fit_for_an_edition(name: str) -> None:
-    tree = TREES[name]
+    tree = tree_of(name)
     assert ast.get_docstring(tree)
     checking = [node for node in tree.body if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
     of_types = set(chain.from_iterable(map(ast.walk, checking)))
@@ -170,8 +174,8 @@ CHANGES = {"append", "extend", "insert", "add", "update", "setdefault", "pop", "
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_module_has_a_state(name: str) -> None:
-    assert changed_in_place(TREES[name]) == set()
-    calls = [node for node in TREES[name].body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)]
+    assert changed_in_place(tree_of(name)) == set()
+    calls = [node for node in tree_of(name).body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)]
     assert calls == [], "importing a module has no effect"
 
 

@@ -13,12 +13,16 @@ import marshal
 import os
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from importlib.util import source_hash
 from types import CodeType, ModuleType
 
 RUNTIME = b" for its programs: edition "
 """The first line of a runtime contains this."""
+
+BESIDE = b'exec(compile(CODE, PATH, "exec"))'
+"""What a program does with a runtime in a file of its own."""
 
 LONG = 8_000
 """From so many bytes on a part is kept."""
@@ -69,6 +73,16 @@ def _placed(code: CodeType, path: str, line: int) -> CodeType:
     return code.replace(co_filename=path, co_firstlineno=code.co_firstlineno + line, co_consts=constants)
 
 
+def compiling(folder: str) -> Callable[[bytes, str, str], CodeType]:
+    """Return the `compile` of a program that has its runtime beside it and compiles that itself."""
+
+    def compiled(text: bytes, path: str, mode: str) -> CodeType:
+        assert mode == "exec"
+        return _code_of(text, path, 0, folder)
+
+    return compiled
+
+
 def start(folder: str) -> None:
     """Run the script that this interpreter starts with and end, if its code is worth keeping."""
     script = sys.argv[0]
@@ -78,11 +92,13 @@ def start(folder: str) -> None:
     with suppress(OSError, SyntaxError):  # the interpreter reports these itself
         with open(script, "rb") as file:  # noqa: PTH123
             text = file.read()
+        main = sys.modules["__main__"]
+        if BESIDE in text:
+            main.__dict__["compile"] = compiling(folder)
         if len(text) < LONG:
             return
         path = os.path.abspath(script)  # noqa: PTH100
         codes = code_of(text, path, folder)
-        main = sys.modules["__main__"]
         main.__file__ = path
         if not (sys.flags.isolated or sys.flags.safe_path):
             sys.path.insert(0, os.path.dirname(os.path.realpath(script)))  # noqa: PTH120

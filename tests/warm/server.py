@@ -126,10 +126,12 @@ def perform(words: list[str], code: Code) -> None:
         sys.excepthook(type(code), code, None)
         codes.end(1)
         return
-    path = Path(words[0]).absolute()
+    path, kept = Path(words[0]).absolute(), sys.argv[2]
     sys.argv, sys.path[0] = words, str(path.parent)
     program = ModuleType("__main__")
     program.__dict__.update(__file__=str(path), __builtins__=__builtins__)
+    if codes.BESIDE in path.read_bytes():
+        program.__dict__["compile"] = codes.compiling(kept)
     sys.modules["__main__"] = program
     codes.run(code, program)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests import warm
+from tests import interpreters, warm
 from tests.warm.codes import LONG, RUNTIME
 
 SCRIPT = """
@@ -95,6 +95,30 @@ def test_a_text_that_names_a_runtime_parts_nothing(ends: str, tmp_path: Path) ->
     done = warm.run([sys.executable, "a.py"], cwd=tmp_path, env=env)
     assert (done.returncode, done.stdout, done.stderr) == expected
     assert expected[0] == int(ends != "): pass")
+
+
+BESIDES = """
+import os, sys
+PATH = os.path.join(os.path.dirname(os.path.realpath(__file__)), "runtime.txt")
+with open(PATH, "rb") as file:
+    CODE = file.read()
+exec(compile(CODE, PATH, "exec"))
+"""
+
+
+@pytest.mark.parametrize("ends", ENDS.values(), ids=ENDS)
+@pytest.mark.parametrize("fill", ["", FILL], ids=["short", "long"])
+def test_a_program_cannot_tell_whether_its_runtime_was_compiled_before(fill: str, ends: str, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(f"{fill}{BESIDES}", encoding="utf-8")
+    (tmp_path / "runtime.txt").write_text(f"{FILL}{SCRIPT}\n# {tmp_path}\n{ends}", encoding="utf-8")
+    env = {"PATH": os.environ["PATH"], "PYTHONUTF8": "1", "RDC_A": "é"}
+    expected = begun([sys.executable, "a.py", "b"], tmp_path, env, b"given")
+    before = [*Path(interpreters.kept_code()).iterdir()]
+    for _ in range(2):
+        assert begun(["python3", "a.py", "b"], tmp_path, env, b"given") == expected
+    assert len([*Path(interpreters.kept_code()).iterdir()]) > len(before), "its code is kept"
+    done = warm.run([sys.executable, "a.py", "b"], cwd=tmp_path, env=env, input=b"given")
+    assert (done.returncode, done.stdout, done.stderr) == expected
 
 
 @pytest.mark.parametrize("option", ["-I", "-E", "-P", "-u", "-bb"])

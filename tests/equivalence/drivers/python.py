@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 
 from backends.registry import load
@@ -114,7 +115,9 @@ def compare_in_place(trial: Trial) -> bool:
     """Run the document by `rdc run`."""
     words = [sys.executable, "-m", "rdc", "run", f"./{trial.scenario.main}"]
     given = [*_events(trial), *_inputs(trial), "--answers", str(trial.answers)]
-    return _check(trial, run(trial, [*words, *given], {"PYTHONPATH": str(ROOT)}))
+    return _check(
+        trial, run(trial, [*words, *given], {"PYTHONPATH": f"{ROOT}{os.pathsep}{trial.environment['PYTHONPATH']}"})
+    )
 
 
 def _program(trial: Trial, operator: str = "basic") -> list[str]:
