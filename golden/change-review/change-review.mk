@@ -14,7 +14,7 @@
 # lists everything else. State is kept in .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := 93d13240d13a43a0b888e9bf61c39c8373f6fe7757c405e9f231e5e98716da83
+override RDC_SHA256 := 14588a42b66c8704f331ba2579131d39183a589aabfbd7326b6a0c111ebcc831
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

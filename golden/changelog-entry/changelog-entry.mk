@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := 3ffc33e7b6faf3f630a27ab08b63f7a1836238c88510d882db5ccb1bdd36db89
+override RDC_SHA256 := 2777973bf76624507bbd134b93b71bb291301c91b30d4ad55ef1a139c98b2840
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

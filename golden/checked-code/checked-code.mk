@@ -10,14 +10,14 @@
 # lists everything else. State is kept in .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := d19493b7231d1227587f579e46194207e4046707ccd900e3e4c8a9bcc2d1686b
+override RDC_SHA256 := 3da6629ec9a64c349befe2a6e2af359293cd6a9943a4ed80943c3a1400901e99
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
 
 run resume: ; $(call RDC_CALL,$(@:%=%),,$(RDC_ONCE))
-open answer timeline status steps history reset help: ; $(call RDC_CALL,$(@:%=%))
+open answer timeline outputs status steps history reset help: ; $(call RDC_CALL,$(@:%=%))
 clean: ; $(call RDC_CALL,reset)
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -35,7 +35,7 @@ step-verify: ; $(call RDC_CALL,step,verify)
 
 # --- How the program is called: the same in every Makefile that calls one ---------------------------------------------
 
-override RDC_TARGETS := run resume open answer timeline status steps history reset help clean step-generate step-verify
+override RDC_TARGETS := run resume open answer timeline outputs status steps history reset help clean step-generate step-verify
 .PHONY: $(RDC_TARGETS)
 
 # What make is given as NAME=VALUE is text. Make expands nothing in it, and gives it in quotes to the program.

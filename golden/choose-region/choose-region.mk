@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := c635ebc4ff037d010548e41f8231156fc61b52d60df8ce3c301dbfea0a9882b8
+override RDC_SHA256 := 9426f586025f07c3d2d4c058b8f0dd6317828dd251be8882f8800d925068f790
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

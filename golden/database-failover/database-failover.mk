@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/database-failover.py
-override RDC_SHA256 := 5da9e8c002938cd82d407299992e558624ec6306cbd70712ea62644d661305ab
+override RDC_SHA256 := c93d166b3e3f937ae348eea57cf976a6f16f58577e1e29bc5a1c65d4ae14d6f5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := 3f3d19c32e9e65101efc04ca5c4ffd357ccdf530710cc5a0d35e96a1b4b2712f
+override RDC_SHA256 := de6164ecbe254dceed62fa3636dc6bd5ba8e043f78922ca27352f4e18032a7f9
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,14 +10,14 @@
 # lists everything else. State is kept in .rdc/draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/draft-prd.py
-override RDC_SHA256 := 61ec80ee90e00484d309d52872b1c48cc1e19edc832edf9adb9dd3ab9eff4c13
+override RDC_SHA256 := c7218b376034aa38145f731ba82644c5714a5d2ed0eff13f25c73fda4c8cb1bc
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
 
 run resume: ; $(call RDC_CALL,$(@:%=%),,$(RDC_ONCE))
-open answer approve timeline status steps history reset help: ; $(call RDC_CALL,$(@:%=%))
+open answer approve timeline outputs status steps history reset help: ; $(call RDC_CALL,$(@:%=%))
 clean: ; $(call RDC_CALL,reset)
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -36,7 +36,7 @@ step-02: ; $(call RDC_CALL,step,step-02,$(RDC_ONCE))
 
 # --- How the program is called: the same in every Makefile that calls one ---------------------------------------------
 
-override RDC_TARGETS := run resume open answer approve timeline status steps history reset help clean step-01 step-02
+override RDC_TARGETS := run resume open answer approve timeline outputs status steps history reset help clean step-01 step-02
 .PHONY: $(RDC_TARGETS)
 
 # What make is given as NAME=VALUE is text. Make expands nothing in it, and gives it in quotes to the program.

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := 36b7f0a78ef65360ec1e04154c47502216e2b21338b39c879acfc1723fce9003
+override RDC_SHA256 := 89043d68a86573b5de6520606dedbcdb20abaf45e87668a576cdc652d5a39e4c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -12,14 +12,14 @@
 # lists everything else. State is kept in .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := 7f50190fadc910f11342733d3792f2a04cacce5ac316f8dfdc6de5142e09125a
+override RDC_SHA256 := 95b227caa2b69049f6ffd8d3158c1114807c16d55d6dff0608782f7632ab1ba7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
 
 run resume: ; $(call RDC_CALL,$(@:%=%),,$(RDC_ONCE))
-open answer timeline status steps history reset help: ; $(call RDC_CALL,$(@:%=%))
+open answer timeline outputs status steps history reset help: ; $(call RDC_CALL,$(@:%=%))
 clean: ; $(call RDC_CALL,reset)
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -35,7 +35,7 @@ step-read: ; $(call RDC_CALL,step,read)
 
 # --- How the program is called: the same in every Makefile that calls one ---------------------------------------------
 
-override RDC_TARGETS := run resume open answer timeline status steps history reset help clean step-note step-read
+override RDC_TARGETS := run resume open answer timeline outputs status steps history reset help clean step-note step-read
 .PHONY: $(RDC_TARGETS)
 
 # What make is given as NAME=VALUE is text. Make expands nothing in it, and gives it in quotes to the program.

@@ -45,7 +45,7 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 e8c828a8c9b70478121737b1013ac97b0f59a1d3e76d79ffb749be53c6cdd8c0).
+# The runtime of rdc 0.1.0, edition contract (sha256 91d1a3442bacff2d8701bdf7e5384a76e379136cd5e0d7d3556abf98b08efbf2).
 # The specification ends here. `rdc runtime contract` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -94,9 +94,9 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/shared.py
 # --- golden/shared/py/whether-a-run-keeps-a-string.py
 # --- golden/shared/py/terminal.py
-# --- golden/shared/py/inputs.py
 # --- golden/shared/py/how-an-answer-becomes-a-text-and-a-value.py
 # --- golden/shared/py/strings-that-a-run-keeps.py
+# --- golden/shared/py/inputs.py
 # --- golden/shared/py/secrets.py
 # --- golden/shared/py/limits.py
 # --- golden/shared/py/replies.py

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := f75679961289004b695669cbd02626edf581c4e447e06684de56fe0302623797
+override RDC_SHA256 := fec0e4d5277d4195533ac9adb695fbff3dbed14bfcfc67cf0e76109c3f908959
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := 05039e0c0b840e204be0dc08f1e8475a8c9814501bcbb6e5dd2244c81264c556
+override RDC_SHA256 := e38e2b33659a3af2b72de64f751b2fd8fa9024cdb8d77faff2e08a28b96f0111
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := e26fdc039b136357b20808891d77b3f3474f636161345039058c256d509d6bc5
+override RDC_SHA256 := 19b305f409174fc60e7ae2a7752c810e3b9b04470e7aa58ff532c4a1853dbc68
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -65,7 +65,7 @@ Name the trend, what is unusual, and what is likely to come next. Give numbers.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 f1c4b522cbf5d2935d00c771a2be741190fcb48c55047faa395ad0e0253b29bf).
+# The runtime of rdc 0.1.0, edition agents (sha256 754f58baf7c20d9ef76d46c05eabe5158a579194e027f743e42fcfd2831ce0b3).
 # The playbook ends here. `rdc runtime agents` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -114,9 +114,9 @@ from functools import cached_property
 # --- golden/shared/py/shared.py
 # --- golden/shared/py/whether-a-run-keeps-a-string.py
 # --- golden/shared/py/terminal.py
-# --- golden/shared/py/inputs.py
 # --- golden/shared/py/how-an-answer-becomes-a-text-and-a-value.py
 # --- golden/shared/py/strings-that-a-run-keeps.py
+# --- golden/shared/py/inputs.py
 # --- golden/shared/py/secrets.py
 # --- golden/shared/py/limits.py
 # --- golden/shared/py/replies.py

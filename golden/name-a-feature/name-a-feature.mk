@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := 63925dca9b4107490d2e69e053910287ec18492ba9932e6ca3299162c70283a9
+override RDC_SHA256 := 3488c84b1bc75044068f57aa53345dca1ec78787f15631ab463492147b38dd8d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

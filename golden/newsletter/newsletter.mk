@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := fd9a5e11c1f750e629ce0b835b647e5b68dc6f2c42f60b7c00d9136c78e63112
+override RDC_SHA256 := 0f17f18033e0032907039bea8586b81edaffd05978ad0a528155151c6e144533
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/nightly-report.py
-override RDC_SHA256 := 923cfd08a697608710226970451dfa8006220562a67579ab1d6f99ff7b9032ff
+override RDC_SHA256 := f6e60fbc13ef6d272552dc19d88539d2241b8ac46aaf27557437e2ac3d6a9fdc
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

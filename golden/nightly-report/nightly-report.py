@@ -70,7 +70,7 @@ def runbook(about, step, go, retry, complete, stop):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 947898dc1d5afdfafceb96491673a4548496acf17920a3185ddfd17d2d2b1aa1).
+# The runtime of rdc 0.1.0, edition values (sha256 077ce70f1a52d65b41de1e4a48aae930d56033562b2cf11d530fc9cc81fa17b6).
 # The runbook ends here. `rdc runtime values` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -118,9 +118,9 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/shared.py
 # --- golden/shared/py/whether-a-run-keeps-a-string.py
 # --- golden/shared/py/terminal.py
-# --- golden/shared/py/inputs.py
 # --- golden/shared/py/how-an-answer-becomes-a-text-and-a-value.py
 # --- golden/shared/py/strings-that-a-run-keeps.py
+# --- golden/shared/py/inputs.py
 # --- golden/shared/py/secrets.py
 # --- golden/shared/py/limits.py
 # --- golden/shared/py/replies.py

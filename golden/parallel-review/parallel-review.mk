@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := 87a1f910ecab4bd62b414b5c4202b29f2826ea4b6aafc92b70c71abe991c8939
+override RDC_SHA256 := 32297c2a035917645a30372a2f99a912b1fdfe6a2e232215e825850e673aabf8
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := 3dea568e9e275b51dce0e9022a4f388a9080d199f869dabb1e03c03e1d41033b
+override RDC_SHA256 := 6f0d5b0d6326fdf281175e9f0b00719f364c94521b4f5e791f720fb0a8ea903a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

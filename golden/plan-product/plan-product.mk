@@ -12,14 +12,14 @@
 # lists everything else. State is kept in .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := 2c34c55a38e1f5416781952f06085616c2fe79e8d557a15eb9b10cbb7d92843d
+override RDC_SHA256 := d2e2a2ed0e62f9daabfe8595ec345ae74778e8c1a1168e2a96d1e0dc145edba2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
 
 run resume: ; $(call RDC_CALL,$(@:%=%),,$(RDC_ONCE))
-open answer approve timeline status steps history reset help: ; $(call RDC_CALL,$(@:%=%))
+open answer approve timeline outputs status steps history reset help: ; $(call RDC_CALL,$(@:%=%))
 clean: ; $(call RDC_CALL,reset)
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ step-hand-over: ; $(call RDC_CALL,step,hand-over,$(RDC_ONCE))
 
 # --- How the program is called: the same in every Makefile that calls one ---------------------------------------------
 
-override RDC_TARGETS := run resume open answer approve timeline status steps history reset help clean step-brief step-requirements step-architecture step-hand-over
+override RDC_TARGETS := run resume open answer approve timeline outputs status steps history reset help clean step-brief step-requirements step-architecture step-hand-over
 .PHONY: $(RDC_TARGETS)
 
 # What make is given as NAME=VALUE is text. Make expands nothing in it, and gives it in quotes to the program.

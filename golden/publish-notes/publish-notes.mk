@@ -10,14 +10,14 @@
 # lists everything else. State is kept in .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := 1a457ab6b0f6db126db8260c962370499415deb092a540f262f74530da4a777f
+override RDC_SHA256 := c0bd6cab7961bb9f111b5510529546cc87e17d940f130004c11b31ab62866a1e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:
 .NOTPARALLEL:
 
 run resume: ; $(call RDC_CALL,$(@:%=%),,$(RDC_ONCE))
-open answer approve timeline status steps history reset help: ; $(call RDC_CALL,$(@:%=%))
+open answer approve timeline outputs status steps history reset help: ; $(call RDC_CALL,$(@:%=%))
 clean: ; $(call RDC_CALL,reset)
 
 # --- The steps --------------------------------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ step-announce: ; $(call RDC_CALL,step,announce,$(RDC_ONCE))
 
 # --- How the program is called: the same in every Makefile that calls one ---------------------------------------------
 
-override RDC_TARGETS := run resume open answer approve timeline status steps history reset help clean step-write step-count step-announce
+override RDC_TARGETS := run resume open answer approve timeline outputs status steps history reset help clean step-write step-count step-announce
 .PHONY: $(RDC_TARGETS)
 
 # What make is given as NAME=VALUE is text. Make expands nothing in it, and gives it in quotes to the program.

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := f9d56742ad90c1de3b26770c69b9f05b069cb4aecec5221be434c74f803729b6
+override RDC_SHA256 := 4eceb5799455323cc2306555ab24eb81d256428201d22d845287b6eb287d183f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := d25c9f56f3974f8f3eaa41f6d7cb187c90bbbe4b7a20b1213be7598c6c8d23c3
+override RDC_SHA256 := abf756cd8fd8d786a745fd2835f87e2f3d1ed9bbe241a210c7468146e85c9c1e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

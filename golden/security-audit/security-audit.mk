@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := 2d64b2768b400bd876ee980613014e6679dd60c9c42d6fed20f14a7f7bf72ee7
+override RDC_SHA256 := 0b3ab4f14d823bc177f405465613672861133e098a5e6490f5f0673084c6db69
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := ad0faae364a26a9392eed1b9c9a0731afa10a5640a73b2e55bfc5d676286fce9
+override RDC_SHA256 := 1af8634eedb95dfd8439e6451441df25a7725d541c8bfd82ce4c59b307fb6c96
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := bc8e573c136188417320a13396f7b75fd5fe7d89b2a388a1a8b59eb3f3dff700
+override RDC_SHA256 := 65e7e1528d1635f8effa1c9e41d24ac3986c51e053cdebe098226904e0566380
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

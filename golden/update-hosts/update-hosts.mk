@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := e64be809df4588e8c4c440114b3494c07350588a32ed75142b6edc91d34a36a5
+override RDC_SHA256 := b40711d915caf87c5099088f9f0c2379d86a7c3773b092998f413b3b5b00a5a8
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := b3f2a11efe0fdcedab69fdc4d05fe9fe7cc8b7c69dd23d8d855ee46ed4e1149c
+override RDC_SHA256 := ba13018a353a90ce844d36d80d933a8a612b5daa18e5ce19353966e739de46ed
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

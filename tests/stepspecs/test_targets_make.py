@@ -142,7 +142,7 @@ def test_files_of_inputs_tools_mocks_and_answers(tmp_path: Path) -> None:
     document = DOCUMENT.replace("    human_gate: required\n", f"    human_gate: required\n{tools}")
     document = document.replace("step_specs:", "  tools: {count: {command: 'false'}}\nstep_specs:")
     place = Place(tmp_path, document)
-    (tmp_path / "inputs").write_text("output_folder: out\n", encoding="utf-8")
+    (tmp_path / "inputs").write_text("output_folder=out\n", encoding="utf-8")
     (tmp_path / "tools").write_text(
         "# who counts\n\ncount=cat > /dev/null; echo '\"3\"' | tee counted\n", encoding="utf-8"
     )

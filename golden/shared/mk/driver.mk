@@ -4,11 +4,11 @@
 define RDC_DRIVER_TEXT
 # --- What make hands over, and what is said: progress on standard error, the result on standard output ---
 set -u
-# A stream that is closed would be taken for the next file that is opened.
+# The next file that is opened would take the place of a closed stream.
 command : 3>&2 || exec 2> /dev/null
 command : 2> /dev/null 3>&1 || exec > /dev/null
 command : 2> /dev/null 3<&0 || exec < /dev/null
-# A write that fails has to be noticed by its status, which a signal would prevent.
+# A failed write must be noticed by its status, which a signal would prevent.
 command trap : PIPE XFSZ 2> /dev/null
 say() { printf '%s\n' "$*" >&2 2> /dev/null || :; }
 end() { printf 'rdc: %s\n' "$2" 2> /dev/null || say "rdc: $2"; exit "$1"; }
@@ -22,12 +22,11 @@ replaced() { # sets rdc_value to the text $1 with $3 in place of each $2
 }
 quoted() { replaced "$1" "'" "'\\''"; case $1 in '' | *[!A-Za-z0-9_./-]*) rdc_value="'$rdc_value'" ;; esac; }
 shown() { printf %s "$1" | tr -c ' -~' '?'; } # without what a terminal would obey
-
-# Variables begin with `rdc_`, so that commands see none in place of their own.
+# Variables begin with `rdc_`, so commands see none instead of their own.
 rdc_verb=$1 rdc_state=$2 rdc_program=$3 rdc_prefix=${4-} rdc_file=$RDC_FILE rdc_journal=$2/journal
 rdc_ANSWERS='' rdc_ASSUME='' rdc_REPLY='' rdc_RERUN='' rdc_STEP='' rdc_count=0 rdc_over='' rdc_begun='' rdc_closed=''
 rdc_id='' rdc_outcome='' rdc_child='' rdc_ended='' rdc_assume='' rdc_again=make rdc_eol=$(printf '\n.')
-rdc_eol=${rdc_eol%.}
+rdc_eol=${rdc_eol%.} rdc_monitor=''
 [ -z "$RDC_FOLDER" ] || { quoted "$RDC_FOLDER"; rdc_again="$rdc_again -C $rdc_value"; }
 [ -z "$RDC_TOP" ] || { quoted "$RDC_TOP"; rdc_again="$rdc_again -f $rdc_value"; }
 rdc_start="$rdc_again${rdc_prefix:+ ${rdc_prefix}run}" rdc_again="$rdc_again $rdc_prefix"
@@ -41,7 +40,6 @@ rdc_locale=${LC_ALL-} rdc_unset='-u LC_ALL'; [ -z "${LC_ALL+set}" ] || rdc_unset
 export LC_ALL=C # for this script alone
 unset RDC_DRIVER RDC_FILE RDC_FOLDER RDC_TOP RDC_GIVEN RDC_STEP_INSTANCE RDC_SUBSTEP_INSTANCE
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES MAKE_TERMOUT MAKE_TERMERR
-
 # --- The program: its steps, its counters, and where a run goes from a step ---
 # Takes the program out of the Makefile once: later changes of the file do no harm.
 load() {
@@ -116,7 +114,6 @@ arrive() { # comes to the next step, past choices and the results of nested runb
   done
   [ -z "$rdc_attempts" ] || { value "$rdc_attempts"; rdc_attempt=$((rdc_value + 1)); }
 }
-
 # --- A run: one step after the other ---
 walk() {
   while [ -z "$rdc_over" ]; do record "begin $rdc_name $rdc_attempt"; perform; done
@@ -148,13 +145,13 @@ details() { # sets rdc_says to an exit code, a time in hundredths of a second, $
 now() { # in hundredths of a second
   { read -r rdc_now _ < /proc/uptime; } 2> /dev/null || rdc_now=$(date +%s).00; rdc_now=${rdc_now%.*}${rdc_now#*.}
 }
-
 # --- Commands: each is a process group of its own; at a terminal in ours, whose keys reach it ---
 run_command() {
   shown_text; rdc_command=$rdc_value rdc_outcome=fail
   command -v "$rdc_kind" > /dev/null || say "rdc: there is no $rdc_kind on PATH to run this with"
+  [ -z "$rdc_monitor" ] || set -m 2> /dev/null # only here: bash reports jobs that end
   { { become "$rdc_kind" -c "$rdc_command" <&3 3<&-; } & } 3<&0
-  rdc_child=$!; wait "$rdc_child"; rdc_code=$? rdc_child=''
+  rdc_child=$!; set +m; wait "$rdc_child"; rdc_code=$? rdc_child=''
   if [ "$rdc_code" -eq 126 ] && ! "$rdc_kind" -c : "$rdc_command" 2> /dev/null; then # it is not the command's own
     say "rdc: is the environment too large, or are there too many processes? Then: ${rdc_again}resume RERUN=1"
     fail "step $rdc_id has no outcome: $rdc_kind cannot be started"
@@ -163,16 +160,22 @@ run_command() {
   rdc_assume=" ASSUME=$rdc_outcome"; ended "$rdc_code"
 }
 become() { # the process of these words, once its number is on record
-  { read -r rdc_value < /proc/self/stat; } 2> /dev/null || rdc_value=$(exec sh -c 'echo "$PPID"')
+  if { read -r rdc_value < /proc/self/stat; } 2> /dev/null; then parse "$rdc_value"
+  else rdc_pid=$(exec sh -c 'echo "$PPID"'); began "$rdc_pid"; fi
   [ ! -h "$rdc_state/process" ] || rm -f "$rdc_state/process" # a command may have made it
-  rdc_value="$rdc_count $rdc_place $rdc_value"
+  rdc_value="$rdc_count $rdc_place $rdc_pid $rdc_began"
   [ "$rdc_verb" = step ] || printf '%s\n' "$rdc_value" 2> /dev/null > "$rdc_state/process"
   for rdc_word in $rdc_variables; do value "${rdc_word#*=}"; set -- "${rdc_word%%=*}=$rdc_value" "$@"; done
   [ -n "$rdc_unset" ] || set -- LC_ALL="$rdc_locale" "$@"
   exec $rdc_wrapper RDC_STEP="$rdc_id" RDC_TITLE="$rdc_label" RDC_RUN_ID="$rdc_run" RDC_ATTEMPT="$rdc_attempt" "$@"
 }
-# When the process $1 started, in ticks; 0 where the system does not say
-began() { rdc_began=0; { read -r rdc_value < "/proc/$1/stat"; } 2> /dev/null && parse "$rdc_value"; }
+# When the process $1 started: in ticks by /proc, or in words by ps; 0 without both
+began() {
+  { read -r rdc_value < "/proc/$1/stat"; } 2> /dev/null && { parse "$rdc_value"; return; }
+  rdc_began=0 rdc_value=$(TZ=UTC0 ps -o stat= -o lstart= -p "$1" 2> /dev/null)
+  set -- $rdc_value; [ $# -gt 1 ] || return
+  rdc_condition=$1; shift; rdc_began=$(printf %s "$@" | tr -cd 'A-Za-z0-9')
+}
 parse() { # a line of /proc/PID/stat
   rdc_began=0 rdc_pid=${1%% *}; set -- ${1##*) }
   [ $# -gt 19 ] || return # a process may have a line end in its name
@@ -180,16 +183,18 @@ parse() { # a line of /proc/PID/stat
 }
 alive() { # whether the process $1, which started at $2, is there
   if ! began "$1"; then kill -0 "$1" 2> /dev/null || ps -p "$1" > /dev/null 2>&1; return; fi
-  case $rdc_condition:$2 in [ZX]:*) return 1 ;; *:0 | *:"$rdc_began") ;; *) return 1 ;; esac
+  case $rdc_condition:$2 in [ZX]*) return 1 ;; *:0 | *:"$rdc_began") ;; *) return 1 ;; esac
 }
 signal() { kill -s "$1" -- "-$2" 2> /dev/null || kill -s "$1" "$2" 2> /dev/null; }
 end_process() { # the process $1, which started at $2, with its group: by the signal $3, after $4 / 20 s by force
   [ -z "$3" ] || signal "$3" "$1"
   signal CONT "$1"; rdc_tries=0
-  while alive "$1" "$2" && [ "$rdc_tries" -lt "$4" ]; do
+  while alive "$1" "$2"; do
+    [ "$rdc_tries" -lt "$4" ] || signal KILL "$1"
+    [ "$rdc_tries" -lt $(($4 + 100)) ] || return
     rdc_tries=$((rdc_tries + 1)); sleep 0.05 2> /dev/null || sleep 1
   done
-  kill -s KILL -- "-$1" 2> /dev/null || ! alive "$1" "$2" || kill -s KILL "$1"
+  kill -s KILL -- "-$1" 2> /dev/null || :
 }
 interrupt() {
   trap '' INT TERM HUP
@@ -202,10 +207,9 @@ heed() { # signals; and finds out how commands are called
   $rdc_wrapper true 2> /dev/null || rdc_key=TERM rdc_wrapper="env $rdc_unset" # then commands ignore INT
   if { true < /dev/tty; } 2> /dev/null; then [ "$rdc_key" = TERM ] || rdc_key='' # the key reaches the command
   elif command -v setsid > /dev/null; then rdc_wrapper="setsid $rdc_wrapper"
-  else set -m 2> /dev/null; fi
+  else rdc_monitor=yes; fi
   trap release EXIT; trap 'interrupt "$rdc_key"' INT; trap 'interrupt TERM' TERM; trap 'interrupt HUP' HUP
 }
-
 # --- The journal: a line for each record, written at once; it has a number, and says everything twice ---
 # `run PROGRAM ID 1`, `begin STEP ATTEMPT`, `end STEP OUTCOME CODE TIME` (`assumed`, or `SUM LINE`), `over CODE RESULT`
 record() {
@@ -221,7 +225,7 @@ is_there() { # after a command or a question, in which much can happen
   say "rdc: put the folder back, then: ${rdc_again}resume; if it is lost, start again: $rdc_start"
   fail "${rdc_ended:+$rdc_ended, and this is lost: }$rdc_state was removed or replaced during the run"
 }
-# Reads the journal without changing it. A write that was cut off leaves a part of a line at its end.
+# Reads the journal without changing it. A write that was cut off leaves part of a line.
 read_journal() {
   rdc_count=0 rdc_tail=whole rdc_records=''
   [ -e "$rdc_journal" ] || return 0
@@ -247,7 +251,7 @@ read_journal() {
 damaged() { fail "$rdc_journal:$1: the journal is damaged, or of another rdc; ${rdc_again}clean archives it"; }
 has_ended() { case $rdc_records in *"$rdc_eol"over\ [01]\ [CS]*) ;; *) return 1 ;; esac; }
 is_own() { case $rdc_records in "run $rdc_program "*) ;; *) return 1 ;; esac; }
-# Takes the run to where its records say that it is. Nothing in them is believed: each has to fit the program.
+# Takes the run to where its records say that it is. Each record has to fit the program.
 replay() {
   is_own || fail "this run was started with a different version of the Makefile; ${rdc_again}clean archives it"
   rdc_line=0; set -f # a record is words
@@ -271,7 +275,6 @@ repeat() {
   esac
 }
 is_number() { case $1 in '' | *[!0-9]* | 0?* | ???????????????*) return 1 ;; esac; }
-
 # --- The lock: a symbolic link to the number and start of a process, its machine, and its namespace of processes ---
 rdc_place=$(printf %s "$(uname -n) $(readlink /proc/self/ns/pid 2> /dev/null)" | tr -c 'A-Za-z0-9.-' _)
 holder() { # who made the lock, or took it over from a process that is gone, and so on; rdc_free is the next
@@ -314,7 +317,6 @@ under_way() {
   fail "$rdc_says of ${rdc_holder#* }, which cannot be seen from here; if it is no more: ${rdc_again}unlock"
 }
 release() { holder; for rdc_word in $rdc_links; do rm -f "$rdc_state/$rdc_word"; done; }
-
 # --- Questions: answered at the terminal, from a file, or by `make answer` ---
 ask() {
   shown_text; [ -z "$rdc_value" ] || say "$rdc_value"
@@ -379,7 +381,6 @@ answers
   [ -n "$rdc_found" ] && read_reply "${rdc_found#* }" || return
   rdc_used="$rdc_used${rdc_found% *} "; ended 0 "$rdc_sum ${rdc_found% *}"
 }
-
 # --- What make is told to do ---
 run() {
   lock; read_answers; read_journal
@@ -422,7 +423,8 @@ decide() { # about a command that was running when the run was interrupted
     rdc_word="$rdc_says; wait until it ends, or stop it and run it again: ${rdc_again}resume RERUN=1"
     [ -n "$rdc_RERUN$rdc_ASSUME" ] || waits "$rdc_word"
     [ -n "$rdc_RERUN" ] || fail "$rdc_word"
-    say "rdc: $rdc_says; ending it"; end_process "$rdc_left" "$rdc_when" TERM 100
+    say "rdc: $rdc_says; ending it"
+    end_process "$rdc_left" "$rdc_when" TERM 100 || fail "$rdc_says and cannot be ended"
   fi
   if [ -z "$rdc_RERUN$rdc_ASSUME" ] && [ -t 0 ] && [ -t 2 ]; then
     printf 'step %s was interrupted [pass/fail/again] ' "$rdc_id" >&2
@@ -438,8 +440,7 @@ decide() { # about a command that was running when the run was interrupted
 }
 waits() { say "rdc: $1"; end 75 "WAITING $rdc_id"; }
 is_left() { # whether the command outlived its driver; its number was on record before it ran
-  { read -r rdc_value rdc_where rdc_text < "$rdc_state/process"; } 2> /dev/null || return
-  parse "$rdc_text"; rdc_left=$rdc_pid rdc_when=$rdc_began
+  { read -r rdc_value rdc_where rdc_left rdc_when < "$rdc_state/process"; } 2> /dev/null || return
   [ "$rdc_value $rdc_where" = "$rdc_count $rdc_place" ] && is_number "$rdc_left" && [ "$rdc_left" -gt 1 ] &&
     alive "$rdc_left" "$rdc_when"
 }

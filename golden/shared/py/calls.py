@@ -103,10 +103,11 @@ class Caller(Asking, Prompting):
         call, node = self.session.call, self.session.program["nodes"][self.session.state.node]
         return Waiting(
             f"to answer: {call('answer', name, '-')} < FILE",
-            f"to continue: {call('resume')}   (or {call('resume')} {self.option(node)})",
+            f"to continue: {call('resume')}",
+            f"to call {self.remedy(node)[0]}: {call('resume', *self.remedy(node)[1:])}",
         )
-    def option(self, _node):
-        return str(self.session.through("worded", "--agent COMMAND"))
+    def remedy(self, _node):
+        return "an agent", "--agent", "COMMAND"
     def preview(self, name, _node):
         return self.from_file(name) or Done(self.first_word(name), "assumed")
     def first_word(self, name):

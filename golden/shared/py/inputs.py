@@ -1,9 +1,4 @@
 # --- Inputs: values that are given when a run begins (I8).
-# Strings of YAML that can be nothing else: in single quotes, in double quotes as in JSON, in none.
-SINGLE = r"'(?:[^']|'')*'"
-DOUBLE = r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"'
-PLAIN = r"(?!(?:~|null|Null|NULL)\s*$)(?:[^\s\[\]{}&*!|>'\"%@`#,?:-]|-(?=\S))(?:(?!:\s|:$|\s#).)*"
-LINE = rf"([A-Za-z_][A-Za-z0-9_]*):[ \t]+({SINGLE}|{DOUBLE}|{PLAIN})"
 def _from_file(path):
     text = read_text(path)
     if not text.lstrip().startswith("{"):
@@ -14,20 +9,13 @@ def _from_file(path):
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in found.items()}
 def _from_lines(path, text):
     found = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip() or line.lstrip().startswith("#") or (number == 1 and line.rstrip() == "---"):
-            continue
-        pair = re.fullmatch(LINE, line.rstrip(" \t"))  # spaces at the end would be tried at each length
-        if pair is None:
-            raise RefusedError(f"{path}:{number}: expected NAME: value, or the file as a JSON object")
-        name, value = pair.groups()
-        if name in found:
-            raise RefusedError(f"{path}:{number}: {name} is given twice")
-        if value[0] == "'":
-            value = value[1:-1].replace("''", "'")
-        elif value[0] == '"':
-            value = json.loads(value)
-        found[name] = value
+    try:
+        for number, name, value in pairs_in(text.replace("\r\n", "\n"), has_comments=True):
+            if name in found:
+                raise RefusedError(f"{path}:{number}: {name} is given twice")
+            found[name] = value
+    except ValueError as error:
+        raise RefusedError(f"{path}: {error}, and the file is no JSON object") from None
     return found
 def _from_options(options, declared):
     given = {} if options.task is None else {"task": options.task}  # (W15)
@@ -94,7 +82,7 @@ def check_inputs(session):
 class Inputs(Extension):
     options = (
         ("run", "--input", "NAME=VALUE...", "NAME=VALUE or NAME=@FILE"),
-        ("run", "--inputs", "FILE", "values of inputs: a JSON object, or lines NAME: value"),
+        ("run", "--inputs", "FILE", "values of inputs: a JSON object, or lines NAME=VALUE"),
         ("run", "--task", "TEXT", "the same as --input task=TEXT"),
         ("run", "--task-file", "FILE", "the same as --input task=@FILE"),
     )

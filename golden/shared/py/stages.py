@@ -124,9 +124,11 @@ def by_person(stages, name, node):
         session.display.line(line)
     choice = session.ask(f"Did {session.label(name)} pass?", "pass/fail") if session.is_interactive else None
     if choice is None:
-        again, named = session.call("resume"), session.through("worded", "--executor COMMAND")
-        yes, no = (session.call("answer", name, word) for word in BINARY)
-        raise Waiting(f"to answer: {yes}   (or {no})", f"to continue: {again}   (or {again} {named})")
+        raise Waiting(
+            *(f"to answer: {session.call('answer', name, word)}" for word in BINARY),
+            f"to continue: {session.call('resume')}",
+            f"to call an executor: {session.call('resume', '--executor', 'COMMAND')}",
+        )
     stages.begin_again()
     return stages.given(name, choice, "answered here")
 

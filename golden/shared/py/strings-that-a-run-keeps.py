@@ -17,12 +17,14 @@ def until(word, lines):
             return "\n".join(inner)
         inner.append(line)
     return None
-def pairs_in(text):
+def pairs_in(text, has_comments=False):
     lines = enumerate(text.removesuffix("\n").split("\n"), start=1)
     for number, line in lines if text else ():
+        if has_comments and (not line.strip() or line.lstrip().startswith("#")):
+            continue
         pair = re.fullmatch(PAIR, line)
         if pair is None:
-            raise ValueError(f"line {number}: neither NAME=value nor NAME<<WORD")
+            raise ValueError(f"line {number}: neither NAME=VALUE nor NAME<<WORD")
         value = until(pair[3], lines) if pair[2] == "<<" else pair[3]
         if value is None:
             raise ValueError(f"line {number}: {pair[3]} does not follow")

@@ -18,7 +18,8 @@ class Tools(Caller):
             return done
         command = self.command_of(node["connection"])
         if command is None and node.get("optional"):
-            return self.session.told(Done("fail", f"no command is named: {self.option(node)}"), "")
+            option = self.session.through("worded", " ".join(self.remedy(node)[1:]))
+            return self.session.told(Done("fail", f"no command is named: {option}"), "")
         if command is None:
             return self.by_hand(name, request)
         (answered,) = self.converse(node, [(name, node, command, request)])
@@ -30,8 +31,8 @@ class Tools(Caller):
         return f"tool {what['connection']}/{what['tool']}"
     def given(self, _name, reply, how):
         return self.session.told(Done("pass", how), cleaned(reply))
-    def option(self, node):
-        return str(self.session.through("worded", f"--tool {node['connection']}=COMMAND"))
+    def remedy(self, node):
+        return node["connection"], "--tool", f"{node['connection']}=COMMAND"
 
 class OfTools(Extension):
     options = (("run resume", "--tool", "CONNECTION=COMMAND...", "the command that calls the tools of a connection"),)
