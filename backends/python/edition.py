@@ -18,6 +18,9 @@ from compiler.version import __version__
 from runtime_shim.editions import CALLERS, EDITIONS
 
 _NOQA = re.compile(r"  # noqa: [A-Z0-9, ]*?(?: \((?P<why>.*)\)| - (?P<reason>.*))?$", re.MULTILINE)
+_COMMENT = re.compile("#.*")
+_RULES = re.compile(r" \((?:[A-Z]\d+|rule \d+)(?:(?:, | and | to )(?:[A-Z]\d+|rule \d+))*\)")
+"""The numbers of rules, which only rdc's own developers can look up."""
 
 
 class _Edit(NamedTuple):
@@ -100,7 +103,7 @@ def joined(names: Sequence[str]) -> str:
     sources = {name: _source(name) for name in dict.fromkeys(names)}
     trees = {name: ast.parse(source) for name, source in sources.items()}
     parts = (f"# --- {_summary(trees[name])}\n{_body(source, trees[name])}" for name, source in sources.items())
-    text = "\n\n".join(parts)
+    text = _COMMENT.sub(lambda comment: _RULES.sub("", comment[0]), "\n\n".join(parts))
     used = set(re.findall(r"\w+", text))
     found = sorted({pair for tree in trees.values() for pair in _imports(tree) if pair[1].split(".")[0] in used})
     plain = [f"import {name}" for source, name in found if not source]

@@ -61,7 +61,7 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 232c35824ed665e20fbf8e177c09e91137030e907390632347a0f8965c438ebc).
+# The runtime of rdc 0.1.0, edition script (sha256 0df5c1284b4ea8a439502b37ac8cb522f16f1f36fe11e6513d6117c956149afc).
 # The runbook ends here. `rdc runtime script` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -84,5 +84,5 @@ from contextlib import suppress
 # --- golden/shared/py/walk.py
 # --- golden/shared/py/texts.py
 # --- golden/shared/py/builder.py
-# --- golden/shared/py/answers.py
-# --- golden/shared/py/script.py
+# --- golden/shared/py/answers-of-a-file.py
+# --- golden/shared/py/a-run-without-a-journal.py

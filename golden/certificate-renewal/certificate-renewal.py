@@ -72,7 +72,7 @@ if [ ! -f tls/live.pem ]; then echo "old certificate" > tls/live.pem; fi
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 40bad8f1633553f5a665731a6ced811360aff3928be2d535bcd1ecbf7fcf291e).
+# The runtime of rdc 0.1.0, edition commands (sha256 535060ae54922900e84f8f98a8cb19008ba19ab0c3bfb974574a7b6813c1d390).
 # The runbook ends here. `rdc runtime commands` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -102,17 +102,17 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/texts.py
 # --- golden/shared/py/builder.py
 # --- golden/shared/py/private.py
-# --- golden/shared/py/journal.py
+# --- golden/shared/py/the-journal.py
 # --- golden/shared/py/signals.py
 # --- golden/shared/py/state.py
-# --- golden/shared/py/display.py
+# --- golden/shared/py/what-the-operator-sees-on-standard-error.py
 # --- golden/shared/py/lifecycle.py
 # --- golden/shared/py/session.py
 # --- golden/shared/py/status.py
 # --- golden/shared/py/subcommands.py
 # --- golden/shared/py/processes.py
-# --- golden/shared/py/shell.py
-# --- golden/shared/py/answers.py
-# --- golden/shared/py/ask.py
-# --- golden/shared/py/history.py
+# --- golden/shared/py/commands.py
+# --- golden/shared/py/answers-of-a-file.py
+# --- golden/shared/py/questions.py
+# --- golden/shared/py/archived-runs.py
 # --- golden/shared/py/command_line.py

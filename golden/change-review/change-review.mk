@@ -14,7 +14,7 @@
 # lists everything else. State is kept in .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := 14588a42b66c8704f331ba2579131d39183a589aabfbd7326b6a0c111ebcc831
+override RDC_SHA256 := 5757926b43835ee1cfb7adb114525cd058c01f402c959c8dde88f8c601f22b15
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

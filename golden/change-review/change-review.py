@@ -114,7 +114,7 @@ lines.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 754f58baf7c20d9ef76d46c05eabe5158a579194e027f743e42fcfd2831ce0b3).
+# The runtime of rdc 0.1.0, edition agents (sha256 a159edc7ca15e285d23cf3cc4e63cf9b01f5c4a3be4bf08945d0a7e27175bde8).
 # The playbook ends here. `rdc runtime agents` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -146,46 +146,46 @@ from functools import cached_property
 # --- golden/shared/py/texts.py
 # --- golden/shared/py/builder.py
 # --- golden/shared/py/private.py
-# --- golden/shared/py/journal.py
+# --- golden/shared/py/the-journal.py
 # --- golden/shared/py/signals.py
 # --- golden/shared/py/state.py
-# --- golden/shared/py/display.py
+# --- golden/shared/py/what-the-operator-sees-on-standard-error.py
 # --- golden/shared/py/lifecycle.py
 # --- golden/shared/py/session.py
 # --- golden/shared/py/status.py
 # --- golden/shared/py/subcommands.py
 # --- golden/shared/py/processes.py
-# --- golden/shared/py/shell.py
-# --- golden/shared/py/answers.py
-# --- golden/shared/py/ask.py
-# --- golden/shared/py/history.py
+# --- golden/shared/py/commands.py
+# --- golden/shared/py/answers-of-a-file.py
+# --- golden/shared/py/questions.py
+# --- golden/shared/py/archived-runs.py
 # --- golden/shared/py/command_line.2.py
-# --- golden/shared/py/shared.py
+# --- golden/shared/py/what-the-calls-of-a-document-need-not-say.py
 # --- golden/shared/py/whether-a-run-keeps-a-string.py
-# --- golden/shared/py/terminal.py
+# --- golden/shared/py/strings-that-a-person-types-at-the-terminal.py
 # --- golden/shared/py/how-an-answer-becomes-a-text-and-a-value.py
 # --- golden/shared/py/strings-that-a-run-keeps.py
 # --- golden/shared/py/inputs.py
 # --- golden/shared/py/secrets.py
-# --- golden/shared/py/limits.py
-# --- golden/shared/py/replies.py
-# --- golden/shared/py/gate.py
+# --- golden/shared/py/how-often-a-run-may-do-steps.py
+# --- golden/shared/py/replies-that-are-strings.py
+# --- golden/shared/py/gates.py
 # --- golden/shared/py/signing.py
-# --- golden/shared/py/moving.3.py
+# --- golden/shared/py/the-operator-s-jump.3.py
 # --- golden/shared/py/whole_files.py
 # --- golden/shared/py/exchanges-with-processes.py
-# --- golden/shared/py/prompting.py
+# --- golden/shared/py/texts-that-commands-get.py
 # --- golden/shared/py/settings.py
-# --- golden/shared/py/calls.py
+# --- golden/shared/py/calls-of-agents-and-tools.py
 # --- golden/shared/py/verdicts.py
 # --- golden/shared/py/recipes.py
-# --- golden/shared/py/agent.py
-# --- golden/shared/py/tool.py
-# --- golden/shared/py/parallel.py
+# --- golden/shared/py/agents.py
+# --- golden/shared/py/steps-that-call-a-tool-of-a-connection.py
+# --- golden/shared/py/steps-that-call-several-agents-at-the-same-time.py
 # --- golden/shared/py/reports.py
-# --- golden/shared/py/artifact.py
+# --- golden/shared/py/the-file-that-a-good-run-leaves.py
 # --- golden/shared/py/logs.py
 # --- golden/shared/py/notices.py
-# --- golden/shared/py/several_runs.py
+# --- golden/shared/py/several-runs-of-one-document.py
 # --- golden/shared/py/mock-runs.py
-# --- golden/shared/py/stand_ins.2.py
+# --- golden/shared/py/runs-in-which-a-person-stands-in-for-commands.2.py

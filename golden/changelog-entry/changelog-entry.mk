@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := 2777973bf76624507bbd134b93b71bb291301c91b30d4ad55ef1a139c98b2840
+override RDC_SHA256 := 424454ac567d4474662149e8d9986ac8f8afd6fcc26241dd25b3eee068ffeca3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := 3da6629ec9a64c349befe2a6e2af359293cd6a9943a4ed80943c3a1400901e99
+override RDC_SHA256 := acc6741611311f581493a0c1e41ddb2dbb249c806a3d31129a2c04f1fbc2a03b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

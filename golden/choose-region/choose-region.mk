@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := 9426f586025f07c3d2d4c058b8f0dd6317828dd251be8882f8800d925068f790
+override RDC_SHA256 := a05d26b93da2a9fecd4eaf50b5b1149b3f7113c4b8feaf2082fe367f8ac91965
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

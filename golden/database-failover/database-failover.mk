@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/database-failover.py
-override RDC_SHA256 := c93d166b3e3f937ae348eea57cf976a6f16f58577e1e29bc5a1c65d4ae14d6f5
+override RDC_SHA256 := 18e8022640f9822e935a591e19a414382db6d23026de710b18534e4b4dc35e98
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := de6164ecbe254dceed62fa3636dc6bd5ba8e043f78922ca27352f4e18032a7f9
+override RDC_SHA256 := 1a836ec0312647f1e986ab1e5a8d0cc7f8479d9dad7e3765c9cc23bbd15b6a14
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/draft-prd.py
-override RDC_SHA256 := c7218b376034aa38145f731ba82644c5714a5d2ed0eff13f25c73fda4c8cb1bc
+override RDC_SHA256 := 6c83b50f977012fa7759e29f3ac39b523b92d7bac40cad439a012329064069e3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

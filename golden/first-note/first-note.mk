@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := 89043d68a86573b5de6520606dedbcdb20abaf45e87668a576cdc652d5a39e4c
+override RDC_SHA256 := 105bb13e2622acbe23f0b54879187fed269a2119b913a301f8f0a405569dcb5f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -12,7 +12,7 @@
 # lists everything else. State is kept in .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := 95b227caa2b69049f6ffd8d3158c1114807c16d55d6dff0608782f7632ab1ba7
+override RDC_SHA256 := 25e55e43186cb05a790e4a74d1661cb066015adaaa9706ff373d5e5dfa21d0c3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

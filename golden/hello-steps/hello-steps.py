@@ -45,7 +45,7 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 91d1a3442bacff2d8701bdf7e5384a76e379136cd5e0d7d3556abf98b08efbf2).
+# The runtime of rdc 0.1.0, edition contract (sha256 3efac2d5f6ebed25a19ce8626e5ff9d5134a1512c5352bbb28b42014120423c9).
 # The specification ends here. `rdc runtime contract` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -77,48 +77,48 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/texts.py
 # --- golden/shared/py/builder.py
 # --- golden/shared/py/private.py
-# --- golden/shared/py/journal.py
+# --- golden/shared/py/the-journal.py
 # --- golden/shared/py/signals.py
 # --- golden/shared/py/state.py
-# --- golden/shared/py/display.py
+# --- golden/shared/py/what-the-operator-sees-on-standard-error.py
 # --- golden/shared/py/lifecycle.py
 # --- golden/shared/py/session.py
 # --- golden/shared/py/status.py
 # --- golden/shared/py/subcommands.py
 # --- golden/shared/py/processes.py
-# --- golden/shared/py/shell.py
-# --- golden/shared/py/answers.py
-# --- golden/shared/py/ask.py
-# --- golden/shared/py/history.py
+# --- golden/shared/py/commands.py
+# --- golden/shared/py/answers-of-a-file.py
+# --- golden/shared/py/questions.py
+# --- golden/shared/py/archived-runs.py
 # --- golden/shared/py/command_line.2.py
-# --- golden/shared/py/shared.py
+# --- golden/shared/py/what-the-calls-of-a-document-need-not-say.py
 # --- golden/shared/py/whether-a-run-keeps-a-string.py
-# --- golden/shared/py/terminal.py
+# --- golden/shared/py/strings-that-a-person-types-at-the-terminal.py
 # --- golden/shared/py/how-an-answer-becomes-a-text-and-a-value.py
 # --- golden/shared/py/strings-that-a-run-keeps.py
 # --- golden/shared/py/inputs.py
 # --- golden/shared/py/secrets.py
-# --- golden/shared/py/limits.py
-# --- golden/shared/py/replies.py
-# --- golden/shared/py/gate.py
+# --- golden/shared/py/how-often-a-run-may-do-steps.py
+# --- golden/shared/py/replies-that-are-strings.py
+# --- golden/shared/py/gates.py
 # --- golden/shared/py/signing.py
 # --- golden/shared/py/whole_files.py
 # --- golden/shared/py/exchanges-with-processes.py
-# --- golden/shared/py/prompting.py
-# --- golden/shared/py/step_builder.py
-# --- golden/shared/py/evidence.py
-# --- golden/shared/py/safe_paths.py
-# --- golden/shared/py/attempt.py
+# --- golden/shared/py/texts-that-commands-get.py
+# --- golden/shared/py/the-words-of-a-specification.py
+# --- golden/shared/py/json-that-executors-and-tools-hand-over.py
+# --- golden/shared/py/files-of-the-project.py
+# --- golden/shared/py/attempts-at-a-step.py
 # --- golden/shared/py/guardrails.py
-# --- golden/shared/py/validation.py
-# --- golden/shared/py/tool_schemas.py
+# --- golden/shared/py/whether-files-parse.py
+# --- golden/shared/py/what-tools-take.py
 # --- golden/shared/py/tools.py
-# --- golden/shared/py/stages.py
-# --- golden/shared/py/timeline.py
-# --- golden/shared/py/records.py
-# --- golden/shared/py/record_files.py
-# --- golden/shared/py/specification.py
+# --- golden/shared/py/the-stages-of-a-step.py
+# --- golden/shared/py/the-timeline-of-a-run.py
+# --- golden/shared/py/the-records-of-a-run.py
+# --- golden/shared/py/the-files-of-a-run.py
+# --- golden/shared/py/specifications.py
 # --- golden/shared/py/notices.py
-# --- golden/shared/py/several_runs.py
+# --- golden/shared/py/several-runs-of-one-document.py
 # --- golden/shared/py/mock-runs.py
 # --- golden/shared/py/mock_stages.py

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := fec0e4d5277d4195533ac9adb695fbff3dbed14bfcfc67cf0e76109c3f908959
+override RDC_SHA256 := 992fea68a558caa9f93c9dff135eb21fe521c60c72ade28a07bb1e4039a40adf
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := e38e2b33659a3af2b72de64f751b2fd8fa9024cdb8d77faff2e08a28b96f0111
+override RDC_SHA256 := 7103379a30cffc2dda72a77d87e4e2841d547393d76c3728d2b23f4d45b46c1d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := 19b305f409174fc60e7ae2a7752c810e3b9b04470e7aa58ff532c4a1853dbc68
+override RDC_SHA256 := c14d1439eae371ab01053b26edbf22eecff25b1a6347374960ad0183c3be022f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

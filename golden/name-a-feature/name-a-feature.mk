@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := 3488c84b1bc75044068f57aa53345dca1ec78787f15631ab463492147b38dd8d
+override RDC_SHA256 := 3cc575843ccd3c7224bf50f6386ba3eed4a2f7f6fdf247ecb35e86effbf7e99d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

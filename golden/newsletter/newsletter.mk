@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := 0f17f18033e0032907039bea8586b81edaffd05978ad0a528155151c6e144533
+override RDC_SHA256 := ef6ed0c7cb92c84664915c2ed7304f2a99d8b43f650d6ae1d6f2c279ef1b4d3e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/nightly-report.py
-override RDC_SHA256 := f6e60fbc13ef6d272552dc19d88539d2241b8ac46aaf27557437e2ac3d6a9fdc
+override RDC_SHA256 := 180c14147c34f610d97bef2b2d37676bbc8f506d3ffea37facd68a91757ab8d6
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

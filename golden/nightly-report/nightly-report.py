@@ -70,7 +70,7 @@ def runbook(about, step, go, retry, complete, stop):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 077ce70f1a52d65b41de1e4a48aae930d56033562b2cf11d530fc9cc81fa17b6).
+# The runtime of rdc 0.1.0, edition values (sha256 51b0361d494ead3f79d862abbb5b787367bbe67aa5c30ebef5d30dddc39dd3ac).
 # The runbook ends here. `rdc runtime values` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -101,29 +101,29 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/texts.py
 # --- golden/shared/py/builder.py
 # --- golden/shared/py/private.py
-# --- golden/shared/py/journal.py
+# --- golden/shared/py/the-journal.py
 # --- golden/shared/py/signals.py
 # --- golden/shared/py/state.py
-# --- golden/shared/py/display.py
+# --- golden/shared/py/what-the-operator-sees-on-standard-error.py
 # --- golden/shared/py/lifecycle.py
 # --- golden/shared/py/session.py
 # --- golden/shared/py/status.py
 # --- golden/shared/py/subcommands.py
 # --- golden/shared/py/processes.py
-# --- golden/shared/py/shell.py
-# --- golden/shared/py/answers.py
-# --- golden/shared/py/ask.py
-# --- golden/shared/py/history.py
+# --- golden/shared/py/commands.py
+# --- golden/shared/py/answers-of-a-file.py
+# --- golden/shared/py/questions.py
+# --- golden/shared/py/archived-runs.py
 # --- golden/shared/py/command_line.2.py
-# --- golden/shared/py/shared.py
+# --- golden/shared/py/what-the-calls-of-a-document-need-not-say.py
 # --- golden/shared/py/whether-a-run-keeps-a-string.py
-# --- golden/shared/py/terminal.py
+# --- golden/shared/py/strings-that-a-person-types-at-the-terminal.py
 # --- golden/shared/py/how-an-answer-becomes-a-text-and-a-value.py
 # --- golden/shared/py/strings-that-a-run-keeps.py
 # --- golden/shared/py/inputs.py
 # --- golden/shared/py/secrets.py
-# --- golden/shared/py/limits.py
-# --- golden/shared/py/replies.py
-# --- golden/shared/py/gate.py
+# --- golden/shared/py/how-often-a-run-may-do-steps.py
+# --- golden/shared/py/replies-that-are-strings.py
+# --- golden/shared/py/gates.py
 # --- golden/shared/py/signing.py
-# --- golden/shared/py/moving.py
+# --- golden/shared/py/the-operator-s-jump.py

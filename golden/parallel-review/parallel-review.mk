@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := 32297c2a035917645a30372a2f99a912b1fdfe6a2e232215e825850e673aabf8
+override RDC_SHA256 := 58de1be1ba3142814917720df2e85d90ebfba74f2787af76129178ae0c96656b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := 6f0d5b0d6326fdf281175e9f0b00719f364c94521b4f5e791f720fb0a8ea903a
+override RDC_SHA256 := 8f1bac2ccb24853799413d14dae585bc25047d9f3bceaba09b39e13feb58f6c1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -12,7 +12,7 @@
 # lists everything else. State is kept in .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := d2e2a2ed0e62f9daabfe8595ec345ae74778e8c1a1168e2a96d1e0dc145edba2
+override RDC_SHA256 := 99d9a3c164355df97d054b8c5c88426e544ae9aeb7843bdcc1ea73ce7d1ccc18
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

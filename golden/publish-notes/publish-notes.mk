@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := c0bd6cab7961bb9f111b5510529546cc87e17d940f130004c11b31ab62866a1e
+override RDC_SHA256 := 5eee54e186b2b0be0fc4ccec1dcdb8fd60d8e438fb4bd54d9eabe275d7b25197
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := 4eceb5799455323cc2306555ab24eb81d256428201d22d845287b6eb287d183f
+override RDC_SHA256 := a5a579a1ebca44ac785701fc8ab2a5727f9defbe1b5e866d70149ee5ec71356a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

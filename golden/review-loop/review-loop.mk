@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := abf756cd8fd8d786a745fd2835f87e2f3d1ed9bbe241a210c7468146e85c9c1e
+override RDC_SHA256 := 5825490bae5364ed6b93282a916dc34261077315da197c038cd1fcaa6b5afa72
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := 0b3ab4f14d823bc177f405465613672861133e098a5e6490f5f0673084c6db69
+override RDC_SHA256 := b180e216647911948ae9ae68346b9cf2a504372ca722e2ce3022891f2f7dbabc
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

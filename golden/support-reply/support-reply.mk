@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := 1af8634eedb95dfd8439e6451441df25a7725d541c8bfd82ce4c59b307fb6c96
+override RDC_SHA256 := 233156306615eed91da3633eefde9cce623c348c434a9c3573a90443233c6256
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := 65e7e1528d1635f8effa1c9e41d24ac3986c51e053cdebe098226904e0566380
+override RDC_SHA256 := 27dfa8bfb4a897cac936905013a2c1bf6683e3953cc2fe231341f795efb84179
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

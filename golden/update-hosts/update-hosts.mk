@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := b40711d915caf87c5099088f9f0c2379d86a7c3773b092998f413b3b5b00a5a8
+override RDC_SHA256 := f786dad7012788c0b738122919ffb4d5118e653841cc296501ebbf83d9d3b99c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. State is kept in .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := ba13018a353a90ce844d36d80d933a8a612b5daa18e5ce19353966e739de46ed
+override RDC_SHA256 := 0a8fc012d34648ba85b2c9845720d3bd42cac80b70268bd3805bbcdb3179912f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

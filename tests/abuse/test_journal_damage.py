@@ -210,7 +210,7 @@ def make_goes_on(place: Place, content: bytes, length: int) -> None:
     resumed = place.call("resume", "ANSWERS=answers")
     last = resumed.out.splitlines()[-1]
     if not whole:
-        assert last == "rdc: error: there is no run to go on with"
+        assert last == "rdc: error: there is no run to continue"
         assert place.call("run", "ANSWERS=answers").code == 0
     elif whole[-1][1] == b"begin" and whole[-1][2] in commands:
         assert last.startswith("rdc: WAITING "), resumed

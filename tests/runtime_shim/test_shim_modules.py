@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import builtins
+import io
+import re
 import subprocess
 import symtable
 import sys
@@ -11,6 +13,7 @@ from collections import Counter
 from functools import cache
 from itertools import chain
 from pathlib import Path
+from tokenize import COMMENT, generate_tokens
 
 import pytest
 
@@ -141,6 +144,13 @@ def test_an_edition_has_neither_types_nor_docstrings(name: str) -> None:
         if isinstance(node, ast.FunctionDef):
             assert node.returns is None, node.name
         assert not (isinstance(node, ast.arg) and node.annotation)
+
+
+@pytest.mark.parametrize("name", EDITIONS)
+def test_no_comment_of_an_edition_has_the_number_of_a_rule(name: str) -> None:
+    comments = [token.string for token in generate_tokens(io.StringIO(runtime(name)).readline) if token.type == COMMENT]
+    assert comments
+    assert not [comment for comment in comments if re.search(r"\((?:[A-Z]\d+|rule \d+)\b[^)]*\d\)", comment)]
 
 
 @pytest.mark.parametrize("name", EDITIONS)

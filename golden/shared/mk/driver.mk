@@ -407,7 +407,7 @@ archive() {
 resume() { take_up; decide; walk; }
 take_up() { # takes the lock, goes to where the run is, and removes a line that was cut off
   [ ! -e "$rdc_journal" ] || { lock; read_answers; read_journal; }
-  [ "$rdc_count" -gt 0 ] || fail "there is no run to go on with"
+  [ "$rdc_count" -gt 0 ] || fail "there is no run to continue"
   replay
   [ "$rdc_tail" = whole ] || {
     printf '%s\n' "$rdc_records" | awk '{ print NR " " $0 " | " NR " " $0 }' > "$rdc_journal.whole" &&

@@ -1,4 +1,4 @@
-# --- Exchanges with processes: a text on standard input, and what they print on standard output (I11).
+# --- Exchanges with processes: a text on standard input, and what they print on standard output.
 SH = "/bin/sh"
 PIECE = 65536
 LOOK = 100  # milliseconds until an exchange looks again whether its process has ended

@@ -1,4 +1,4 @@
-# --- Guardrails: words and patterns that inputs and outputs must not have (B10), looked for in a process of its own.
+# --- Guardrails: words and patterns that inputs and outputs must not have, looked for in a process of its own.
 LEADING_FLAGS = r"\(\?([aiLmsux]+)\)"  # what may stand at the beginning of a pattern only
 FIND = """
 import json, re, signal, sys

@@ -1,6 +1,6 @@
-# --- How an answer becomes a text and a value: pure, for every target alike (I11, I13, I19).
+# --- How an answer becomes a text and a value: pure, for every target alike.
 LARGEST_ANSWER = 1 << 20  # bytes
-AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the time limits where a program says nothing (I21)
+AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the time limits where a program says nothing
 MOST_READ = 1 << 24  # characters of what is no JSON object in the end: so no answer takes for ever
 SPACES = " \t\n\r\v\f"
 NO_TEXT = "[\0\ud800-\udfff]"

@@ -1,4 +1,4 @@
-# --- Inputs: values that are given when a run begins (I8).
+# --- Inputs: values that are given when a run begins.
 def _from_file(path):
     text = read_text(path)
     if not text.lstrip().startswith("{"):
@@ -18,7 +18,7 @@ def _from_lines(path, text):
         raise RefusedError(f"{path}: {error}, and the file is no JSON object") from None
     return found
 def _from_options(options, declared):
-    given = {} if options.task is None else {"task": options.task}  # (W15)
+    given = {} if options.task is None else {"task": options.task}  #
     file = [] if options.task_file is None else [f"task=@{options.task_file}"]
     for word in (*options.input, *file):
         name, equals, value = word.partition("=")

@@ -11,7 +11,7 @@ class Part:
         self.session = session
 
 class Performer(Part):
-    recovers = True  # whether a step can be interrupted half done, so that somebody must decide (R2)
+    recovers = True  # whether a step can be interrupted half done, so that somebody must decide
     def preview(self, _name, _node):
         return Done("pass", "assumed")
     @staticmethod

@@ -1,4 +1,4 @@
-# --- Logs: what commands print is kept in files, besides being shown (E8).
+# --- Logs: what commands print is kept in files, besides being shown.
 LOGS, LOG_LIMIT = "logs", "1m"  # the folder; how much is kept of an output
 SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}  # bytes
 PIPE = 1 << 20  # bytes: no pipe holds more

@@ -1,4 +1,4 @@
-# --- Notices: a command of the operator that is told when a run waits or ends (E11).
+# --- Notices: a command of the operator that is told when a run waits or ends.
 TOLD = ("run_waiting", "run_interrupted", "run_finished")
 NOTICE_SECONDS = 30
 RESET = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # ignored by Python and by this runner

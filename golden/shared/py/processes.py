@@ -1,5 +1,5 @@
-# --- Processes: each in its own group, which a stop or a time limit ends whole, with the keys of the terminal (M2, R5).
-PATIENCE = 10  # seconds from a stop signal, or from the end of a time limit (I21), to SIGKILL
+# --- Processes: each in its own group, which a stop or a time limit ends whole, with the keys of the terminal.
+PATIENCE = 10  # seconds from a stop signal, or from the end of a time limit, to SIGKILL
 IGNORED_HERE = (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTTOU)  # by Python and by this runner
 KEYS = {-signal.SIGINT, -signal.SIGQUIT, 128 + signal.SIGINT}
 def in_words(code):
@@ -47,7 +47,7 @@ class Processes:
             for group in self._left:
                 os.waitpid(group, 0)
         if self._is_stopping or (had_keys and not KEYS.isdisjoint(codes.values())):
-            signal_groups(groups, signal.SIGKILL)  # R5: what has outlived its leader
+            signal_groups(groups, signal.SIGKILL)  # what has outlived its leader
             raise Interrupted
         signal_groups(self._late, signal.SIGKILL)
         if seconds:

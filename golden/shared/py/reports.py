@@ -1,4 +1,4 @@
-# --- Reports: answers are added to files, each below a heading with the date (I29), in a folder that texts name (I30).
+# --- Reports: answers are added to files, each below a heading with the date, in a folder that texts name.
 REPORTS = "reports"
 def add_block(folder, report, place, text):
     name, before, block = f"{report}.md", b"", text.encode("utf-8", "replace")

@@ -1,4 +1,4 @@
-# --- Secrets: environment variables that must be set; what the run keeps and shows has *** for their values (I26).
+# --- Secrets: environment variables that must be set; what the run keeps and shows has *** for their values.
 # What holds texts, of a record.
 MASKED = ("title", "message", "how", "answer", "by", "note", "registers", "changed")
 AROUND_SECRETS = " \t\n\v\f\r"  # commands print a secret without that too

@@ -1,4 +1,4 @@
-# --- Signals, held back while the run thinks (R5), and the processes that outlive a runner (R2).
+# --- Signals, held back while the run thinks, and the processes that outlive a runner.
 GRACE = 5.0  # seconds from SIGTERM to SIGKILL
 def started_at(pid):
     with suppress(OSError), open(f"/proc/{pid}/stat", "rb", buffering=0) as file:

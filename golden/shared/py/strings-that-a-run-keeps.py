@@ -1,4 +1,4 @@
-# --- Strings that a run keeps (I5, I17, I19): variables of what it calls (I7, I25), outputs of commands (I9).
+# --- Strings that a run keeps: variables of what it calls, outputs of commands.
 LARGEST_VARIABLE = 65_536  # bytes
 LARGEST_OUTPUT = 1 << 24  # bytes
 PAIR = r"(.*?)(=|<<(?=.))(.*)"

@@ -15,7 +15,7 @@ def resume(session):
     session.alone()
     session.take(session.read())
     session.store.open()
-    os.chdir(session.state.begin["cwd"])  # where the run was started (M2)
+    os.chdir(session.state.begin["cwd"])  # where the run was started
     edition = session.state.begin.get("edition") or session.host.edition
     if edition != session.host.edition:
         session.display.rule(f"started with edition {edition}, continuing with {session.host.edition or 'rdc'}")

@@ -1,4 +1,4 @@
-# --- Tools: those that every run has, what Git says, and the stages in which tools are called (B9).
+# --- Tools: those that every run has, what Git says, and the stages in which tools are called.
 # Nothing that a repository configures is run.
 GIT_VARIABLES = "GIT_OPTIONAL_LOCKS=0 GIT_TERMINAL_PROMPT=0 GIT_ALLOW_PROTOCOL=none GIT_NO_LAZY_FETCH=1"
 GIT_SETTINGS = "core.fsmonitor=false core.hooksPath=/dev/null diff.external= submodule.recurse=false"

@@ -1,4 +1,4 @@
-# --- Verdicts: the word that an answer says, and how those of several agents are joined (I12, I14). Pure.
+# --- Verdicts: the word that an answer says, and how those of several agents are joined. Pure.
 COLOURS = "\x1b\\[[0-?]*[ -/]*[@-~]"  # what tells a terminal how to show the words beside it
 def keywords_in(answer, keywords):
     ordered = sorted(keywords, key=len, reverse=True)

@@ -1,5 +1,5 @@
-# --- What a program and its caller have in common: exit codes, refusals, the table of the program (R3).
-EXIT_COMPLETE, EXIT_STOP, EXIT_REFUSED, EXIT_WAITING, EXIT_INTERRUPTED = 0, 1, 2, 75, 130  # R3
+# --- What a program and its caller have in common: exit codes, refusals, the table of the program.
+EXIT_COMPLETE, EXIT_STOP, EXIT_REFUSED, EXIT_WAITING, EXIT_INTERRUPTED = 0, 1, 2, 75, 130
 
 class RefusedError(Exception):
     pass

@@ -1,4 +1,4 @@
-# --- Whether a run keeps a string, and it fits its input: one rule for targets and the compiler (I8).
+# --- Whether a run keeps a string, and it fits its input: one rule for targets and the compiler.
 NUMBER = r"-?[0-9]+(\.[0-9]+)?"
 TOO_SLOW = "matching it takes too long"
 LONGEST_TEXT = 1 << 20  # bytes

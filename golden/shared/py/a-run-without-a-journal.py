@@ -1,0 +1,97 @@
+# --- A run without a journal: it starts at the first step, continues to the end, and keeps nothing.
+HELP = "Keeps no state: start it again. Compiled without `-O runtime=script`, it resumes."
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # ignored by it
+def say(text, end='\n'):
+    with suppress(OSError, ValueError):
+        print(text, end=end, file=sys.stderr, flush=True)
+
+class Script:
+    def __init__(self, program, answers):
+        self.program, self.nodes = program, program["nodes"]
+        self.answers = read_answers(answers, read_text(answers, LARGEST), self.nodes) if answers else []
+        self.registers, self.child, self.group = dict(program["registers"]), 0, ""
+        self.is_stopped, self.is_interactive = False, os.isatty(0)
+        self.joins = os.getpgrp() if any(map(os.isatty, (0, 1, 2))) else 0  # the group of commands; 0: a new one
+        self.run_id = f"script-{os.urandom(4).hex()}"
+    def stop(self, number, _frame):
+        self.is_stopped = True
+        if not self.child:
+            raise KeyboardInterrupt
+        signal.signal(number, signal.SIG_IGN)  # it comes back here if the group is ours
+        with suppress(ProcessLookupError):
+            if not self.joins:
+                os.killpg(self.child, number)
+            elif number == signal.SIGTERM:
+                os.kill(0 if self.joins == os.getpid() else self.child, number)
+    def run(self):
+        move = follow(self.program, {"go": self.program["entry"]}, self.registers)
+        while True:
+            self.registers.update(move.changed)
+            name, node = move.node, self.nodes[move.node]
+            if node["task"] == "end":
+                say(one_line(f"rdc: {node['result'].upper()} {self.text(node, 'message')}"))
+                return EXIT_COMPLETE if node["result"] == "complete" else EXIT_STOP
+            found = variables_of(name, node, self.registers)
+            self.show(name, node, found["RDC_ATTEMPT"])
+            outcome = self.ask(name, node) if node["task"] == "ask" else self.command(node, found)
+            move = advance(self.program, name, self.registers, outcome)
+            say(f"    {word_of(node, outcome)}  {one_line(move.says)}".rstrip())
+    def text(self, node, key):
+        return filled(node, node.get(key, ""), self.registers)
+    def show(self, name, node, attempt):
+        before, self.group = self.group, node.get("group", "")
+        if self.group not in ("", before):
+            say(one_line(f"{self.group} {self.text(self.program['groups'][self.group], 'title')}"))
+        say(one_line(f"{name} {self.text(node, 'title')}" + f" - attempt {attempt}" * (attempt > 1)))
+    def command(self, node, found):
+        own = {key: str(value) for key, value in {**found, "RDC_RUN_ID": self.run_id}.items()}
+        shell, words = node["shell"], [node["shell"], "-c", self.text(node, "command")]
+        signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
+        try:
+            self.child = os.posix_spawnp(
+                shell, words, {**os.environ, **own}, setpgroup=self.joins, setsigmask=(), setsigdef=BY_PYTHON
+            )
+        except FileNotFoundError:
+            say(f"    there is no {shell} here")
+            return "fail"
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
+        self.child, status = 0, os.waitpid(self.child, 0)[1]
+        if self.is_stopped:
+            raise KeyboardInterrupt
+        return "fail" if status else "pass"
+    def ask(self, name, node):
+        for line in clean(f"{self.text(node, 'prompt')}\n{self.text(node, 'block')}").strip("\n").splitlines():
+            say(f"    {line}".rstrip())
+        typed = getattr(take_answer(self.answers, name), "reply", " ")
+        known = {word[:length]: MEANINGS[word] for word in MEANINGS for length in (1, len(word))}
+        while typed.strip().lower() not in known:
+            if not (typed and self.is_interactive):
+                raise RefusedError(f"{name} has no answer: start at a terminal or give --answers FILE")
+            termios.tcflush(0, termios.TCIFLUSH)  # typed before
+            say(f"    [{node['question']}] ", end="")
+            typed = os.read(0, 4096).decode(errors="replace")
+        return known[typed.strip().lower()]
+def main(program):
+    (option, path), usage = (*sys.argv[1:], "", "")[:2], f"usage: {sys.argv[0]} [--answers FILE]"
+    if option in ("-h", "--help"):
+        print(f"{usage}\n\n{clean(program['title'])}\n\n{HELP}")
+        return EXIT_COMPLETE
+    try:
+        if sys.argv[1:] not in ([], ["--answers", path]):
+            raise RefusedError(usage)
+        script = Script(program, path)
+        for number in (one for one in STOPS if signal.getsignal(one) != signal.SIG_IGN):  # as nohup has it
+            signal.signal(number, script.stop)
+        return script.run()
+    except KeyboardInterrupt:
+        say("rdc: INTERRUPTED")
+        return EXIT_INTERRUPTED
+    except (RefusedError, OSError) as error:
+        say(f"rdc: error: {one_line(str(error))}")
+        return EXIT_REFUSED
+
+
+if __name__ == "__main__":
+    sys.exit(main(built(runbook, ())))

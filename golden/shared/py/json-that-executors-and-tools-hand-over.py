@@ -1,0 +1,110 @@
+# --- JSON that executors and tools hand over, read strictly, and the evidence of steps. Pure.
+DEEPEST_JSON = 100  # values within each other; Python reads about a thousand, and writes fewer
+def read_strictly(text):  # any JSON value
+    try:
+        found = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+    except RecursionError:
+        raise ValueError("too many values within each other") from None
+    except json.JSONDecodeError as error:
+        raise ValueError(f"it is not JSON: {error}") from None
+    return _kept(found, 0)
+def json_or_text(text):
+    try:
+        return read_strictly(text)
+    except ValueError:
+        return text
+def _no_number(name):
+    raise ValueError(f"{name} is not JSON")
+def _finite(written):
+    number = float(written)
+    if not math.isfinite(number):
+        raise ValueError(f"{written[:40]} is too large a number")
+    return number
+def _kept(value, depth):
+    if depth > DEEPEST_JSON:
+        raise ValueError("too many values within each other")
+    if isinstance(value, str):
+        return re.sub(NO_TEXT, "\ufffd", value)
+    if isinstance(value, list):
+        return [_kept(item, depth + 1) for item in value]
+    if isinstance(value, dict):
+        return {re.sub(NO_TEXT, "\ufffd", key): _kept(item, depth + 1) for key, item in value.items()}
+    return value
+def in_strings(change, value):
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list):
+        return [in_strings(change, item) for item in value]
+    return {key: in_strings(change, item) for key, item in value.items()} if isinstance(value, dict) else value
+
+FACTORS = {"CL1": 0.5, "CL2": 0.8, "CL3": 1.0}  # of congruence
+LEVELS = ("L0", "L1", "L2")
+VALID_DAYS = 90
+MOST_RECORDS = 1000
+MOMENT = r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{3}(\d{3})?)?(Z|[+-]\d\d:\d\d)?)?"
+def is_fraction(value):  # any JSON value
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
+def is_said(value):
+    return isinstance(value, str) and bool(value.strip())
+def moment_of(text):
+    import datetime  # slow to import
+    if not isinstance(text, str) or not re.fullmatch(MOMENT, text, re.ASCII):  # versions of Python read more than that
+        return None
+    try:
+        moment = datetime.datetime.fromisoformat(text[:-1] + "+00:00" if text[-1] == "Z" else text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=datetime.timezone.utc)
+
+FIELDS = {
+    **dict.fromkeys(("id", "claim", "source", "carrier_ref"), (is_said, "a string")),
+    **dict.fromkeys(("date", "valid_until"), (moment_of, "a date and time such as 2026-01-31T12:00:00Z")),
+    **dict.fromkeys(("reliability", "wlnk"), (is_fraction, "a number from 0 to 1")),
+    "level": (LEVELS.__contains__, "L0, L1 or L2"),
+    "congruence": (lambda value: isinstance(value, str) and value in FACTORS, "CL1, CL2 or CL3"),
+}
+def records_in(value, name):
+    found = value if isinstance(value, list) else [value]
+    if not all(isinstance(one, dict) for one in found):
+        raise ValueError(f"{name}: expected an object, or a list of objects")
+    if len(found) > MOST_RECORDS:
+        raise ValueError(f"{name}: more than {MOST_RECORDS} objects")
+    return found
+def checked_evidence(value, taken):
+    found, ids = records_in(value, "evidence"), set(taken)
+    for number, one in enumerate(found, start=1):
+        for field, (is_fit, expected) in FIELDS.items():
+            if field in one and not is_fit(one[field]):
+                raise ValueError(f"evidence {number}: {field}: expected {expected}")
+        if one.get("id") in ids:
+            raise ValueError(f"evidence {number}: the id {one['id']} is that of another record")
+        ids |= {one["id"]} if "id" in one else set()
+    return found
+def in_utc(date, days=0):
+    import datetime
+    moment = moment_of(date)
+    try:
+        found = moment and (moment + datetime.timedelta(days=days)).astimezone(datetime.timezone.utc)
+    except OverflowError:  # at the end of the calendar nothing is later
+        return in_utc(date) if days else date
+    return found.isoformat().replace("+00:00", "Z") if found else date
+def whole_evidence(given, spec, level, now, taken):
+    found, ids = [], {*taken, *(one["id"] for one in given if "id" in one)}
+    for one in given or ([{}] if level else []):
+        times = {key: in_utc(one[key]) for key in ("date", "valid_until") if key in one}
+        free = (name for number in range(1, len(ids) + 2) if (name := f"ev-{spec['id']}-{number}") not in ids)
+        record = {"id": next(free), **_derived(spec, level, times.get("date", now), given), **one, **times}
+        ids.add(record["id"])
+        record.setdefault("wlnk", round(record["reliability"] * FACTORS[record["congruence"]], 6))
+        found.append(record)
+    return found
+def _derived(spec, level, date, given):
+    named, outputs = [one.get("carrier_ref") for one in given], spec.get("outputs") or [None]
+    carrier = next((path for path in outputs if path not in named), outputs[0])
+    claim = next(filter(None, (spec.get(key) for key in ("description", "name", "id"))), "")
+    about = {"claim": claim, "level": level or LEVELS[0], "source": spec["id"], "carrier_ref": carrier}
+    return {**about, "date": date, "valid_until": in_utc(date, VALID_DAYS), "congruence": "CL1", "reliability": 0}
+def evidence_of(path, given, whole):
+    named = [one.get("carrier_ref") == path for one in given]
+    return [one["id"] for one, names in zip(whole, named or [True]) if names or True not in named]
+

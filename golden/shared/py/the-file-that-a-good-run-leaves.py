@@ -1,0 +1,79 @@
+# --- The file that a good run leaves: written once, whole or not at all, after the run is known to be complete.
+SUFFIXES = {
+    "markdown": "md", "json": "json", "mermaid": "mmd", "chartjs": "json", "html_css": "html",
+    "javascript": "js", "typescript": "ts",
+}  # fmt: skip
+OTHER = "txt"
+def write_out(path, data):
+    path = os.path.realpath(path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as file:
+            file.write(data)
+        return
+    folder = os.open(os.path.dirname(path), os.O_RDONLY)
+    try:
+        write_at(folder, os.path.basename(path), data)
+    finally:
+        os.close(folder)
+
+class Artifact(Extension):
+    options = (("run resume", "--out", "FILE", "where the last output is written, instead of the state directory"),)
+    @staticmethod
+    def suits(program):
+        return "artifact" in program
+    def beside(self):
+        name = self.session.program["name"]
+        files = (f"{name}.{suffix}" for suffix in dict.fromkeys([*SUFFIXES.values(), OTHER]))
+        return {file: file for file in files}
+    def end(self):
+        session, state, artifact = self.session, self.session.state, self.session.program["artifact"]
+        text = state.registers[artifact["slot"]]
+        if state.condition != "complete" or text is None or any(note["kind"] == "left" for note in state.notes):
+            return
+        out = agreed(state).get("out")
+        name = f"{session.program['name']}.{SUFFIXES.get(session.filled(artifact, 'type'), OTHER)}"
+        path, data = out or os.path.join(session.store.folder, name), session.mask(text).encode("utf-8", "replace")
+        try:
+            write_out(path, data) if out else put(session.store.within, name, data)
+        except OSError as error:
+            raise RefusedError(
+                f"to write it: {session.call('resume', '--out', 'FILE')}",
+                f"the run is complete, but {path} cannot be written: {error.strerror}",
+            ) from None
+        session.record({"kind": "left", "path": path})
+        session.display.line(f"    {path}")
+
+OUTPUT = "output "
+UNTOLD = ("last output", "prompt ", "__elicit_step_")  # slots that repeat others, or are no outputs
+def kept_slots(program):
+    for name, node in program["nodes"].items():
+        for edge in node.get("edges", ()):
+            yield from ((name, effect[0]) for effect in edge.get("do", ()) if effect[1:2] == ["keep"])
+def _sized(size):
+    return f"{size:,} byte{'s' * (size != 1)}"
+
+class Produced(OfMore):
+    def facts(self, state):
+        rows = {}
+        for node, slot in dict.fromkeys(kept_slots(self.session.program)):
+            text = state.registers.get(slot)
+            if text is None or slot.startswith(UNTOLD):
+                continue
+            size, is_label = len(text.encode("utf-8", "replace")), slot.startswith(OUTPUT)
+            row = rows.setdefault(node, {"step": node, "label": node, "names": {}})
+            if is_label:
+                row.update(label=slot[len(OUTPUT) :], bytes=size)
+            else:
+                row["names"][slot] = size
+        return {"outputs": list(rows.values())} if rows else {}
+    def lines(self, facts, record):
+        if record is not None or not facts.get("outputs"):
+            return []
+        lines = ["  outputs:"]
+        for row in facts["outputs"]:
+            whole = [_sized(row["bytes"])] if "bytes" in row else []
+            parts = whole + [f"{name} {_sized(size)}" for name, size in row["names"].items()]
+            told = f"{row['label']}: {', '.join(parts)}"
+            lines.append(f"    {one_line(told)}")
+        return lines
+

@@ -1,0 +1,191 @@
+# --- The records of a run, put together from its journal, which alone is the truth. Pure.
+RESUMED = "resumed"  # the outcome of an end that a resume takes a failed run away from
+PENDING, RUNNING, BLOCKED, FAILED, COMPLETED = "pending", "running", "blocked", "failed", "completed"
+ALLOWED = {
+    PENDING: (RUNNING,), RUNNING: (COMPLETED, FAILED, BLOCKED), FAILED: (RUNNING,), BLOCKED: (RUNNING,), COMPLETED: (),
+}  # fmt: skip
+STATES = {"stop": FAILED, "complete": COMPLETED}
+
+class IllegalTransitionError(Exception):
+    pass
+def run_step(spec):
+    about = {"step_id": spec["id"], "name": spec.get("name", ""), "status": PENDING, "attempts": 0}
+    given = {"inputs": spec.get("inputs", {}), "outputs": spec.get("outputs", [])}
+    found = {"tools": [], "telis_context": None, "guardrails": {"input": None, "output": None}}
+    return {**about, "started_at": None, "ended_at": None, "error": None, **given, **found}
+def change(step, status, time):
+    if status not in ALLOWED[step["status"]]:
+        raise IllegalTransitionError(f"step {step['step_id']}: {step['status']} cannot become {status}")
+    step["status"], step["started_at"] = status, step["started_at"] or time
+    step["ended_at"] = time if status in (COMPLETED, FAILED) else None
+
+class RunRecords:
+    def __init__(self, program, begin):
+        contract = program["contract"]
+        specs = filled_values(contract, list(contract["steps"].values()), begin["registers"])
+        self._nodes, self._workflow = program["nodes"], contract["workflow"]
+        self._now, self._run, self._registers = begin["time"], begin["run"], begin["registers"]
+        self._specs = {spec["id"]: spec for spec in specs}
+        self._first = {}
+        for name, node in self._nodes.items():
+            if node["task"] == "stage":
+                self._first.setdefault(node["step"], name)
+        self._is_open = False  # whether an attempt has begun and not ended
+        self.steps = {spec["id"]: run_step(spec) for spec in specs}
+        self._gates = {}
+        self._found = {"tool_results": [], "artifacts": [], "evidence": [], "drrs": []}
+        self._events = []
+        self._approvals = []
+        self._manifest = {
+            "run_id": self._run,
+            "workflow": self._workflow,
+            "source": program["source"],
+            "status": RUNNING,
+            "step_specs": specs,
+            "steps": list(self.steps.values()),
+            "current_step": None,
+            "created_at": self._now,
+        }
+        self._tell("WorkflowStarted", workflow=self._workflow)
+        self._come(begin["node"], begin["condition"])
+    def files(self):
+        gates = list(self._gates.values())
+        return {
+            "events": self._events,
+            "gates": gates,
+            "approvals": self._approvals,
+            **self._found,
+            "timeline": timeline(self._run, self._now, self._events, gates, self._found),
+            "manifest": {**self._manifest, "updated_at": self._now},
+        }
+    def apply(self, record):
+        is_done, goes_on = record["kind"] == "done", record.get("condition") == "running"
+        if not (is_done or goes_on):
+            return False
+        self._now = record.get("time", self._now)
+        if is_done:
+            node = self._nodes.get(record["node"], {})
+            task = "" if record["outcome"] == RESUMED else node.get("task")
+            if self._is_open and "resumes" in record:  # the outcome of an interrupted stage was assumed
+                self._tell("WorkflowResumed", self._step_of(record["node"]))
+            if task == "gate":
+                self._decide(node, record)
+            elif task == "stage":
+                self._keep(node, record)
+            self._come(record["next"], record["condition"], node.get("step"))
+        else:
+            self._go_on(self._node, "resumes" in record)
+        return True
+    def _step_of(self, name):
+        step = self._nodes.get(name, {}).get("step")
+        return step if step in self.steps else None
+    def _tell(self, kind, step=None, **payload):  # any JSON value
+        about = {"run_id": self._run, "timestamp": self._now}
+        self._events.append({"event_type": kind, "step_id": step, **about, "payload": {**about, **payload}})
+    def _run_step(self, step):
+        if self.steps[step]["status"] != RUNNING:
+            change(self.steps[step], RUNNING, self._now)
+        return self.steps[step]
+    def _come(self, name, condition, before=None):
+        self._node, step = name, self._step_of(name)
+        node = self._nodes.get(name, {})
+        if before is not None and step != before and condition != "stop":
+            self._complete(before)
+        if node.get("task") == "end" or condition in STATES:
+            self._end(condition, before)
+        elif step is not None and node["task"] == "gate":
+            self._block(step, node)
+        elif step is not None:
+            self._manifest["current_step"] = step
+            if condition == "running":
+                self._attempt(step)
+    def _go_on(self, name, resumes):
+        step = self._step_of(name)
+        if step is None or self._nodes[name]["task"] != "stage":
+            return
+        if self._is_open or (resumes and self._manifest["status"] == RUNNING):
+            self._tell("WorkflowResumed", step)
+        self._attempt(step)
+    def _attempt(self, step):
+        if self._is_open:
+            return
+        if self._manifest["status"] != RUNNING:
+            self._tell("WorkflowResumed", step)
+        self._is_open, about = True, self._run_step(step)
+        self._manifest.update(status=RUNNING, current_step=step)
+        about.update(attempts=about["attempts"] + 1, tools=[])
+        self._tell("WorkflowStepStarted", step, attempt=about["attempts"])
+    def _block(self, step, node):
+        gate, reason = node["gate"], filled_values(node, node.get("reason", ""), self._registers)
+        change(self._run_step(step), BLOCKED, self._now)
+        self._manifest.update(status=BLOCKED, current_step=step)
+        rejected = self._gates.get(gate)  # what was decided before stays on record
+        earlier = [*rejected.pop("earlier", []), rejected] if rejected else []
+        self._gates[gate] = {
+            "gate_id": gate,
+            "step_id": step,
+            "phase": self._specs[step].get("phase"),
+            "workflow": self._workflow.get("workflow"),
+            "status": "pending",
+            "reason": reason,
+            "requested_at": self._now,
+            **({"earlier": earlier} if earlier else {}),
+        }
+        self._tell("HumanGateRequired", step, gate_id=gate, reason=reason)
+        self._tell("WorkflowBlocked", step, gate_id=gate)
+    def _complete(self, step):
+        self._is_open, about = False, self.steps[step]
+        about["error"] = None
+        change(about, COMPLETED, self._now)
+        self._tell("WorkflowStepCompleted", step, attempts=about["attempts"])
+    def _end(self, condition, step):
+        self._manifest.update(status=STATES[condition], current_step=step if condition == "stop" else None)
+        if condition == "complete":
+            self._tell("WorkflowCompleted")
+            return
+        if step is not None:
+            self._is_open, about = False, self._run_step(step)
+            change(about, FAILED, self._now)
+            self._tell("WorkflowStepFailed", step, error=about["error"], attempts=about["attempts"])
+        self._tell("WorkflowFailed", step)
+    def _decide(self, node, record):
+        gate, step, outcome = node["gate"], node["step"], record["outcome"]
+        by, note = record.get("by"), record.get("note", "")
+        self._gates[gate].update({"status": outcome, f"{outcome}_by": by, f"{outcome}_at": self._now, "note": note})
+        if outcome == "rejected":
+            self.steps[step]["error"] = f"{gate} was rejected by {by}"
+            return
+        approval = {"gate_id": gate, "step_id": step, "approved_by": by, "approved_at": self._now}
+        self._approvals.append({**approval, "note": note, "how": record["how"]})
+        self._tell("HumanGateApproved", step, gate_id=gate, approved_by=by)
+    def _keep(self, node, record):
+        step, found, has_failed = node["step"], record.get("found", {}), record["outcome"] == "fail"
+        about = self.steps[step]
+        if "guardrails" in found:
+            about["guardrails"][found["guardrails"]["stage"]] = found["guardrails"]
+        if "telis_context" in found:
+            about["telis_context"] = found["telis_context"]
+        if "tool" in found:
+            about["tools"] = [*about["tools"], found["tool"]]
+            self._found["tool_results"].append({**found["tool"], "step_id": step, "attempt": about["attempts"]})
+        self._found["drrs"] += [{**one, "step_id": step, "recorded_at": self._now} for one in found.get("drrs", ())]
+        if node["stage"] == "validation":
+            what = {"checks": found.get("validation", {}).get("checks", [])}
+            self._tell("ValidationFailed" if has_failed else "ValidationPassed", step, **what)
+        if node["stage"] == "outputs" and not has_failed:
+            self._index(step, found)
+        # A failure ends its attempt, but for that of an optional tool.
+        following = record["next"]
+        is_over = following == self._first[step] or self._nodes.get(following, {}).get("task") == "end"
+        if has_failed and is_over:
+            self._is_open, about["error"] = False, record["how"] or f"{node['stage']} failed"
+    def _index(self, step, found):
+        artifacts = [{**one, "step_id": step, "recorded_at": self._now} for one in found.get("artifacts", ())]
+        evidence = [{**one, "step_id": step} for one in found.get("evidence", ())]
+        self._found["artifacts"] += artifacts
+        self._found["evidence"] += evidence
+        for one in artifacts:
+            self._tell("ArtifactReady", step, path=one["path"], sha256=one["sha256"])
+        for one in evidence:
+            self._tell("EvidenceRecorded", step, evidence_id=one["id"], level=one["level"])
+

@@ -1,0 +1,168 @@
+# --- The stages of a step: what each does, from its inputs to its outputs.
+def look_at_inputs(stages, _name, node):
+    paths, troubles = paths_of(stages.session, node), []
+    for path in paths:
+        try:
+            check_there(stages.root, path)
+        except UnsafeError as error:
+            troubles.append(f"input {error}")
+    if troubles:
+        return Found("; ".join(troubles), {})
+    spec = spec_of(stages.session, node["step"])
+    return guarded(stages, "input", lambda: strings_in(spec, "") + contents(stages.root, paths))
+def look_up_context(stages, name, node):
+    session = stages.session
+    spec = spec_of(session, node["step"])
+    keys = {key: value for key, value in (spec.get("inputs") or {}).items() if key.startswith("telis_")}
+    request = {**run_of(session), "step": spec, "telis": keys}
+    answered = stages.said(name, node, config_of(session)["context"], json.dumps(request, sort_keys=True) + "\n")
+    answer = answer_of(answered)
+    if answer is None:
+        return Found(f"the context command gave no answer: {answered.trouble}", {})
+    return Found("", {"telis_context": json_or_text(answer)})
+def run_of(session):
+    return {"run_id": session.state.begin["run"], "workflow": session.program["contract"]["workflow"]}
+def look_at_outputs(stages, _name, node):
+    paths, root = spec_of(stages.session, node["step"]).get("outputs") or (), stages.root
+    return guarded(stages, "output", lambda: contents(root, (path for path in paths if not is_missing(root, path))))
+def validate(stages, _name, node):
+    found = []
+    for path in dict.fromkeys(paths_of(stages.session, node)):
+        for check in node["checks"]:
+            found.append(checked(stages, check, path))
+            if check == "exists" and found[-1]["status"] == "failed":
+                break
+    failed = [one for one in found if one["status"] == "failed"]
+    told = [(one, one_line(one["message"])[:300]) for one in failed]
+    lines = [why if one["check"] == "exists" else f"{one['path']}: {one['check']}: {why}" for one, why in told]
+    kept = {"validation": {"status": "failed" if failed else "passed", "checks": found}}
+    return Found(f"validation: {some_of(lines)}" if failed else "", kept)
+def index_outputs(stages, _name, node):
+    session, paths = stages.session, list(dict.fromkeys(paths_of(stages.session, node)))
+    hashes = [sha256_of(stages.root, path) for path in paths]
+    given = [one for found in found_so_far(session, "evidence") for one in found]
+    spec = spec_of(session, node["step"])
+    whole = whole_evidence(given, spec, node.get("subject", ""), utc_now(), evidence_ids(session.state))
+    artifacts = [
+        {"path": path, "sha256": sha256, "evidence_ids": evidence_of(path, given, whole)}
+        for path, sha256 in zip(paths, hashes)  # Python 3.9 has no `strict`
+    ]
+    return Found("", {"artifacts": artifacts, "evidence": whole})
+def evidence_ids(state):
+    passed = (record.get("found", {}) for record in state.finished if record["outcome"] == "pass")
+    indexed = [found for found in passed if "artifacts" in found]
+    return {one["id"] for found in indexed for one in found["evidence"]}
+def executor_of(session):
+    given = session.options.executor or os.environ.get("RDC_EXECUTOR")
+    command = given or config_of(session).get("executor")
+    return command
+def execute_step(stages, name, node):
+    import shutil
+    import tempfile
+    session, command = stages.session, executor_of(stages.session)
+    if command is None and not stages.is_mocked("executors", name):
+        return by_person(stages, name, node)
+    for path in spec_of(session, node["step"]).get("outputs") or ():
+        inside(stages.root, path)  # a link may lead out of the project: nothing is written there
+    request = json.dumps(request_of(session, node), sort_keys=True) + "\n"
+    try:
+        folder, kept = tempfile.mkdtemp(prefix="rdc-"), {}
+    except OSError as error:
+        raise stages.not_begun(name, error) from None
+    try:
+        kept["exit_code"] = code = stages.execute(name, node, command or "", request, folder)
+        if code != 0:
+            return Found(f"executor: {in_words(code)}", kept)
+        kept.update(handed_over(session, folder))
+        return Found("", kept, unrecorded(session, node, kept))
+    except ValueError as error:
+        return Found(str(error), kept)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+def request_of(session, node):
+    context = found_so_far(session, "telis_context")
+    return {
+        **run_of(session),
+        "step": spec_of(session, node["step"]),
+        "tools": found_so_far(session, "tool"),
+        "telis_context": context[-1] if context else None,
+        "attempt": attempt_of(node, session.state.registers),
+    }
+def handed_over(session, folder):
+    found = {}
+    for key, variable in HANDED.items():
+        try:
+            value = value_in(os.path.join(folder, key))
+        except ValueError as error:
+            raise ValueError(f"the file of {variable} is refused: {error}") from None
+        if value is not None:
+            is_evidence = key == "evidence"
+            found[key] = checked_evidence(value, evidence_ids(session.state)) if is_evidence else records_in(value, key)
+    return found
+def value_in(path):  # any JSON value
+    try:
+        content = read_regular(path)
+        text = content.decode("utf-8-sig")
+    except OSError:
+        raise ValueError("it is not a regular file") from None
+    except UnicodeDecodeError:
+        raise ValueError("it is not UTF-8") from None
+    if len(content) > LARGEST_ANSWER:
+        raise ValueError(f"it is larger than {LARGEST_ANSWER:,} bytes")
+    return read_strictly(text) if text.strip() else None
+def unrecorded(session, node, kept):
+    nodes = session.program["nodes"].values()
+    is_recorded = any(each.get("stage") == "outputs" and each["step"] == node["step"] for each in nodes)
+    return "" if is_recorded or not kept.get("evidence") else "its evidence is not recorded: the step has no level"
+def by_person(stages, name, node):
+    done, session = stages.from_file(name), stages.session
+    if done is not None:
+        return done
+    session.record({"kind": "wait", "condition": "waiting"})
+    description = spec_of(session, node["step"]).get("description") or ""
+    for line in session.texts({"description": description}, "description"):
+        session.display.line(line)
+    choice = session.ask(f"Did {session.label(name)} pass?", "pass/fail") if session.is_interactive else None
+    if choice is None:
+        raise Waiting(
+            *(f"to answer: {session.call('answer', name, word)}" for word in BINARY),
+            f"to continue: {session.call('resume')}",
+            f"to call an executor: {session.call('resume', '--executor', 'COMMAND')}",
+        )
+    stages.begin_again()
+    return stages.given(name, choice, "answered here")
+
+class StepStages(Stages):
+    kinds = {
+        "inputs": look_at_inputs,
+        "context": look_up_context,
+        "tool": call_tool,
+        "execute": execute_step,
+        "guardrails": look_at_outputs,
+        "validation": validate,
+        "outputs": index_outputs,
+    }
+    def recover(self, name):
+        node = self.session.program["nodes"][name]
+        is_command = node["stage"] in ("context", "execute") or (
+            node["stage"] == "tool" and calls_command(self.session, node)
+        )
+        return super().recover(name) if is_command or self.session.options.assume else None
+    def preview(self, name, node):
+        done = self.from_file(name) if node["stage"] == "execute" else None
+        return done or Done("pass", f"would {previewed(self.session, node)}")
+def previewed(session, node):
+    paths, subject, executor = ", ".join(paths_of(session, node)), node.get("subject", ""), executor_of(session)
+    how = "built in" if subject in BUILT_IN else "unknown: skipped"
+    indexed = (paths and f"index {paths}", subject and f"record evidence {subject}")
+    said = {
+        "inputs": f"check the inputs: {paths or 'guardrails'}",
+        "context": f"look up the context: {config_of(session).get('context')}",
+        "tool": f"call the tool {subject}: {command_of_tool(session, subject) or how}",
+        "execute": f"call the executor: {executor}" if executor else "put the step to a person: there is no executor",
+        "guardrails": "check the outputs by their guardrails",
+        "validation": f"check {', '.join(node.get('checks', ()))}: {paths}",
+        "outputs": " and ".join(filter(None, indexed)),
+    }
+    return said[node["stage"]]
+

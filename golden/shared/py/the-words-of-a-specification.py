@@ -1,0 +1,160 @@
+# --- The words of a specification: a step states its facts once, and its gates and stages follow from them.
+NO_FACTS = {"phase": "", "inputs": {}, "outputs": [], "templates": [], "tools": [], "validation": ""}
+STEP_FACTS = {"description": "", **NO_FACTS, "evidence": "none", "human_gate": "optional"}
+CALL = {"name": "", "args": {}, "required": False, "risk": "low"}
+KEYS_OF_STAGES = {"gate": "human_gate", "context": "inputs", "tool": "tools", "guardrails": "outputs"}
+CHECK_WORDS = (
+    ("parses", r"\b(?:format|template|schema)"),
+    ("ast", r"\bast\b"),
+    ("types", r"\b(?:types?\b|typing|type-?check|mypy)"),
+    ("lint", r"\b(?:lint|ruff)"),
+)
+def checks_of(policy):
+    return ["exists", *(check for check, words in CHECK_WORDS if re.search(words, policy, re.IGNORECASE))]
+def part_of(node):
+    kind = node.get("stage", "gate")
+    return KEYS_OF_STAGES.get(kind, kind)
+def template_of(written):
+    path = written.removeprefix("template:")
+    return path if path == written or path.startswith("{") else f"{{template_folder}}/{path}"
+def strings(value):
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+def paths_needed(inputs, templates, said=None):
+    needs = strings(inputs.get("artifacts")) if said is None else said
+    return list(dict.fromkeys([*needs, *map(template_of, templates)]))
+
+class StepBuilder:
+    def __init__(self):
+        self.table = {"registers": {}, "nodes": {}}
+        self.contract = {}
+        self.marks = {}
+        self.leaving = []  # the transitions to the next call
+    def about(self, title, variables=(), secrets=(), workflow=(), **more):
+        defaults = dict(variables)
+        self.table.update({key: more.pop(key) for key in ("name", "source")}, title=title)
+        self.table["registers"] = dict.fromkeys(defaults)
+        found = {"secrets": secrets, "inputs": inputs_of(defaults)}
+        self.table.update({key: value for key, value in found.items() if value})
+        self.marks = {f"{{{name}}}": [name, "", "", ""] for name in defaults}
+        config = {"config": {key: unframed(value) for key, value in more.items()}} if more else {}
+        self.contract = {"workflow": dict(workflow), **config, "steps": {}}
+        self.table["contract"] = self.contract
+    def end(self, name, result, message=''):
+        self._arrive(name)
+        self.table["nodes"][name] = {"title": "", "task": "end", "result": result, "message": message, "edges": []}
+    def step(self, name, title='', at=0, lines=None, **said):
+        said = {key: unframed(value) for key, value in said.items()}
+        spec = self._spec(name, title, said)
+        self.contract["steps"][name] = spec
+        self._mark(self.contract, spec)
+        common = {"step": name, **self._group(name, title, spec["description"])}
+        gates, stages = self._gates(name, title, spec, said.get("gate", "")), self._stages(name, title, spec, said)
+        parts, first, edges = {**gates, **stages}, next(iter(stages)), []
+        if spec["retries"]["max"]:
+            self._count(name, stages, spec["retries"]["backoff_seconds"])
+        self._arrive(next(iter(parts)))
+        for part, then in zip(parts, [*parts, ""][1:]):  # Python 3.9 has no `strict`
+            node = {**parts[part], **common}
+            node["edges"] = edges = self._edges(name, node, then, first)
+            self._add(part, node, at, lines or {})
+        if gates:
+            self.end(f"{name}/rejected", "stop", f"step {name} was rejected")
+        self.end(f"{name}/failed", "stop", f"step {name} failed")
+        self.leaving = [one for one in edges if "go" not in one]
+    def _group(self, name, title, description):
+        if not description:
+            return {}
+        self.table.setdefault("groups", {})[name] = self._mark({"title": title, "prompt": description}, description)
+        return {"group": name}
+    def _count(self, name, stages, pause):
+        counter = f"{name} retries"
+        self.table["registers"][counter] = 0
+        self.table.setdefault("scopes", {})[name] = [counter]
+        for stage in stages.values():
+            stage["attempt"] = counter
+        if pause:
+            next(iter(stages.values())).update(delay=pause, backoff=1)
+    def _arrive(self, name):
+        for one in self.leaving:
+            one["go"] = name
+        self.leaving = []
+    def _mark(self, item, texts):
+        found = {mark: place for mark, place in self.marks.items() if mark in str(texts)}
+        if found:
+            item["placeholders"] = {**item.get("placeholders", {}), **found}
+        return item
+    def _spec(self, name, title, facts):
+        implied = {
+            "phase": self.contract["workflow"].get("phase") or "",
+            "inputs": {"artifacts": facts["needs"]} if facts.get("needs") else {},
+            "outputs": facts.get("makes", []),
+        }
+        said = {**STEP_FACTS, **implied, **facts}
+        calls = [{**CALL, **call} for call in said["tools"]]
+        said["tools"] = [{key: value for key, value in call.items() if key != "as"} for call in calls]
+        retries = {"max": facts.get("retries", 0), "backoff_seconds": facts.get("pause", 0)}
+        return {"id": name, "name": title or name, **{key: said[key] for key in STEP_FACTS}, "retries": retries}
+    def _gates(self, name, title, spec, reason):
+        about = self.contract["workflow"]
+        found = {f"{about['module']}:{about['workflow']}:{name}:hitl": reason} if reason else {}
+        for call in spec["tools"]:
+            risk = " has high risk" if call["risk"] == "high" else ""
+            if "gate" in call:
+                found.setdefault(call["gate"], f"the tool {call['name']}{risk and risk + ', and'} names this gate")
+            elif risk:
+                found.setdefault(f"tool:{call['name']}:{name}", f"the tool {call['name']}{risk}")
+        fixed = {"title": title, "task": "gate", "words": ["approved", "rejected"]}
+        new = {gate: why for gate, why in found.items() if gate not in self.table["nodes"]}
+        return {gate: {**fixed, "gate": gate, "reason": why} for gate, why in new.items()}
+    def _stages(self, name, title, spec, said):
+        config, inputs = self.contract.get("config", {}), spec["inputs"]
+        guards, found = config.get("guardrails", {}), {}
+        def add(id_, kind, title='', **facts):
+            given = {key: value for key, value in facts.items() if value or key == "place"}
+            found[id_] = {"title": title or kind, "task": "stage", "stage": kind, **given}
+        needed = paths_needed(inputs, spec["templates"], said.get("needs"))
+        checked = list(dict.fromkeys([*strings(inputs.get("validation_targets")), *spec["outputs"]]))
+        level = "" if spec["evidence"] == "none" else spec["evidence"]
+        if needed or "input" in guards:
+            add(f"{name}/inputs", "inputs", paths=needed)
+        if "context" in config:
+            add(f"{name}/context", "context")
+        for place, call in enumerate(said.get("tools", ())):
+            called = call["name"]
+            add(f"{name}/{call.get('as', called)}", "tool", called, place=place, subject=called)
+        add(name, "execute")
+        found[name]["title"] = title
+        if "output" in guards:
+            add(f"{name}/guardrails", "guardrails")
+        if checked or spec["validation"]:
+            add(f"{name}/validation", "validation", paths=checked, checks=checks_of(spec["validation"]))
+        if spec["outputs"] or level:
+            add(f"{name}/outputs", "outputs", paths=list(dict.fromkeys(spec["outputs"])), subject=level)
+        return found
+    def _edges(self, name, node, then, first):
+        if node["task"] == "gate":
+            return [edge("approved", then), edge("rejected", f"{name}/rejected")]
+        spec = self.contract["steps"][name]
+        if node["stage"] == "tool" and not spec["tools"][node["place"]]["required"]:
+            return [edge("", then)]
+        reset, tries = [["reset", name]] if "attempt" in node else [], spec["retries"]["max"]
+        found = [edge("pass", then, do=[] if then else reset)]
+        if tries and node["stage"] != "inputs":
+            counter = node["attempt"]
+            found.append(edge("fail", first, when=[[counter, "<", tries]], do=[[counter, "+", 1]]))
+        return [*found, edge("fail", f"{name}/failed", do=reset)]
+    def _add(self, name, node, at, lines):
+        line = lines.get(part_of(node), at)
+        line = line[node["place"]] if isinstance(line, list) else line
+        self.table.setdefault("entry", name)
+        self.table["nodes"][name] = self._mark({**node, "at": f"{self.table['source']}:{line}"}, node.get("paths"))
+def inputs_of(defaults):
+    return [
+        {"name": name, "type": "string", "required": True, "description": f"Placeholder {{{name}}}"}
+        | ({} if value is None else {"default": value})
+        for name, value in defaults.items()
+    ]
+def edge(on, go, when=(), do=()):  # lists of conditions and effects
+    said = {"on": on, "if": when, "do": do, "go": go}
+    return {**{key: value for key, value in said.items() if value}, "says": ""}
+

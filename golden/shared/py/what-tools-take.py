@@ -1,0 +1,61 @@
+# --- What tools take: a small subset of JSON Schema, and the tools that every run has. Pure.
+def _taking(*required, **properties):
+    typed = {name: {"type": kind} for name, kind in properties.items()}
+    about = {"type": "object", "properties": typed, "additionalProperties": False}
+    return {"arguments": {**about, "required": [*required]}}
+
+BUILT_IN = {
+    "getCurrentTime": _taking(timezone="string"),
+    "readFile": _taking("path", path="string"),
+    "writeFile": _taking("path", "text", path="string", text="string"),
+    "listFiles": _taking(path="string"),
+    "gitStatus": _taking(path="string"),
+    "gitDiff": _taking(path="string", staged="boolean"),
+    "validateFile": _taking("path", path="string"),
+}
+
+TYPES = {
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "string": lambda value: isinstance(value, str),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+    "number": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
+    "integer": lambda value: not isinstance(value, bool) and (isinstance(value, int) or _is_whole(value)),
+}
+def _is_whole(value):  # any JSON value
+    return isinstance(value, float) and value.is_integer()
+def unfit_arguments(schema, arguments):  # any JSON value
+    return next(_problems(schema, arguments, "the arguments"), "")
+def _problems(schema, value, place):
+    types = _several(schema.get("type", list(TYPES)))
+    if not any(TYPES[kind](value) for kind in types):
+        yield f"{place}: expected {' or '.join(types)}"
+        return
+    if "enum" in schema and not any(_is_same_json(value, one) for one in schema["enum"]):
+        yield f"{place}: expected one of {', '.join(map(json.dumps, schema['enum']))}"
+    if isinstance(value, dict):
+        yield from _of_object(schema, value, place)
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _problems(schema.get("items", {}), item, f"{place}: item {index + 1}")
+    if TYPES["number"](value) and not schema.get("minimum", value) <= value <= schema.get("maximum", value):
+        known = (f"{key} {schema[key]}" for key in ("minimum", "maximum") if key in schema)
+        yield f"{place}: {value} is out of range ({', '.join(known)})"
+def _of_object(schema, value, place):
+    properties, more = schema.get("properties", {}), schema.get("additionalProperties", True)
+    for name in schema.get("required", ()):
+        if name not in value:
+            yield f"{place}: {name} is missing"
+    for name, inner in value.items():
+        if name in properties:
+            yield from _problems(properties[name], inner, f"{place}: {name}")
+        elif more is False:
+            yield f"{place}: {name} is not known; there are {', '.join(properties) or 'none'}"
+        elif isinstance(more, dict):
+            yield from _problems(more, inner, f"{place}: {name}")
+def _several(found):
+    return found if isinstance(found, list) else [found]
+def _is_same_json(one, other):
+    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+
