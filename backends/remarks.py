@@ -74,7 +74,7 @@ _SECONDS = ("timeout", "delay", "pause")
 
 
 def of_settings(program: Program, lines: Sequence[str]) -> Iterator[str]:
-    """Sentences on what the author's part takes for granted: units, variables, what an agent's answer can do.
+    """Sentences on what the author's part takes for granted: seconds, variables, what an agent's answer can do.
 
     `lines` is the author's part as it is written: it says which settings there are.
     """

@@ -72,6 +72,7 @@ def calling(program: Program, options: MakeOptions, reason: Reason) -> Emission:
         clause=comment(visible(reason.clause)),
         folder=options.state_dir.rstrip("/") or "/",
         name=name,
+        start="".join(f" {item.name}=…" for item in program.inputs if item.required and item.default is None),
         verbs=list(_verbs(program)),
         steps=_steps(program),
     )

@@ -61,7 +61,7 @@ def _bash(program: Program) -> list[str]:
 def _explained(program: Program, steps: list[list[str]]) -> Iterator[str]:
     """The words of the steps that a reader has to know."""
     if any(" retry " in line for step in steps for line in step):
-        yield "`retry 3` runs the step up to three more times. What follows `||` comes after that."
+        yield "`retry 2` makes up to 2 further attempts. What follows `||` comes after that."
     yield from map(comment, of_placeholders(program.nodes, program.registers))
 
 

@@ -72,7 +72,7 @@ if [ ! -f tls/live.pem ]; then echo "old certificate" > tls/live.pem; fi
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 535060ae54922900e84f8f98a8cb19008ba19ab0c3bfb974574a7b6813c1d390).
+# The runtime of rdc 0.1.0, edition commands (sha256 2115f5f260de135424c7515ef15028b10c830e7eb3f77b96693fb0ed0635f2d8).
 # The runbook ends here. `rdc runtime commands` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

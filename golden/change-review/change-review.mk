@@ -10,11 +10,11 @@
 #   rdc compile examples/playbooks/change-review.playbook.md --to make
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/change-review.py, which does the steps
-# because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/change-review in the current folder.
+# because the document takes inputs. `make change=…` starts a run, `make resume` continues it, and `make help`
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := 5757926b43835ee1cfb7adb114525cd058c01f402c959c8dde88f8c601f22b15
+override RDC_SHA256 := 08ca08a09297831f5f27f6ee11fb6bea8842564333e748fc062a982d8f792f93
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

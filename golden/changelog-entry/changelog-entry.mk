@@ -6,11 +6,11 @@
 #   rdc compile examples/playbooks/changelog-entry.playbook.md --to make
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/changelog-entry.py, which does the steps
-# because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/changelog-entry in the current folder.
+# because the document takes inputs. `make commits=…` starts a run, `make resume` continues it, and `make help`
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := 424454ac567d4474662149e8d9986ac8f8afd6fcc26241dd25b3eee068ffeca3
+override RDC_SHA256 := 2aab6636b7174be7cd9ab5a7f5780ae934c47da81eb8f3fdcfb65df9a58a530c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -7,10 +7,10 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/checked-code.py, which does the steps
 # because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/checked-code in the current folder.
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := acc6741611311f581493a0c1e41ddb2dbb249c806a3d31129a2c04f1fbc2a03b
+override RDC_SHA256 := cfd7ad737442cb87bfa4a4b368a7970b9821792d35820ae595c5bf94d9ef6b44
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -7,10 +7,10 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/choose-region.py, which does the steps
 # because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/choose-region in the current folder.
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := a05d26b93da2a9fecd4eaf50b5b1149b3f7113c4b8feaf2082fe367f8ac91965
+override RDC_SHA256 := ea83130ea229a7397f665202a3107309a6cd06f4761407aac001bd13e26f781e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -7,10 +7,10 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/database-failover.py, which does the steps
 # because step 1 keeps an output. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/database-failover in the current folder.
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/database-failover.py
-override RDC_SHA256 := 18e8022640f9822e935a591e19a414382db6d23026de710b18534e4b4dc35e98
+override RDC_SHA256 := 413907bd40bb108fdc7a3e47e8d777a860230b349654fe4e4e96d6462f3ea96c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

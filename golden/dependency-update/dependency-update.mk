@@ -7,10 +7,10 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/dependency-update.py, which does the steps
 # because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/dependency-update in the current folder.
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := 1a836ec0312647f1e986ab1e5a8d0cc7f8479d9dad7e3765c9cc23bbd15b6a14
+override RDC_SHA256 := b8955897a023495cfb9e5ef618edacbf6c8cd7d2d9a444d06cad88732b481a2a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -7,10 +7,10 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/draft-prd.py, which does the steps
 # because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/draft-prd in the current folder.
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/draft-prd.py
-override RDC_SHA256 := 6c83b50f977012fa7759e29f3ac39b523b92d7bac40cad439a012329064069e3
+override RDC_SHA256 := 1ba80d154965dd72c73eee518447a11d96db25b675c6100645e68e47cacb1c2c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -7,10 +7,10 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/first-note.py, which does the steps
 # because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/first-note in the current folder.
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := 105bb13e2622acbe23f0b54879187fed269a2119b913a301f8f0a405569dcb5f
+override RDC_SHA256 := 5711ee9e36de7b54fdaef067cf14513ceeb3baacbfd5792f7c456979fccae292
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -9,10 +9,10 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/hello-steps.py, which does the steps
 # because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/hello-steps in the current folder.
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := 25e55e43186cb05a790e4a74d1661cb066015adaaa9706ff373d5e5dfa21d0c3
+override RDC_SHA256 := 7b0a044641cea5fdcad3f3022767db0633fe1c44ac3e65e280d7c743b5ce236d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

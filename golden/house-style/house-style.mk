@@ -6,11 +6,11 @@
 #   rdc compile examples/programs/house-style.program.json --to make
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/house-style.py, which does the steps
-# because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/house-style in the current folder.
+# because the document takes inputs. `make subject=…` starts a run, `make resume` continues it, and `make help`
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := 992fea68a558caa9f93c9dff135eb21fe521c60c72ade28a07bb1e4039a40adf
+override RDC_SHA256 := ce0ce917ddbff4b00574e720068361f760ed278671075e74117f657468d98da7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

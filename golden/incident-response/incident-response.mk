@@ -8,11 +8,11 @@
 # Needs GNU make 3.81 or newer and a POSIX shell with its usual tools.
 # `make` starts a run. `make resume` continues one that waits or was interrupted.
 # `make help` lists the other targets. The state of a run is in .rdc/incident-response.make in the current folder.
+# make exits with 0 only after COMPLETE. The last line of its output says how the run ended.
 
 # --- The steps --------------------------------------------------------------------------------------------------------
-# `do_X` is the command of step X, `ask_X` its question. `step_X` has its title, and where the run goes from there.
-# Words in capitals are from the document. `go`, `stop` and `finish` apply where it has no transition. The last text,
-# behind the message of a result, is the transition that `make status` shows.
+# `do_X` is the command of step X, `ask_X` its question. `step_X` has its title and its transitions. Where the
+# document has none, they are `go`, `stop` and `finish`. A text behind a message is what `make status` shows.
 
 # 1. Are users affected?                                                        examples/incident-response.runbook.md:39
 define ask_1
@@ -104,6 +104,8 @@ endef
 # --- The targets ------------------------------------------------------------------------------------------------------
 SHELL = /bin/sh
 .SUFFIXES:
+.NOTPARALLEL:
+$(foreach N,$(filter RDC_% do_% ask_% step_%,$(.VARIABLES)),$(if $(filter comm%,$(origin $N)),$(error rdc: do not set $N)))
 RDC_PROGRAM := df4d620e5f7f1da8d83db0c02c145fb5
 RDC_STATE := .rdc/incident-response.make
 RDC_FILE := $(lastword $(MAKEFILE_LIST))
@@ -119,7 +121,6 @@ override RDC_TEXT = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
 override RDC_IS_GIVEN = $(filter command override,$(firstword $(origin $(RDC_NAME))))
 override RDC_GIVEN = $(foreach RDC_NAME,$(filter $(RDC_TAKES),$(.VARIABLES)),$(if $(RDC_IS_GIVEN),$(RDC_NAME)))
 $(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
-
 # Where make was called, for the commands that the driver prints: you can paste them.
 RDC_FLAGS = $(filter-out --%,$(firstword -$(MAKEFLAGS)))
 RDC_IN = $(findstring w,$(RDC_FLAGS))$(findstring s,$(RDC_FLAGS))$(filter --no-print-directory,$(MAKEFLAGS))
@@ -127,7 +128,6 @@ export RDC_FOLDER = $(if $(RDC_IN),$(CURDIR))
 export RDC_TOP = $(filter-out $(firstword $(wildcard GNUmakefile makefile Makefile)),$(firstword $(MAKEFILE_LIST)))
 export RDC_FILE RDC_GIVEN
 export RDC_DRIVER = $(value RDC_DRIVER_TEXT)
-
 # `make -n` shows the commands.
 RDC_HASH := \#
 RDC_ABOUT = $(if $(filter run resume,$@),$(RDC_STEPS),$(patsubst step-%,%,$(filter step-%,$@)))

@@ -6,11 +6,11 @@
 #   rdc compile examples/playbooks/issue-triage.playbook.md --to make
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/issue-triage.py, which does the steps
-# because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/issue-triage in the current folder.
+# because the document takes inputs. `make issue=…` starts a run, `make resume` continues it, and `make help`
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := 7103379a30cffc2dda72a77d87e4e2841d547393d76c3728d2b23f4d45b46c1d
+override RDC_SHA256 := 407bd58845eb22f9d2d46699f2ea18ee8d2d7dfb959f375304fec2857ba36704
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -6,11 +6,11 @@
 #   rdc compile examples/playbooks/metrics-report.playbook.md --to make
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/metrics-report.py, which does the steps
-# because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/metrics-report in the current folder.
+# because the document takes inputs. `make metric=…` starts a run, `make resume` continues it, and `make help`
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := c14d1439eae371ab01053b26edbf22eecff25b1a6347374960ad0183c3be022f
+override RDC_SHA256 := 8e12b0452d1917a98e9993b7d6caef3886ffe874e42b48c4342c1bcf98df591c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

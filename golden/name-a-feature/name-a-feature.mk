@@ -7,10 +7,10 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/name-a-feature.py, which does the steps
 # because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/name-a-feature in the current folder.
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := 3cc575843ccd3c7224bf50f6386ba3eed4a2f7f6fdf247ecb35e86effbf7e99d
+override RDC_SHA256 := f688bead7fd8e5747c54ca368b80f8e7e44e1a667259ec5237e71a8d301c2d1c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

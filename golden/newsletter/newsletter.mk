@@ -7,10 +7,10 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/newsletter.py, which does the steps
 # because the document leaves a file. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/newsletter in the current folder.
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := ef6ed0c7cb92c84664915c2ed7304f2a99d8b43f650d6ae1d6f2c279ef1b4d3e
+override RDC_SHA256 := ba5a9fd0828d8fe855858fbe02225b614ef3aba980578a51d554d49b5e262f66
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

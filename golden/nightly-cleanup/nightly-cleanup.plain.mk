@@ -3,12 +3,12 @@
 # (sha256 0642adaa7d858874750fe117123a290c71d0b004f3ab37f6d8eb9c514a2c9561).
 # Do not edit: change the document and compile again. To prove this file, run `rdc verify FILE`. It was written by
 #   rdc compile examples/nightly-cleanup.runbook.md -O form=plain --to make
-# Needs GNU make 3.81 or newer and bash. `make` runs the steps that have no stamp file; an interrupted step runs again.
-# `make clean` starts over. Do that after a change of the document, too. Do not run two of them at once.
-
+# Needs GNU make 3.81 or newer and bash. `make` runs the steps that have no stamp file, an interrupted one again.
+# `make clean run` runs all of them: each night, or after a change of the document. Do not run two makes at once.
 RDC_DONE := .rdc/nightly-cleanup.make
 RDC_STAMPS := $(addprefix $(RDC_DONE)/,1.1 1.2 1.3 1.4 2)
 .PHONY: run clean
+.NOTPARALLEL:
 run: | $(RDC_DONE)/2 ; @printf '%s\n' 'Good night'
 clean: ; rm -f $(RDC_STAMPS)
 $(RDC_DONE): ; mkdir -p $@ && echo '*' > $@/.gitignore
@@ -19,8 +19,8 @@ export RDC_COMMAND = $(do_$(@F))
 RDC_DO = $(info $(RDC_COMMAND))@$(SHELL) -c "$$RDC_COMMAND"
 RDC_OURS := ANSWERS ASSUME REPLY RERUN STEP ADOPT AGENT AGENTS AGENT_% ALL AS BREAK BY EXECUTOR EXPIRE FILE GATE
 RDC_OURS += HUMAN INPUTS JOBS KEEP MAX_STEPS MOCK NOTE NOTIFY OUT PROMPTED TASK TASK_FILE TOOLS VALUE
-RDC_KNOWN = $(if $(filter $(RDC_OURS),$(1)),$(error rdc: this Makefile takes no $(1)))
-RDC_TEXT = $(RDC_KNOWN)$(eval override $(1) := $$(value $(1)))$(eval export $(1))
+override RDC_KNOWN = $(if $(filter RDC_% do_% $(RDC_OURS),$(1)),$(error rdc: this Makefile takes no $(1)))
+override RDC_TEXT = $(RDC_KNOWN)$(eval override $(1) := $$(value $(1)))$(eval export $(1))
 $(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))
 $(foreach F,i t,$(if $(findstring $F,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),$(error rdc: -$F would pass over steps)))
 

@@ -7,10 +7,10 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/nightly-report.py, which does the steps
 # because the document needs secrets. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/nightly-report in the current folder.
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/nightly-report.py
-override RDC_SHA256 := 180c14147c34f610d97bef2b2d37676bbc8f506d3ffea37facd68a91757ab8d6
+override RDC_SHA256 := 6543e491a4e3420a41dc3629e028f61a143b601a56db879f34a6edd93bd6ef48
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -7,10 +7,10 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/parallel-review.py, which does the steps
 # because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/parallel-review in the current folder.
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := 58de1be1ba3142814917720df2e85d90ebfba74f2787af76129178ae0c96656b
+override RDC_SHA256 := 83822d84bbf62f794ba314ef0f4c5a7eb3eb566faf3cae308a4a70096f8fe2a4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -7,10 +7,10 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/plan-and-build.py, which does the steps
 # because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/plan-and-build in the current folder.
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := 8f1bac2ccb24853799413d14dae585bc25047d9f3bceaba09b39e13feb58f6c1
+override RDC_SHA256 := 7dc58d5f0fe67767ed5a6e042ba221045e796619855d0225e642c6bf66aac565
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

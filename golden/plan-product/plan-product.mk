@@ -9,10 +9,10 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/plan-product.py, which does the steps
 # because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/plan-product in the current folder.
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := 99d9a3c164355df97d054b8c5c88426e544ae9aeb7843bdcc1ea73ce7d1ccc18
+override RDC_SHA256 := 4b5f81900d78dd67c3e925b230c0cefe8f2ba1d55cfc39d7c4714e43ad2f0901
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

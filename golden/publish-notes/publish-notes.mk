@@ -7,10 +7,10 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/publish-notes.py, which does the steps
 # because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/publish-notes in the current folder.
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := 5eee54e186b2b0be0fc4ccec1dcdb8fd60d8e438fb4bd54d9eabe275d7b25197
+override RDC_SHA256 := dba370acf00df7f4eddcc8b938adf720b9364c24748b014f100ddf07ec3efe29
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -83,7 +83,7 @@ mkdir -p public && printf '# Release notes\n\nThe search is faster now.\n' > pub
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 3efac2d5f6ebed25a19ce8626e5ff9d5134a1512c5352bbb28b42014120423c9).
+# The runtime of rdc 0.1.0, edition contract (sha256 a750108dc1ba594c0f6c0844384ea44771629a70adc8ab23a9b5282ec7dfa996).
 # The specification ends here. `rdc runtime contract` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

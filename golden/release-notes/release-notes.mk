@@ -7,10 +7,10 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/release-notes.py, which does the steps
 # because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/release-notes in the current folder.
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := a5a579a1ebca44ac785701fc8ab2a5727f9defbe1b5e866d70149ee5ec71356a
+override RDC_SHA256 := 7f2f1d7fc1adf780f7b4f002b152b3d2810cdabe9c1488ae66163c65cc3c9800
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -105,7 +105,7 @@ printf '%s\n' "$REVIEWS" > REVIEWS.md
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 a159edc7ca15e285d23cf3cc4e63cf9b01f5c4a3be4bf08945d0a7e27175bde8).
+# The runtime of rdc 0.1.0, edition agents (sha256 7c8d9828bd0c46cf9f93747bf80e26bef2ba7aaaa732948aea45dfcd2550db26).
 # The program ends here. `rdc runtime agents` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -7,10 +7,10 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/review-loop.py, which does the steps
 # because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/review-loop in the current folder.
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := 5825490bae5364ed6b93282a916dc34261077315da197c038cd1fcaa6b5afa72
+override RDC_SHA256 := 304b69aaf1d0eac20fba25d4a98024fed9cd8a8c9211b872e3799e921e5aba90
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

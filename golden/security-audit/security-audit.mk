@@ -7,10 +7,10 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/security-audit.py, which does the steps
 # because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/security-audit in the current folder.
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := b180e216647911948ae9ae68346b9cf2a504372ca722e2ce3022891f2f7dbabc
+override RDC_SHA256 := 4dd69feaba0eabe9434dceb075886d8dd2af932f1739fc5dc381f230a808612c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

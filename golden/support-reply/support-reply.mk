@@ -6,11 +6,11 @@
 #   rdc compile examples/playbooks/support-reply.playbook.md --to make
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/support-reply.py, which does the steps
-# because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/support-reply in the current folder.
+# because the document takes inputs. `make ticket=… category=…` starts a run, `make resume` continues it, and `make help`
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := 233156306615eed91da3633eefde9cce623c348c434a9c3573a90443233c6256
+override RDC_SHA256 := 083a1ba9e887bb8f5f55791e77307de3b119ebfe9e0455812ed6283a9e718a5d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

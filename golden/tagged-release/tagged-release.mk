@@ -6,11 +6,11 @@
 #   rdc compile examples/tagged-release.runbook.md --to make
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/tagged-release.py, which does the steps
-# because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/tagged-release in the current folder.
+# because the document takes inputs. `make VERSION=…` starts a run, `make resume` continues it, and `make help`
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := 27dfa8bfb4a897cac936905013a2c1bf6683e3953cc2fe231341f795efb84179
+override RDC_SHA256 := 6b303c004f775426e5136af262282f6797d69fe8fd002a65f2ff678c219ef379
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -7,10 +7,10 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/update-hosts.py, which does the steps
 # because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/update-hosts in the current folder.
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := f786dad7012788c0b738122919ffb4d5118e653841cc296501ebbf83d9d3b99c
+override RDC_SHA256 := 2a2a212a96eb52aaa73199f915c4e90ce2173492b2d0e9eb4bb55d23aa5a3331
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -99,7 +99,7 @@ shift "$((RDC_STEP_INSTANCE - 1))" && echo "host=$1" >> "$RDC_OUTPUT"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 51b0361d494ead3f79d862abbb5b787367bbe67aa5c30ebef5d30dddc39dd3ac).
+# The runtime of rdc 0.1.0, edition values (sha256 5c8bc62999c3c79c34c01a5d8eb102379fbcbc1d7583dbdfb84957f02b633651).
 # The runbook ends here. `rdc runtime values` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

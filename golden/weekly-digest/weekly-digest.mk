@@ -7,10 +7,10 @@
 #
 # Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for rdc/weekly-digest.py, which does the steps
 # because the document takes inputs. `make` starts a run, `make resume` continues it, and `make help`
-# lists everything else. State is kept in .rdc/weekly-digest in the current folder.
+# lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := 0a8fc012d34648ba85b2c9845720d3bd42cac80b70268bd3805bbcdb3179912f
+override RDC_SHA256 := 85cc5814b09f187fab776fe718c6c8767a0dbdac676b5c07e78c4d305916de41
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -39,7 +39,8 @@ def choices(session: Session, state: State, condition: str) -> list[tuple[str, s
         return [("to run it again", call("resume", *adopt, "--rerun-interrupted")), *assumed]
     kind = session.kinds[node["task"]] if condition == "waiting" and not adopt else Performer
     names = kind.names(state.node, node)
-    waits = [("to answer", call("answer", name, reply)) for name in names for reply in kind.replies(node)]
+    answers = [call("answer", name, reply) for name in names for reply in kind.replies(node)]
+    waits = [("to answer", f"{command} < FILE" if command.endswith("-") else command) for command in answers]
     return [*waits, ("to continue", call("resume", *adopt))]
 
 

@@ -113,12 +113,18 @@ def is_unfinished(path: str) -> bool:
     return bool(lines) and lines[-1].split(b" ")[1:2] != [b"over"]
 
 
+def about_input(item: Table) -> str:
+    """Return what an input is for, and whether it must be given."""
+    is_needed = item["required"] and item.get("default") is None
+    return f"{item.get('description', '')}{' (required)' if is_needed else ''}"
+
+
 def listed(session: Session) -> int:
     """List the targets of the Makefile, and what make takes."""
     every = {**COMMANDS, **{name: each for one in session.extensions for name, each in one.commands.items()}}
     rows = {session.call(name): text for name, (text, _) in every.items() if name != "step"}
     rows.update({session.call("clean"): "the same as reset", session.call("step-X"): "do step X, if the run is there"})
-    inputs = {item["name"]: item.get("description", "") for item in session.program.get("inputs", ())}
+    inputs = {item["name"]: about_input(item) for item in session.program.get("inputs", ())}
     rows.update({f"{name}=VALUE": text for name, text in inputs.items()})
     texts = {name: text for _, name, _, text in session.options.known}
     rows["FILE=FILE"] = "the reply is the text of this file"

@@ -10,7 +10,7 @@ is_held() { # a process on another machine cannot be seen, and may live
   rdc_word=${rdc_holder%% *}
   [ -n "$rdc_holder" ] && { [ "${rdc_holder#* }" != "$rdc_place" ] || alive "${rdc_word%-*}" "${rdc_word#*-}"; }
 }
-# A repository may have links in it, and a command may make some: they would lead what is written elsewhere.
+# A repository or a command may have made links, which would lead what is written elsewhere.
 refuse_links() {
   case $rdc_state in /*) set -- "$rdc_state" ;; *) set -- "${rdc_state%/*}" "$rdc_state" ;; esac
   for rdc_word in "$@" "$rdc_state"/* "$rdc_state"/.[!.]* "$rdc_state"/*/* "$rdc_state"/*/.[!.]*; do

@@ -87,8 +87,8 @@ show() { # a step that has ended
 }
 step() { # one step alone: the state is neither read nor changed
   record() { :; }; release() { :; }; follow() { rdc_way='' rdc_passed=''; }
-  refuse_links; heed; read_answers
-  rdc_run=alone; go "$1"; arrive; perform
+  refuse_links; holder; ! is_held || under_way
+  heed; read_answers; rdc_run=alone; go "$1"; arrive; perform
   [ "$rdc_outcome" = pass ] || exit 1
 }
 clean() { [ ! -e "$rdc_journal" ] || { lock; archive; say "the run was archived in $rdc_history"; }; }

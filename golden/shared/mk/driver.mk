@@ -287,7 +287,7 @@ is_held() { # a process on another machine cannot be seen, and may live
   rdc_word=${rdc_holder%% *}
   [ -n "$rdc_holder" ] && { [ "${rdc_holder#* }" != "$rdc_place" ] || alive "${rdc_word%-*}" "${rdc_word#*-}"; }
 }
-# A repository may have links in it, and a command may make some: they would lead what is written elsewhere.
+# A repository or a command may have made links, which would lead what is written elsewhere.
 refuse_links() {
   case $rdc_state in /*) set -- "$rdc_state" ;; *) set -- "${rdc_state%/*}" "$rdc_state" ;; esac
   for rdc_word in "$@" "$rdc_state"/* "$rdc_state"/.[!.]* "$rdc_state"/*/* "$rdc_state"/*/.[!.]*; do
@@ -470,8 +470,8 @@ show() { # a step that has ended
 }
 step() { # one step alone: the state is neither read nor changed
   record() { :; }; release() { :; }; follow() { rdc_way='' rdc_passed=''; }
-  refuse_links; heed; read_answers
-  rdc_run=alone; go "$1"; arrive; perform
+  refuse_links; holder; ! is_held || under_way
+  heed; read_answers; rdc_run=alone; go "$1"; arrive; perform
   [ "$rdc_outcome" = pass ] || exit 1
 }
 clean() { [ ! -e "$rdc_journal" ] || { lock; archive; say "the run was archived in $rdc_history"; }; }

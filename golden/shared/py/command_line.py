@@ -111,4 +111,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands 535060ae5492")))
+    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands 2115f5f260de")))

@@ -82,7 +82,7 @@ def check_inputs(session):
 class Inputs(Extension):
     options = (
         ("run", "--input", "NAME=VALUE...", "NAME=VALUE or NAME=@FILE"),
-        ("run", "--inputs", "FILE", "values of inputs: a JSON object, or lines NAME=VALUE"),
+        ("run", "--inputs", "FILE", "inputs, long ones too: a JSON object, or lines NAME=VALUE"),
         ("run", "--task", "TEXT", "the same as --input task=TEXT"),
         ("run", "--task-file", "FILE", "the same as --input task=@FILE"),
     )

@@ -90,4 +90,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(workflow, EXTENSIONS), EXTENSIONS, host=Host(edition="agents a159edc7ca15")))
+    sys.exit(main(built(workflow, EXTENSIONS), EXTENSIONS, host=Host(edition="agents 7c8d9828bd0c")))

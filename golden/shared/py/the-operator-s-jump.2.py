@@ -63,4 +63,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="values 51b0361d494e")))
+    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="values 5c8bc62999c3")))
