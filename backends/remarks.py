@@ -93,6 +93,8 @@ def of_settings(program: Program, lines: Sequence[str]) -> Iterator[str]:
         yield "rdc's own files and messages show *** instead, but not what commands print or write."
     tasks = [entry for node in program.nodes for entry in getattr(node.task, "entries", (node.task,))]
     agents = [task for task in tasks if isinstance(task, Agent)]
+    if agents and program.limit:
+        yield "A run stops after `limit` steps; gates do not count. `resume --max-steps NUMBER` continues it."
     if agents:
         yield "`--agent COMMAND` or RDC_AGENT names the command that gets each prompt on its standard input."
         yield "Without one, each prompt waits until a person gives the reply with `answer`."

@@ -18,8 +18,8 @@ LINES_AND_KILOBYTES = {
     "script": (320, 16),
     "commands": (1420, 77),
     "values": (2100, 113),
-    "agents": (3420, 180),
-    "contract": (4000, 207),
+    "agents": (3420, 179),
+    "contract": (3920, 205),
 }
 """The most lines and kilobytes of an edition."""
 

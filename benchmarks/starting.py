@@ -49,9 +49,9 @@ def starting(rounds: int = 21, limit: float = 20.0) -> list[Figure]:
 
 
 EDITIONS = {
-    "commands": (SMALL, 5.0),
-    "agents": (ROOT / "examples" / "workflows" / "weekly-digest.workflow.yaml", 9.0),
-    "contract": (ROOT / "examples" / "specifications" / "hello-steps.stepspec.json", 10.5),
+    "commands": (SMALL, 4.0),
+    "agents": (ROOT / "examples" / "workflows" / "weekly-digest.workflow.yaml", 6.5),
+    "contract": (ROOT / "examples" / "specifications" / "hello-steps.stepspec.json", 6.5),
 }
 """A document for each edition that is measured, and how many times the start of Python its `status` may take."""
 

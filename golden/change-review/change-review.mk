@@ -14,7 +14,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := 08ca08a09297831f5f27f6ee11fb6bea8842564333e748fc062a982d8f792f93
+override RDC_SHA256 := 8ecd928fad45bb4fcd15045c093f6a6b26e9b5e7072dfbe3b467b2655988f890
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

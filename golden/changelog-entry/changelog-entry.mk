@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := 2aab6636b7174be7cd9ab5a7f5780ae934c47da81eb8f3fdcfb65df9a58a530c
+override RDC_SHA256 := 640a20b959dd49d60b8312c4ade434a8bc72551481a5a319b3da4616083ccb4f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := cfd7ad737442cb87bfa4a4b368a7970b9821792d35820ae595c5bf94d9ef6b44
+override RDC_SHA256 := 9072500aab05a8b860ad65bcb853ec123a3cb8ac3c68000b256d9f04eb300e14
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

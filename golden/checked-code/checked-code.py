@@ -9,8 +9,8 @@
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
-# do, `--help` lists the rest. The state directory is .rdc/checked-code in the folder where you call it. `run` refuses
-# to start while a run there is unfinished.
+# do, `--help` lists the rest. Commands run in the folder where you call it. The state directory is .rdc/checked-code
+# there, and `run` refuses to start while that has an unfinished run.
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
 #
 # The specification comes first. Each step has its line in the document (`at`), the `lines` of its parts, and its facts.
@@ -71,7 +71,7 @@ printf '{"entry": "double"}\n' > build/manifest.json
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 a750108dc1ba594c0f6c0844384ea44771629a70adc8ab23a9b5282ec7dfa996).
+# The runtime of rdc 0.1.0, edition contract (sha256 a05e81e91fd43ac271e9393b0ad73fc9750dda763375af37afee309bc38c060f).
 # The specification ends here. `rdc runtime contract` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := ea83130ea229a7397f665202a3107309a6cd06f4761407aac001bd13e26f781e
+override RDC_SHA256 := 765bd5586ae9e48d4e3e1c49d97c4a422c9a5a47f23e7567a1682f68753c1b0a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/database-failover.py
-override RDC_SHA256 := 413907bd40bb108fdc7a3e47e8d777a860230b349654fe4e4e96d6462f3ea96c
+override RDC_SHA256 := afb553275defe52d52f35e9e265765e24ae7c616700ead93b17115b7c0a50ab3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

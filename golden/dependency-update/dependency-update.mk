@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := b8955897a023495cfb9e5ef618edacbf6c8cd7d2d9a444d06cad88732b481a2a
+override RDC_SHA256 := 6df7a12296c158868512be74a3fa9fbd247d3a898e2aad03723d3273402c9472
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

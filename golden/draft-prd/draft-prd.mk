@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/draft-prd.py
-override RDC_SHA256 := 1ba80d154965dd72c73eee518447a11d96db25b675c6100645e68e47cacb1c2c
+override RDC_SHA256 := 856f185a1dc4cb3660544c4f1fa50a647dcbbb8d66bbe97c7e7de66fd8d14353
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

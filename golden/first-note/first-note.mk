@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := 5711ee9e36de7b54fdaef067cf14513ceeb3baacbfd5792f7c456979fccae292
+override RDC_SHA256 := 75820212e43dfa3920ef094f584dc11799b13e86cdc41c8489cdaa392889669c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -12,7 +12,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := 7b0a044641cea5fdcad3f3022767db0633fe1c44ac3e65e280d7c743b5ce236d
+override RDC_SHA256 := c4050c65996afafc57ac978e3283e2d96cb20943fffdc6859b57998d5c555a5e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

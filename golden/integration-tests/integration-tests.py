@@ -9,8 +9,8 @@
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
-# do, `--help` lists the rest. The state directory is .rdc/integration-tests in the folder where you call it. `run` refuses
-# to start while a run there is unfinished.
+# do, `--help` lists the rest. Commands run in the folder where you call it. The state directory is .rdc/integration-tests
+# there, and `run` refuses to start while that has an unfinished run.
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
 #
 # The runbook comes first. Each step has its line in the document (`at`), what it does, and a transition for each

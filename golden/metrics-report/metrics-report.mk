@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := 8e12b0452d1917a98e9993b7d6caef3886ffe874e42b48c4342c1bcf98df591c
+override RDC_SHA256 := 28be0a7b9d28c12c5bda4915a42a6f84ed7c4affcbc08ccaa851644e23503360
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := f688bead7fd8e5747c54ca368b80f8e7e44e1a667259ec5237e71a8d301c2d1c
+override RDC_SHA256 := 75858b3ca8e77d5259ce3d687546174472bf52ce331fe7257f9c92793f467e0b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := ba5a9fd0828d8fe855858fbe02225b614ef3aba980578a51d554d49b5e262f66
+override RDC_SHA256 := 5f8c4da6929806eb85cfed66b05246bda00de2362e37d42df15b3f59f8bb759d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/nightly-report.py
-override RDC_SHA256 := 6543e491a4e3420a41dc3629e028f61a143b601a56db879f34a6edd93bd6ef48
+override RDC_SHA256 := 28c033726371e7a58c2cc16bb123991ce4f83ae35089494b644bce0e4b07cc64
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

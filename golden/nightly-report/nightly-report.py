@@ -9,8 +9,8 @@
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
-# do, `--help` lists the rest. The state directory is .rdc/nightly-report in the folder where you call it. `run` refuses
-# to start while a run there is unfinished.
+# do, `--help` lists the rest. Commands run in the folder where you call it. The state directory is .rdc/nightly-report
+# there, and `run` refuses to start while that has an unfinished run.
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
 #
 # The runbook comes first. Each step has its line in the document (`at`), what it does, and a transition for each
@@ -70,7 +70,7 @@ def runbook(about, step, go, retry, complete, stop):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 5c8bc62999c3c79c34c01a5d8eb102379fbcbc1d7583dbdfb84957f02b633651).
+# The runtime of rdc 0.1.0, edition values (sha256 fb90b04d8742a2bbcca3bbff3a6468acc61e709b7ddf3b758aafe5ec4724977a).
 # The runbook ends here. `rdc runtime values` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

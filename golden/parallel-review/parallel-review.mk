@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := 83822d84bbf62f794ba314ef0f4c5a7eb3eb566faf3cae308a4a70096f8fe2a4
+override RDC_SHA256 := 07af53cfc379fb8e4a1b87cda375d4599dac4d9180516dcaeb96ff69bffc5733
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

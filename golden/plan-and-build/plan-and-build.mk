@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := 7dc58d5f0fe67767ed5a6e042ba221045e796619855d0225e642c6bf66aac565
+override RDC_SHA256 := 17f8fce887298503c2e91e8d2c20c63ce199134b7b5d18761962481ccda9d86f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

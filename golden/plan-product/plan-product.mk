@@ -12,7 +12,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := 4b5f81900d78dd67c3e925b230c0cefe8f2ba1d55cfc39d7c4714e43ad2f0901
+override RDC_SHA256 := 0dbdcb26c46a9d5184c1776204a8f1f40440d26670ed291ee13c3ce8c229e15b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := 7f2f1d7fc1adf780f7b4f002b152b3d2810cdabe9c1488ae66163c65cc3c9800
+override RDC_SHA256 := 269d9a22e1c6c9fb58ee9113b75ccd1d2b77f8fb765a6ba2449655e951704209
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -9,8 +9,8 @@
 #
 # Needs Linux or macOS, Python 3.9 or newer and bash.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
-# do, `--help` lists the rest. The state directory is .rdc/release-notes in the folder where you call it. `run` refuses
-# to start while a run there is unfinished.
+# do, `--help` lists the rest. Commands run in the folder where you call it. The state directory is .rdc/release-notes
+# there, and `run` refuses to start while that has an unfinished run.
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
 #
 # The program comes first. Each step has its line in the document (`at`), what it does, and a transition for each
@@ -105,7 +105,7 @@ printf '%s\n' "$REVIEWS" > REVIEWS.md
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 7c8d9828bd0c46cf9f93747bf80e26bef2ba7aaaa732948aea45dfcd2550db26).
+# The runtime of rdc 0.1.0, edition agents (sha256 e60f794962706bb3fbedab65bab85c5b6922cc57797293df6b4e084636d33d90).
 # The program ends here. `rdc runtime agents` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

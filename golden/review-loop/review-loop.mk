@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := 304b69aaf1d0eac20fba25d4a98024fed9cd8a8c9211b872e3799e921e5aba90
+override RDC_SHA256 := a73fe7124e83897b6e914fc92fd2d1f363883a9ddcbf18f275aa36d775d1c782
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

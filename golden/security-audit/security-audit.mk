@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := 4dd69feaba0eabe9434dceb075886d8dd2af932f1739fc5dc381f230a808612c
+override RDC_SHA256 := 1bbf339b8cb2fa7b4f401134095496e7988be40290ab0c743cb0fb501ea89a58
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -9,13 +9,14 @@
 #
 # Needs Linux or macOS and Python 3.9 or newer.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
-# do, `--help` lists the rest. The state directory is .rdc/security-audit in the folder where you call it. `run` refuses
-# to start while a run there is unfinished.
+# do, `--help` lists the rest. Commands run in the folder where you call it. The state directory is .rdc/security-audit
+# there, and `run` refuses to start while that has an unfinished run.
 # Exit codes: 0 COMPLETE, 1 STOP, 2 refused, 75 waits for a person, 130 interrupted.
 #
 # The workflow comes first. Each step has its line in the document (`at`), what it does, and a transition for each
 # outcome: `go("2")` continues at step 2, `complete` and `stop` end the run. A second text is what the document says there.
 # The `placeholders` of `about` apply to each text that contains them.
+# A run stops after `limit` steps; gates do not count. `resume --max-steps NUMBER` continues it.
 # `--agent COMMAND` or RDC_AGENT names the command that gets each prompt on its standard input.
 # Without one, each prompt waits until a person gives the reply with `answer`.
 # A keyword counts where an answer has it as a whole word. The last line that has one decides.
@@ -209,7 +210,7 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 7c8d9828bd0c46cf9f93747bf80e26bef2ba7aaaa732948aea45dfcd2550db26).
+# The runtime of rdc 0.1.0, edition agents (sha256 e60f794962706bb3fbedab65bab85c5b6922cc57797293df6b4e084636d33d90).
 # The workflow ends here. `rdc runtime agents` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

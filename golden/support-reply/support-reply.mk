@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := 083a1ba9e887bb8f5f55791e77307de3b119ebfe9e0455812ed6283a9e718a5d
+override RDC_SHA256 := 2ccadb6ea70dc1e4f286be9de842fb3f0536e509fd7daee21d8db53e89ebf26e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

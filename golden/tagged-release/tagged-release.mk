@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := 6b303c004f775426e5136af262282f6797d69fe8fd002a65f2ff678c219ef379
+override RDC_SHA256 := ac0195464a7cb24fae340c01fcc7f3e6550bb294876869dda8cd222eb1467c1d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

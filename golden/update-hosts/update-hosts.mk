@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := 2a2a212a96eb52aaa73199f915c4e90ce2173492b2d0e9eb4bb55d23aa5a3331
+override RDC_SHA256 := debf8f0e18ce88c7d14193e0f5e05c177ee8d54fb63d9de696a72cd3449ad381
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

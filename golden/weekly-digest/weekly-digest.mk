@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := 85cc5814b09f187fab776fe718c6c8767a0dbdac676b5c07e78c4d305916de41
+override RDC_SHA256 := 1bbfe37d6c41ec0c20eed774967a995d459366170d383759e38e444f33faae7c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -23,7 +23,7 @@ def approve(session):
     return answer(session)
 
 class OfGates(Extension):
-    commands = {"approve": ("the same as answer GATE approved", approve)}
+    commands = {"approve": ("let the run through a gate: approve --gate ID", approve)}
     options = (
         ("run resume", "--human", "", "let the run through the first gate that it comes to"),
         ("approve", "--gate", "ID", "the gate that waits (required)"),

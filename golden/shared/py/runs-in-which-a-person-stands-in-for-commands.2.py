@@ -90,4 +90,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(playbook, EXTENSIONS), EXTENSIONS, host=Host(edition="agents 7c8d9828bd0c")))
+    sys.exit(main(built(playbook, EXTENSIONS), EXTENSIONS, host=Host(edition="agents e60f79496270")))
