@@ -91,6 +91,13 @@ def of_settings(program: Program, lines: Sequence[str]) -> Iterator[str]:
         are, each = ("secrets", "them") if secrets[1:] else ("secret", "it")
         yield f"Set the {are} {listed(secrets)} in the environment, to at least four characters. Commands get {each}."
         yield "rdc's own files and messages show *** instead, but not what commands print or write."
+    yield from _of_agents(program)
+    if "placeholders=" in text or "contexts=" in text:
+        yield "A placeholder lists its value, the text before it and after it, and the text where it has no value."
+
+
+def _of_agents(program: Program) -> Iterator[str]:
+    """Sentences on who answers prompts, and what becomes of an answer (W9, W10)."""
     tasks = [entry for node in program.nodes for entry in getattr(node.task, "entries", (node.task,))]
     agents = [task for task in tasks if isinstance(task, Agent)]
     if agents and program.limit:
@@ -100,7 +107,5 @@ def of_settings(program: Program, lines: Sequence[str]) -> Iterator[str]:
         yield "Without one, each prompt waits until a person gives the reply with `answer`."
     if any(task.reading.keywords for task in agents):
         yield "A keyword counts where an answer has it as a whole word. The last line that has one decides."
-    if "placeholders=" in text or "contexts=" in text:
-        yield "A placeholder lists its value, the text before it and after it, and the text where it has no value."
     for word in sorted({word for task in agents for word in task.reading.excused}):
         yield f"An answer with {word} ends the run as COMPLETE at any step: this is a rule of the format."
