@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ rdc:
 ## 1. Work
 
 ```bash
-touch ran; printf '%s\\n' "$TOKEN"; python3 -c 'import json, os; print(json.dumps(os.environ["TOKEN"]))'
+touch ran; printf '%s\\n' "$TOKEN" "$DUMPED"
 ```
 
 ## 2. Ask
@@ -39,17 +40,24 @@ rdc:
 
 Ask it.
 
-@output(answer{extract})
+@output(whole)
 
 ## STEP 2: Use
 
-Use {{{{answer}}}}.
+Use {{whole}}.
+
+## STEP 3: Ask again
+
+Ask it.
+
+@output(field, extract:"x")
+
+## STEP 4: Use
+
+Use {{field}}.
 """
 
-DUMP = (
-    "import json, os, sys; token = os.environ['TOKEN']; value = {value}; print(json.dumps({{'x': value}}, {how}){then})"
-)
-PYTHON = """case $RDC_STEP in 1) python3 -c "$SAYS" ;; *) cat > seen; echo fine ;; esac"""
+AGENT = """case $RDC_STEP in 1 | 3) printf '%s\\n' "$SAYS" ;; *) cat > seen.$RDC_STEP; echo fine ;; esac"""
 
 # Of each value, the parts that must not be seen anywhere.
 VALUES = {
@@ -63,14 +71,22 @@ VALUES = {
     "control characters": ("Qzk7\t\x01\x7fVw8j", ["Qzk7", "Vw8j"]),
     "lines": ('Qzk7\na\nVw"8j\r\nXy9é\n', ["Qzk7", 'Vw"8j', 'Vw\\"8j', "Xy9"]),
 }
-DUMPS = {
-    "ASCII": ("token", "", ""),
-    "as it is": ("token", "ensure_ascii=False", ""),
-    "of another writer": ("token", "", ".replace('/', '\\/').replace('<', '\\u003C').replace('&', '\\u0026')"),
-    "nested": ("{'y': [token]}", "ensure_ascii=False", ""),
-    "JSON in JSON": ("json.dumps({'y': token})", "", ""),
-    "each line": ("token.split()", "", ""),
+ESCAPED = {ord(sign): f"\\u{ord(sign):04X}" for sign in "<>&"} | {ord("/"): "\\/"}
+DUMPS: dict[str, Callable[[str], str]] = {
+    "ASCII": lambda token: json.dumps({"x": token}),
+    "as it is": lambda token: json.dumps({"x": token}, ensure_ascii=False),
+    "of another writer": lambda token: json.dumps({"x": token}).translate(ESCAPED),
+    "nested": lambda token: json.dumps({"x": {"y": [token]}}, ensure_ascii=False),
+    "JSON in JSON": lambda token: json.dumps({"x": json.dumps({"y": token})}),
+    "each line": lambda token: json.dumps({"x": token.split()}),
 }
+
+
+def own(text: str, number: int) -> str:
+    """Return a value or a part of it that has nothing in common with those of other numbers."""
+    for part in ("Qzk7", "8j", "Xy9"):
+        text = text.replace(part, f"{part}{number}")
+    return text
 
 
 def everything(place: Generated) -> str:
@@ -84,50 +100,62 @@ def everything(place: Generated) -> str:
 @pytest.mark.parametrize("target", ["python", "make"])
 @pytest.mark.share(4)
 def test_a_later_agent_never_gets_a_secret_that_an_earlier_one_printed_as_json(
-    target: str, value: tuple[str, list[str]], dump: tuple[str, str, str], tmp_path: Path
+    target: str, value: tuple[str, list[str]], dump: Callable[[str], str], tmp_path: Path
 ) -> None:
     secret, parts = value
-    for number, extract in enumerate(["", ', extract:"x"']):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        place = Generated(folder, "playbook", PLAYBOOK.format(extract=extract), target)
-        says = DUMP.format(value=dump[0], how=dump[1], then=dump[2])
-        words = ["run", "--agent", PYTHON] if target == "python" else [f"AGENT={PYTHON}"]
-        said = place.call(*words, TOKEN=secret, SAYS=says)
-        assert said.code == 0, said
-        seen = (folder / "seen").read_text(encoding="utf-8")
-        assert "***" in seen
-        for text in (seen, everything(place)):
-            assert [part for part in parts if part in text] == [], text
+    place = Generated(tmp_path, "playbook", PLAYBOOK, target)
+    words = ["run", "--agent", AGENT] if target == "python" else [f"AGENT={AGENT}"]
+    said = place.call(*words, TOKEN=secret, SAYS=dump(secret))
+    assert said.code == 0, said
+    seen = [(tmp_path / f"seen.{step}").read_text(encoding="utf-8") for step in (2, 4)]
+    assert all("***" in text for text in seen)
+    for text in (*seen, everything(place)):
+        assert [part for part in parts if part in text] == [], text
 
 
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
 def test_logs_hide_what_commands_print_of_a_secret(value: tuple[str, list[str]], tmp_path: Path) -> None:
     secret, parts = value
     place = Generated(tmp_path, "runbook", RUNBOOK)
-    assert place.call("run", "--logs", TOKEN=secret).code == 75
+    assert place.call("run", "--logs", TOKEN=secret, DUMPED=json.dumps(secret)).code == 75
     text = everything(place)
     assert text.count("***") >= 2
     assert [part for part in parts if part in text] == [], text
 
 
+# The values that an operator can type. Each has its own parts, so that what hides one cannot hide another.
+TYPED = [
+    (own(secret, number), [own(part, number) for part in parts])
+    for number, (name, (secret, parts)) in enumerate(VALUES.items())
+    if "control" not in name
+]
+NOTES: dict[str, Callable[[str], str]] = {
+    "as it is": str,
+    "ASCII": json.dumps,
+    "of another writer": lambda text: json.dumps(text, ensure_ascii=False).replace("/", "\\/"),
+}
+
+
 @pytest.mark.parametrize("target", ["python", "make"])
-@pytest.mark.parametrize("value", [value for name, value in VALUES.items() if "control" not in name])
-def test_what_an_operator_says_of_a_secret_is_hidden(target: str, value: tuple[str, list[str]], tmp_path: Path) -> None:
-    secret, parts = value
-    stripped = secret.split("\n")[0].strip()
-    place = Generated(tmp_path, "runbook", RUNBOOK, target)
-    for note in (stripped, json.dumps(stripped), json.dumps(stripped, ensure_ascii=False).replace("/", "\\/")):
+def test_what_an_operator_says_of_a_secret_is_hidden(target: str, tmp_path: Path) -> None:
+    names = [f"TOKEN{number}" for number, _ in enumerate(TYPED)]
+    place = Generated(tmp_path, "runbook", RUNBOOK.replace("[TOKEN]", f"[{', '.join(names)}]"), target)
+    secrets = dict(zip(names, [secret for secret, _ in TYPED], strict=True))
+    given = {**secrets, "TOKEN": "\n".join(secrets.values()), "DUMPED": json.dumps([*secrets.values()])}
+    stripped = [secret.split("\n")[0].strip() for secret in secrets.values()]
+    for how in NOTES.values():
+        note = " ".join(f"as {how(text)}!" for text in stripped)
         if target == "python":
-            assert place.call("run", TOKEN=secret).code == 75
-            assert place.call("answer", "2", "yes", "--note", f"as {note}!", TOKEN=secret).code == 0
-            place.call("resume", TOKEN=secret)
+            assert place.call("run", **given).code == 75
+            assert place.call("answer", "2", "yes", "--note", note, **given).code == 0
         else:
-            assert place.call(TOKEN=secret).code == 2
-            assert place.call("answer", "STEP=2", "REPLY=yes", f"NOTE=as {note}!", TOKEN=secret).code == 0
-            place.call("resume", TOKEN=secret)
+            assert place.call(**given).code == 2
+            assert place.call("answer", "STEP=2", "REPLY=yes", f"NOTE={note}", **given).code == 0
+        place.call("resume", **given)
         text = everything(place)
-        assert [part for part in parts if part in text and part in stripped] == [], text
+        assert text.count("as ***!") + text.count('as \\"***\\"!') >= len(TYPED), text
+        for (_, parts), shown in zip(TYPED, stripped, strict=True):
+            assert [part for part in parts if part in text and part in shown] == [], text
 
 
 @pytest.mark.parametrize("value", ["a", "abc", "éé€", " abc\n", "abc\r\n", "\U0001f511" * 3])

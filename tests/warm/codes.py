@@ -8,6 +8,7 @@ the `python3` that comes first on PATH, so this module imports little and nothin
 
 from __future__ import annotations
 
+import _imp
 import atexit
 import marshal
 import os
@@ -49,7 +50,8 @@ def _code_of(part: bytes, path: str, line: int, folder: str) -> CodeType:
         return _placed(compile(part, path, "exec", dont_inherit=True), path, line)
     kept = os.path.join(folder, source_hash(part).hex())  # noqa: PTH118 (pathlib takes longer to import)
     with suppress(OSError, EOFError, ValueError), open(kept, "rb") as file:  # noqa: PTH123
-        return _placed(marshal.load(file), path, line)
+        # To load from the file itself would read it in thousands of pieces.
+        return _placed(marshal.loads(file.read()), path, line)
     code = compile(part, path, "exec", dont_inherit=True)
     _keep(code, kept)
     return _placed(code, path, line)
@@ -69,6 +71,9 @@ def _keep(code: CodeType, path: str) -> None:
 
 def _placed(code: CodeType, path: str, line: int) -> CodeType:
     """Return code as if it were compiled in a file behind so many lines."""
+    if not line:
+        _imp._fix_co_filename(code, path)  # type: ignore[attr-defined]  # as the interpreter does for modules
+        return code
     constants = tuple([_placed(each, path, line) if isinstance(each, CodeType) else each for each in code.co_consts])
     return code.replace(co_filename=path, co_firstlineno=code.co_firstlineno + line, co_consts=constants)
 
