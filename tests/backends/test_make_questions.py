@@ -80,7 +80,8 @@ def test_what_is_printed_for_a_step_that_waits_can_be_pasted(tmp_path: Path) -> 
         assert len(lines) == (2 if "REPLY=-" in answer else 3)
         step = said.stdout.decode().split()[-1]
         if step in given:
-            answer += f" < {step}"
+            assert answer.endswith(" < FILE")
+            answer = answer.replace("FILE", step)
             (tmp_path / step).write_text(given[step], encoding="utf-8")
         for command in (answer if step != "co" else lines[1], resume):
             said = subprocess.run(["sh", "-c", command], cwd=tmp_path, env=environment({}),

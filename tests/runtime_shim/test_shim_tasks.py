@@ -329,6 +329,6 @@ def test_what_is_offered_as_an_answer_is_one(tmp_path: Path) -> None:
     place = Compiled(tmp_path, QUESTIONS)
     (tmp_path / "answers").write_text("yes\nAnn\n")
     asked = place.run("run", "--answers", "answers").err
-    assert " answer s -\n" in asked
+    assert " answer s - < FILE\n" in asked
     assert "<i>" not in asked.rpartition("to answer")[2]
-    assert " answer s -" in place.run("status").out
+    assert " answer s - < FILE\n" in place.run("status").out
