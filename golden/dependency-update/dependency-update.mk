@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := 6df7a12296c158868512be74a3fa9fbd247d3a898e2aad03723d3273402c9472
+override RDC_SHA256 := 19e60b5670382068df1a3bbcf979176a414d5c28387985728fd194e1ddedf10f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

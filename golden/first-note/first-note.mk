@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := 75820212e43dfa3920ef094f584dc11799b13e86cdc41c8489cdaa392889669c
+override RDC_SHA256 := e0b9bc5df07751023f2afca81f746ab9fcdf8d3c609f2e4d21da4ce71fee377c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

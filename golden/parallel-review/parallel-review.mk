@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := 07af53cfc379fb8e4a1b87cda375d4599dac4d9180516dcaeb96ff69bffc5733
+override RDC_SHA256 := d737b717541103a00d381a3499ec64f687842b7a793ca312aa4fb444fb8c8aad
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := 17f8fce887298503c2e91e8d2c20c63ce199134b7b5d18761962481ccda9d86f
+override RDC_SHA256 := aaefd8224ff01d9fec56353bd7f972fdd86aca4d804769a27d85fa82d95448ab
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := 1bbf339b8cb2fa7b4f401134095496e7988be40290ab0c743cb0fb501ea89a58
+override RDC_SHA256 := f4efdd0d6745449b7645f2d093290c5d0004acc2adf8dc4731b375956a8f4283
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

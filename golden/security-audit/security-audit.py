@@ -20,8 +20,8 @@
 # `--agent COMMAND` or RDC_AGENT names the command that gets each prompt on its standard input.
 # Without one, each prompt waits until a person gives the reply with `answer`.
 # A keyword counts where an answer has it as a whole word. The last line that has one decides.
-# A placeholder lists its value, the text before it and after it, and the text where it has no value.
 # An answer with TASK_DONE ends the run as COMPLETE at any step: this is a rule of the format.
+# A placeholder lists its value, the text before it and after it, and the text where it has no value.
 # The runtime comes second. It is the same in every program of this edition.
 
 
