@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from backends.github.condition import FALSE, TRUE, Condition, Literal, expression, some
 from backends.github.filling import is_given, is_marked
-from backends.github.jobs import Part
 from backends.github.nodes import choice
-from backends.github.parts import Parts
+from backends.github.reach import Reach
 from backends.github.reasons import transitions_to
 from backends.github.scalar import Expression
 from backends.github.step import Step
+from backends.scheduling.condition import FALSE, TRUE, Condition, Literal, expression, some
 from compiler.ir.program import Node
 from compiler.ir.tasks import End
 
@@ -32,7 +31,7 @@ _HEADING = r"""sed -e 's/[][\\`*_<>|#&~!]/\\&/g' -e 's/^/### /' <<< "%s" >> "$GI
 
 @dataclass(frozen=True)
 class Reached:
-    """An end with its word, when a part reaches it, and the failures of nodes that it is reached by."""
+    """An end with its word, when a job reaches it, and the failures of nodes that it is reached by."""
 
     node: Node
     word: str
@@ -42,14 +41,13 @@ class Reached:
 
 @dataclass(frozen=True)
 class Ends:
-    """Writes the ends that a part may reach.
+    """Writes the ends that a job may reach.
 
     `told` says whether each is to stand on the page of the run, `certain` whether each COMPLETE has a step, so that a
     run that is at no known place is not taken for one, nor one for a failure.
     """
 
-    parts: Parts
-    part: Part
+    reach: Reach
     told: bool
     certain: bool
 
@@ -72,7 +70,7 @@ class Ends:
 
     def _shared(self, ends: Sequence[tuple[Reached, str]]) -> Step:
         """Many ends that nothing but a failure leads to, of which one has been reached, or none."""
-        names, compare = self.parts.ids.nodes, self.parts.compare(self.part)
+        names, compare = self.reach.ids.nodes, self.reach.compare
         chosen = [(expression(some(*end.halts), compare), f"'{names[end.node.id]}'") for end, _ in ends]
         lines = ['[ -n "$END" ] || exit 0', "message=${!END}", """echo "::error title=STOP::${message//'%'/%25}\""""]
         if self.told:
@@ -86,9 +84,9 @@ class Ends:
         )
 
     def _reached(self) -> Iterator[Reached]:
-        plan, names = self.parts.plan, self.parts.ids.nodes
-        here = {names[place.name] for place in self.part.places}
-        home = {node.id: place for place in self.part.places for node in place.nodes}
+        plan, names = self.reach.plan, self.reach.ids.nodes
+        here = {names[place.name] for place in self.reach.places}
+        home = {node.id: place for place in self.reach.places for node in place.nodes}
         for node in plan.program.nodes:
             if not isinstance(node.task, End):
                 continue
@@ -106,8 +104,8 @@ class Ends:
         condition = self._condition(end)
         return Step(
             name=end.word,
-            id=self.parts.ids.nodes[end.node.id],
-            comments=tuple(transitions_to(self.parts.plan.program, end.node)) if condition else (),
+            id=self.reach.ids.nodes[end.node.id],
+            comments=tuple(transitions_to(self.reach.plan.program, end.node)) if condition else (),
             condition=condition,
             env={"MESSAGE": message} if message else {},
             run="\n".join(lines) + "\n" if len(lines) > 1 else lines[0],
@@ -128,8 +126,8 @@ class Ends:
             yield "exit 1"
 
     def _condition(self, end: Reached) -> str:
-        compare = self.parts.compare(self.part)
-        always = end.condition in (TRUE, self.part.reached)
+        compare = self.reach.compare
+        always = end.condition == TRUE
         reached = "" if always else expression(end.condition, compare)
         if not end.halts:
             return reached
@@ -141,8 +139,8 @@ class Ends:
     def _message(self, node: Node) -> str:
         """The message on one line. That of an end in a loop, which knows the numbers of instances, is its output."""
         assert isinstance(node.task, End)  # noqa: S101 (tells mypy)
-        plan, names = self.parts.plan, self.parts.ids.nodes
-        loops = [place for place in self.part.places if place.kind == "loop" and node in place.nodes]
+        plan, names = self.reach.plan, self.reach.ids.nodes
+        loops = [place for place in self.reach.places if place.kind == "loop" and node in place.nodes]
         if loops and node.task.message:
             return Expression(f"${{{{ steps.{names[loops[0].name]}.outputs.message }}}}")
         return " ".join(str(node.task.message.known(plan.numbers(node))).split())

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import assert_never
 
-from backends.github.identifiers import Identifiers
-from backends.github.places import Place
-from backends.github.question import question, verdict_words
 from backends.github.scalar import comment
 from backends.github.seen import may_use
 from backends.github.settings import variables
 from backends.github.templating import render
 from backends.marks import Marks, marked
+from backends.scheduling.names import Identifiers
+from backends.scheduling.places import Place
 from backends.shell.choices import INDENT, Choices
 from backends.shell.quoting import quoted
 from backends.shell.registers import Registers
@@ -47,9 +46,6 @@ class Loop:
     registers: Registers
     start: Mapping[str, str]
     reports: tuple[str, ...]
-    asking: str
-    last_line: bool
-    resumable: bool
     own: tuple[str, ...]
     summary: bool
     secrets: Mapping[str, tuple[str, ...]]
@@ -68,12 +64,10 @@ def functions(loops: Sequence[Loop]) -> str:
         valued=first.valued,
         repeats=any(node.retries for node in nodes),
         summary=first.summary,
-        asking=first.asking if Ask in kinds else "",
         placeholders=any(_placeholders(node) for node in nodes),
         numbers=sorted(_variables(nodes)),
         own=tuple(dict.fromkeys(name for loop in loops for name in loop.own)),
         withheld=any(set(loop.own) - set(loop.secrets[node.id]) for loop in loops for node in loop.place.nodes),
-        resumable=first.resumable,
         said=any(_said(node) for node in nodes),
         limits=any(node.settings.timeout for node in nodes),
         pauses=any(node.settings.delay for node in nodes),
@@ -86,19 +80,11 @@ def script(loop: Loop) -> str:
     lines.append("rdc_next=")
     if _has_end(loop):
         lines.append("rdc_message=")
-    if loop.resumable:
-        nodes = "|".join(loop.ids.nodes[node.id] for node in loop.place.nodes)
-        words = ("go_on", loop.ids.nodes[loop.place.name], quote(nodes), *_followed(loop))
-        lines.append(" ".join(words))
     lines += ['while [ -z "$rdc_next" ]; do', f"{INDENT}case $rdc_node in"]
     for node in loop.place.nodes:
         lines += [INDENT * 2 + line for line in _arm(loop, node)]
     lines += [f"{INDENT}esac", "done", *_farewell(loop)]
     return "\n".join(lines) + "\n"
-
-
-def _followed(loop: Loop) -> list[str]:
-    return [loop.ids.counters[register.name] for register in loop.counters]
 
 
 def _kinds(loop: Loop) -> set[type[Task]]:
@@ -123,8 +109,6 @@ def environment(loop: Loop) -> dict[str, str]:
         if isinstance(node.task, Shell):
             texts[f"RDC_COMMAND_{name}"] = str(node.task.command)
             texts |= {f"RDC_SAID_{name}_{number}": f"{key}={value}" for number, (key, value) in _said(written)}
-        elif isinstance(node.task, Ask):
-            texts |= {f"RDC_ID_{name}": node.id, f"RDC_PROMPT_{name}": question(node, last_line=loop.last_line)}
         elif isinstance(node.task, End):
             texts[f"RDC_MESSAGE_{name}"] = " ".join(str(node.task.message).split())
     return texts
@@ -160,18 +144,13 @@ def _done(loop: Loop, node: Node, name: str) -> Iterator[str]:
                 yield f'pause "${loop.ids.counters[node.retries]}" {times}'
             yield f"{_given(loop, node)}run {_called(node)} {interpreter} {command}"
             yield from _choices(loop).lines(node)
-        case Ask():
-            prompt = yield from _filled(loop, f"RDC_PROMPT_{name}", node)
-            words = " ".join(verdict_words(node))
-            yield f'{_given(loop, node)}ask {_called(node)} "$RDC_ID_{name}" {prompt} {words} || break'
-            yield from _choices(loop).lines(node)
         case End():
             message = yield from _filled(loop, f"RDC_MESSAGE_{name}", node)
             yield f"rdc_message={message}"
             yield f"rdc_next='{name}'"
         case Branch():
             yield from _choices(loop).lines(node)
-        case Agent() | Tool() | Parallel() | Gate() | Stage():
+        case Ask() | Agent() | Tool() | Parallel() | Gate() | Stage():
             raise ValueError(f"a task of the kind {node.task.kind} cannot be expressed")
         case _:
             assert_never(node.task)
@@ -229,10 +208,6 @@ def _choices(loop: Loop) -> Choices:
 
 
 def _farewell(loop: Loop) -> Iterator[str]:
-    if loop.resumable:
-        yield " ".join(("keep", *_followed(loop)))
-    elif Ask in _kinds(loop):
-        yield '[ -n "$rdc_next" ] || exit 1'  # what could not be asked is no end
     message = ["rdc_message"] if _has_end(loop) else []
     told = ("rdc_next", *(loop.ids.counters[name] for name in loop.reports), *message)
     for name in told:

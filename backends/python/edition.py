@@ -66,9 +66,9 @@ def runtime(name: str) -> str:
 def runtime_for(caller: str) -> str:
     """The text that a program has beside its edition, where the file of another target calls it."""
     part = CALLERS[caller]
-    classes = ", ".join(each.rpartition(".")[2] for each in part.extensions)
+    classes = "".join(f", {each.rpartition('.')[2]}" for each in part.extensions)
     head = f"# {MARK} {__version__} for its programs: what {caller} calls.\n"
-    return f"{head}{joined(part.modules)}\nEXTENSIONS = (*EXTENSIONS, {classes})\n"
+    return f"{head}{joined(part.modules)}" + (f"\nEXTENSIONS = (*EXTENSIONS{classes})\n" if classes else "")
 
 
 def text_of(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,11 +23,19 @@ def emission(folder: Path, document: str, options: Mapping[str, object] | None =
     return GithubBackend().emit(compiled.program, options or {})
 
 
+def beside(folder: Path, made: Emission) -> str:
+    """Put the files of a workflow into the repository that it is in; return the workflow."""
+    assert made.text, made.diagnostics
+    for companion in made.companions:
+        path = Path(os.path.normpath(folder / ".github" / "workflows" / companion.path))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(companion.text, encoding="utf-8")
+    return made.text
+
+
 def text_of(folder: Path, document: str, options: Mapping[str, object] | None = None) -> str:
     """The workflow of a document."""
-    made = emission(folder, document, options)
-    assert made.text, made.diagnostics
-    return made.text
+    return beside(folder, emission(folder, document, options))
 
 
 def parsed(text: str) -> dict[str, Any]:

@@ -17,9 +17,9 @@ from backends.github import GithubBackend
 from compiler.driver import compile_file
 from compiler.ir.edges import Edge, Keep, OutcomeTest
 from compiler.ir.program import Program
-from runtime_shim.legacy.program import RefusedError
-from runtime_shim.legacy.runner_changes import changed_files
+from runtime_shim.engine.program import RefusedError
 from runtime_shim.publish import publisher, publisher_changes
+from runtime_shim.targets.github.changes import changed_files
 from runtime_shim.tasks.recipes import RECIPES
 from tests.conftest import ROOT
 from tests.workflows import act, lint
@@ -65,7 +65,7 @@ def _forward(edge: Edge) -> Edge:
 
 
 def compiled(made: Program, **options: Any) -> str:
-    emission = GithubBackend().emit(made, {"agent": AGENT, **options})
+    emission = GithubBackend().emit(made, {"agent": AGENT, "runtime": "inline", **options})
     assert emission.text, emission.diagnostics
     return emission.text
 
