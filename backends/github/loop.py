@@ -1,18 +1,18 @@
-"""A loop as one step: a small dispatcher in bash over just the nodes of the loop.
+"""A loop as one step: a function for each command, and a short loop in bash that calls them.
 
-Texts of the document reach the script as environment variables only; what stands in the script itself are names that
-`identifiers` has made, numbers, and comments.
+A command is in a quoted here-document, and a new shell runs it. Messages, and commands that no script can hold as they
+are, reach the script as environment variables.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from shlex import quote
 from typing import assert_never
 
-from backends.github.scalar import comment
+from backends.github.scalar import OPEN, comment
 from backends.github.seen import may_use
 from backends.github.settings import variables
 from backends.github.templating import render
@@ -53,7 +53,7 @@ class Loop:
 
 
 def functions(loops: Sequence[Loop]) -> str:
-    """The bash script that writes the functions of some loops of one job to a file."""
+    """The functions in bash that some loops of one job share."""
     nodes = [node for loop in loops for node in loop.place.nodes]
     kinds = {type(node.task) for node in nodes}
     first = loops[0]
@@ -64,20 +64,29 @@ def functions(loops: Sequence[Loop]) -> str:
         valued=first.valued,
         repeats=any(node.retries for node in nodes),
         summary=first.summary,
-        placeholders=any(_placeholders(node) for node in nodes),
         numbers=sorted(_variables(nodes)),
         own=tuple(dict.fromkeys(name for loop in loops for name in loop.own)),
         withheld=any(set(loop.own) - set(loop.secrets[node.id]) for loop in loops for node in loop.place.nodes),
-        said=any(_said(node) for node in nodes),
         limits=any(node.settings.timeout for node in nodes),
         pauses=any(node.settings.delay for node in nodes),
     )
 
 
-def script(loop: Loop) -> str:
+def written(functions: str) -> str:
+    """The bash script that writes functions to a file, from which several loops take them."""
+    return f'mkdir -p "$RUNNER_TEMP/rdc" && cat > "$RUNNER_TEMP/rdc/loop" <<\'SCRIPT\'\n{functions}SCRIPT\n'
+
+
+TAKEN = '. "$RUNNER_TEMP/rdc/loop" || exit\n'
+"""Takes functions from that file."""
+
+
+def script(loop: Loop, functions: str) -> str:
     """The bash script of a loop, which needs its functions."""
-    lines = ['. "$RUNNER_TEMP/rdc/loop" || exit', *(f"{name}={value}" for name, value in loop.start.items())]
-    lines.append("rdc_next=")
+    lines = functions.splitlines()
+    for node in loop.place.nodes:
+        lines += _function(loop, node)
+    lines += [*(f"{name}={value}" for name, value in loop.start.items()), "rdc_next="]
     if _has_end(loop):
         lines.append("rdc_message=")
     lines += ['while [ -z "$rdc_next" ]; do', f"{INDENT}case $rdc_node in"]
@@ -103,20 +112,28 @@ def _has_end(loop: Loop) -> bool:
 def environment(loop: Loop) -> dict[str, str]:
     """The texts of the document that a loop's script works with, by variable."""
     texts: dict[str, str] = {}
-    for written in loop.place.nodes:
-        node, _ = marked(written)
+    for each in loop.place.nodes:
+        node, _ = marked(each)
         name = loop.ids.nodes[node.id]
-        if isinstance(node.task, Shell):
-            texts[f"RDC_COMMAND_{name}"] = str(node.task.command)
-            texts |= {f"RDC_SAID_{name}_{number}": f"{key}={value}" for number, (key, value) in _said(written)}
+        if isinstance(node.task, Shell) and not fits_script(command := str(node.task.command)):
+            texts[f"RDC_COMMAND_{name}"] = command
         elif isinstance(node.task, End):
             texts[f"RDC_MESSAGE_{name}"] = " ".join(str(node.task.message).split())
     return texts
 
 
-def _said(node: Node) -> list[tuple[int, tuple[str, str]]]:
-    """The variables that are said of a node, numbered: their names may mean something to the script."""
-    return list(enumerate(variables(node).items(), 1))
+def fits_script(text: str) -> bool:
+    """Whether a script on GitHub can hold a text as it is."""
+    return not (OPEN in text or "\r" in text)
+
+
+def here_document(variable: str, command: str) -> Iterator[str]:
+    """The lines that put a command into a variable, just as it was written."""
+    end = "COMMAND"
+    while end in command.split("\n"):
+        end += "_"
+    yield f"IFS= read -rd '' {variable} <<'{end}'"
+    yield from (*command.split("\n"), end)
 
 
 def _variables(nodes: Iterable[Node]) -> set[str]:
@@ -134,19 +151,15 @@ def _arm(loop: Loop, node: Node) -> Iterator[str]:
 def _done(loop: Loop, node: Node, name: str) -> Iterator[str]:
     """What is done at a node, and what follows."""
     match node.task:
-        case Shell(interpreter):
-            command = yield from _filled(loop, f"RDC_COMMAND_{name}", node)
-            if any(_said(other) for other in loop.place.nodes):
-                said = " ".join(f'"$RDC_SAID_{name}_{number}"' for number, _ in _said(node))
-                yield f"said {said}".rstrip()
+        case Shell():
             if node.settings.delay and node.retries:
                 times = f"{node.settings.delay} {node.settings.backoff}"
                 yield f'pause "${loop.ids.counters[node.retries]}" {times}'
-            yield f"{_given(loop, node)}run {_called(node)} {interpreter} {command}"
+            yield f"step_{name}"
             yield from _choices(loop).lines(node)
         case End():
-            message = yield from _filled(loop, f"RDC_MESSAGE_{name}", node)
-            yield f"rdc_message={message}"
+            yield f"rdc_message=$RDC_MESSAGE_{name}"
+            yield from _filled(loop, "rdc_message", node)
             yield f"rdc_next='{name}'"
         case Branch():
             yield from _choices(loop).lines(node)
@@ -154,6 +167,25 @@ def _done(loop: Loop, node: Node, name: str) -> Iterator[str]:
             raise ValueError(f"a task of the kind {node.task.kind} cannot be expressed")
         case _:
             assert_never(node.task)
+
+
+def _function(loop: Loop, node: Node) -> Iterator[str]:
+    """The function that does the command of a node."""
+    if not isinstance(node.task, Shell):
+        return
+    name, (with_marks, _) = loop.ids.nodes[node.id], marked(node)
+    assert isinstance(with_marks.task, Shell)  # noqa: S101 (tells mypy)
+    command = str(with_marks.task.command)
+    yield f"step_{name}() {{"
+    if fits_script(command):
+        first, *rest = here_document("rdc_command", command)
+        yield from (f"{INDENT}{first}", *rest)
+    else:
+        yield f"{INDENT}rdc_command=$RDC_COMMAND_{name}"
+    yield from (f"{INDENT}{line}" for line in _filled(loop, "rdc_command", node))
+    said = "".join(f" {quoted(f'{key}={value}')}" for key, value in variables(node).items())
+    yield f"{INDENT}{_given(loop, node)}run {_called(node)} {node.task.interpreter}{said}"
+    yield "}"
 
 
 def _given(loop: Loop, node: Node) -> str:
@@ -178,14 +210,10 @@ def _called(node: Node) -> str:
     return '"' + re.sub(r'([\\"$`])', r"\\\1", text) + '"'  # shellcheck takes these in single quotes for errors
 
 
-def _filled(loop: Loop, variable: str, node: Node) -> Generator[str, None, str]:
-    """A text from the environment, after the line that puts the numbers of the instances into it (M5) if it has any."""
-    found = _placeholders(node)
-    if not found:
-        return f'"${variable}"'
-    pairs = " ".join(f'{quote(mark)} "${loop.ids.counters[register]}"' for mark, register in found.items())
-    yield f'fill "${variable}" {pairs}'
-    return '"$rdc_text"'
+def _filled(loop: Loop, variable: str, node: Node) -> Iterator[str]:
+    """The lines that put the numbers of instances into a text (M5), if it has any. An expansion such as ${N} stays."""
+    for mark, register in _placeholders(node).items():
+        yield f"{variable}=${{{variable}//{quote(mark)}/${loop.ids.counters[register]}}}"
 
 
 def _placeholders(node: Node) -> dict[str, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from backends.github.filling import is_given
-from backends.github.loop import Loop, environment, functions, script
+from backends.github.loop import TAKEN, Loop, environment, fits_script, functions, here_document, script, written
 from backends.github.question import heading
 from backends.github.reach import Reach
 from backends.github.reasons import transitions_from, transitions_to
@@ -73,9 +73,8 @@ class Nodes:
             env = {"OUTPUTS": " ".join(self.values)}
             run = render("valued.sh.jinja", flags=self._shows_values(), secrets=self.secrets.needed)
             yield Step(OUTPUTS, comments=(_GIVEN,), shell=PLAIN_SHELL, env=env, run=run)
-        if self._loops:
-            run = functions([*self._loops.values()])
-            yield Step(LOOPS, comments=(_SHARED,), shell=PLAIN_SHELL, run=run)
+        if self._are_shared:
+            yield Step(LOOPS, comments=(_SHARED,), shell=PLAIN_SHELL, run=written(self._functions))
         for place in self.reach.places:
             if place.kind in {"step", "loop"}:
                 step = self._loop(place) if place.kind == "loop" else self._node(place)
@@ -112,8 +111,9 @@ class Nodes:
         if not isinstance(node.task, Shell):
             raise TypeError(f"no native step does a task of the kind {node.task.kind}")
         if retry := retry_of(node):
-            env = {**step.env, "RDC_COMMAND": str(node.task.command)}
-            run = self._repetition(step.id, node.task.interpreter, retry, node.settings)
+            command = str(node.task.command)
+            env = step.env if fits_script(command) else {**step.env, "RDC_COMMAND": command}
+            run = self._repetition(step.id, node.task, retry, node.settings)
             return replace(step, shell=PLAIN_SHELL, env=env, run=run)
         return self._command(step, node.task, self._before(node))
 
@@ -126,18 +126,19 @@ class Nodes:
             return replace(step, shell=self.shells.shell("bash", before), env=env, run=run)
         return replace(step, shell=self.shells.shell(task.interpreter, before), run=as_file(command))
 
-    def _repetition(self, step: str, interpreter: str, retry: Retry, settings: Settings) -> str:
+    def _repetition(self, step: str, task: Shell, retry: Retry, settings: Settings) -> str:
         """A loop that runs a command until its outcome is not to be retried any more (M9)."""
         most = max(retry.on_pass or 0, retry.on_fail or 0) + 1
-        limit = within(settings.timeout or 0, valued=False)
+        limit, command = within(settings.timeout or 0, valued=False), str(task.command)
         lines = [
+            *(here_document("rdc_command", command) if fits_script(command) else ["rdc_command=$RDC_COMMAND"]),
             "export RDC_ATTEMPT",
             *([f"rdc_pause={settings.delay}"] if settings.delay else ()),
             f"for ((RDC_ATTEMPT = 1; RDC_ATTEMPT <= {most}; RDC_ATTEMPT++)); do",
             *_paused(settings, most),
             f'  echo "::group::Attempt $RDC_ATTEMPT of {most}"',
             *(["  SECONDS=0"] if self.shells.summary else ()),
-            f'  {limit}{interpreter} -c "$RDC_COMMAND"',
+            f"  {limit}{task.interpreter} -c \"${{rdc_command%$'\\n'}}\"",
             "  rdc_code=$?",
             """  printf '\\n::endgroup::\\nexit code %s\\n' "$rdc_code\"""",
         ]
@@ -166,6 +167,16 @@ class Nodes:
     @cached_property
     def _loops(self) -> Mapping[str, Loop]:
         return {place.name: self._loop_of(place) for place in self.reach.places if place.kind == "loop"}
+
+    @cached_property
+    def _functions(self) -> str:
+        """What the loops call to run commands."""
+        return functions([*self._loops.values()])
+
+    @property
+    def _are_shared(self) -> bool:
+        """Whether loops take their functions from a file: one that is alone has them itself."""
+        return len(self._loops) > 1
 
     @cached_property
     def _nodes(self) -> Mapping[str, Node]:
@@ -201,7 +212,7 @@ class Nodes:
             condition=self.reach.condition(place),
             shell=PLAIN_SHELL,
             env={**self.secrets.of(*place.nodes), **self._masked(*place.nodes), **env, **environment(loop)},
-            run=script(loop),
+            run=script(loop, TAKEN if self._are_shared else self._functions),
         )
 
     def _starts(self, place: Place) -> tuple[dict[str, str], dict[str, str]]:
