@@ -50,10 +50,11 @@ def end_of(text: str, ran: ActRun | EngineRun) -> End:
                 continue
             if step["name"] in ENDS:
                 return End(step["name"], _message(step, steps), True)
-            if found.outputs.get("waiting"):
-                waiting = re.search(r"^### WAITING (.*)$", ran.summary, re.MULTILINE)
-                assert waiting
-                return End("WAITING", re.sub(r"\\(.)", r"\1", waiting[1]), True)
+    # A workflow that calls the program says it on the page of the run.
+    said = re.findall(r"^### (WAITING|COMPLETE|STOP)(?: (.*))?$", ran.summary, re.MULTILINE)
+    if said:
+        word, message = said[-1]
+        return End(word, re.sub(r"\\(.)", r"\1", message), True)
     return End("STOP" if ran.exit_code else "COMPLETE", "", False)
 
 
