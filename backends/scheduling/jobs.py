@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from backends.scheduling.places import Place
+from backends.scheduling.places import Place, retry_of
 from backends.scheduling.routes import Routes, ahead_of, is_end, is_stop
 from compiler.ir.edges import may_follow
-from compiler.ir.tasks import Ask, Gate, Parallel
+from compiler.ir.program import Node
+from compiler.ir.tasks import Ask, End, Gate, Parallel
 
 BEGIN = ""
 """In place of the name of a place: the step by which a job begins."""
@@ -166,10 +167,16 @@ class Jobs:
         return [name for name in self.routes.home if name in found]
 
     def survives(self, place: Place) -> bool:
-        """Whether a run may go on after people have rejected something."""
+        """Whether a run may go on, or has something to say, after people have rejected something."""
         word = "rejected" if isinstance(place.node.task, Gate) else "fail"
-        targets = {edge.target for edge in place.node.edges if may_follow(edge, word)}
-        return any(not is_stop(self.routes.nodes[name]) for name in self.routes.beyond(targets))
+        targets = {edge.target for edge in place.node.edges if may_follow(edge, word)} - {place.name}
+        return any(not _is_silent(self.routes.nodes[name]) for name in self.routes.beyond(targets))
+
+    @staticmethod
+    def asked(place: Place) -> int:
+        """How often people may be asked about a place: RETRY asks again after a rejection."""
+        retry = retry_of(place.node)
+        return 1 + (retry.on_fail or 0 if retry else 0)
 
     def completing(self) -> list[Part]:
         """The parts in which a run can come to the good end."""
@@ -216,6 +223,11 @@ class Jobs:
                     yield place.name
                 if not self.is_apart(place):
                     ahead = others | ahead_of(self.routes.exits[place.name], nodes)
+
+
+def _is_silent(node: Node) -> bool:
+    """Whether a run is over by STOP at a node, and nothing is said of it."""
+    return is_stop(node) and isinstance(node.task, End) and not node.task.message
 
 
 def names_of(places: Iterable[Place]) -> list[str]:

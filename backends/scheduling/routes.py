@@ -47,10 +47,10 @@ class Routes:
         return found
 
 
-def make_routes(program: Program) -> Routes:
-    """The routes of a program."""
+def make_routes(program: Program, *, asks: bool = False) -> Routes:
+    """The routes of a program; with `asks` jobs repeat a question, so that one that is put again is no loop."""
     index = program.index()
-    places = tuple(place for place in find_places(program, repeats=False) if place.kind != "branch")
+    places = tuple(place for place in find_places(program, repeats=False, asks=asks) if place.kind != "branch")
     settled = _Settled(index)
     exits = {}
     for place in places:

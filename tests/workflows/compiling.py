@@ -15,12 +15,16 @@ from compiler.driver import compile_file
 
 
 def emission(folder: Path, document: str, options: Mapping[str, object] | None = None) -> Emission:
-    """What the github target makes of a document that is written into a folder."""
+    """What the github target makes of a document that is written into a folder.
+
+    A workflow without a checkout has no files beside it, so it holds the program itself.
+    """
     path = folder / "main.runbook.md"
     path.write_bytes(document.encode())
     compiled = compile_file(str(path))
     assert compiled.program, compiled.diagnostics
-    return GithubBackend().emit(compiled.program, options or {})
+    inline = {"runtime": "inline"} if options and options.get("checkout") is False else {}
+    return GithubBackend().emit(compiled.program, {**inline, **(options or {})})
 
 
 def beside(folder: Path, made: Emission) -> str:

@@ -9,12 +9,17 @@ from backends.github.calling.line import Line
 from backends.github.calling.program import problem_with_path
 from backends.github.options import GithubOptions, command_of
 from backends.github.settings import agent_types, environments_of
+from backends.scheduling.jobs import Jobs
+from backends.scheduling.places import Place
 from backends.scheduling.routes import Routes
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Gate, Parallel, Stage, Tool
 from compiler.source import KeyPath
 from compiler.times import spoken
+
+MOST_ATTEMPTS = 10
+"""How often people are asked about one prompt: each time is a job."""
 
 
 def refused_calls(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
@@ -104,6 +109,10 @@ def _approval(node: Node, options: GithubOptions, *, in_loop: bool) -> Iterator[
     if in_loop:
         problem = f"the prompt of step {node.id} is in a loop, and an approval can be given once in a run"
         remedy = "take `prompts: answers` or `prompts: agent`, or leave the loop before the prompt"
+        yield _at(node, "RD520", problem, remedy)
+    elif Jobs.asked(Place("step", (node,))) > MOST_ATTEMPTS:
+        problem = f"step {node.id} may be asked more than {MOST_ATTEMPTS} times, and each approval is a job"
+        remedy = f"let RETRY ask at most {MOST_ATTEMPTS - 1} times, or take `prompts: answers` or `prompts: agent`"
         yield _at(node, "RD520", problem, remedy)
     elif node.task.question not in {"pass_fail", "yes_no"}:
         problem = f"step {node.id} is answered with more than yes or no, and an approval says nothing else"

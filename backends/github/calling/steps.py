@@ -179,7 +179,8 @@ class Places:
         secrets = self.secrets.of(*nodes)
         env = {"RDC_CALL": call_of("step", [node.id for node in nodes])}
         env |= option_lines(options_for(nodes, self._options))
-        given = {node.id: [*self.secrets.of(node)] for node in nodes if not isinstance(node.task, Ask | Gate)}
+        calling = [node for node in nodes if not isinstance(node.task, Ask | Gate) or self._options.prompts == "agent"]
+        given = {node.id: [*self.secrets.of(node)] for node in calling}
         if secrets and any(len(names) < len(secrets) for names in given.values()):
             env["RDC_GIVEN"] = "".join(f"{name}: {' '.join(names)}".rstrip() + "\n" for name, names in given.items())
         return {**env, **masked(secrets)}

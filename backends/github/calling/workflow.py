@@ -65,7 +65,7 @@ class CallingWorkflow(Written):
     @cached_property
     def routes(self) -> Routes:
         """Where a run may go."""
-        return make_routes(optimise(self.program, jumps=False))
+        return make_routes(optimise(self.program, jumps=False), asks=self.options.prompts == "environment")
 
     @cached_property
     def waits(self) -> bool:
@@ -138,7 +138,8 @@ class CallingWorkflow(Written):
         found: list[Job] = []
         for part in self.cut.parts:
             found.append(self._part(part))
-            found += [self._approval(part, place) for place in part.questions]
+            for place in part.questions:
+                found += [self._approval(part, place, number) for number in range(self.cut.asked(place))]
             found += [self._matrix(part, place) for place in part.matrices]
         if self.program.artifact is not None or self._proposes:
             completing = [self.id_of(part) for part in self.cut.completing()]
@@ -156,9 +157,10 @@ class CallingWorkflow(Written):
         """The id of the job of a part."""
         return f"part_{part.level + 1}" if self.cut.is_cut else self.program.kind
 
-    def gate(self, place: Place) -> str:
-        """The id of the job that waits for the approval of a place."""
-        return f"approve_{self.ids[place.name]}"
+    def gates(self, place: Place) -> list[str]:
+        """The ids of the jobs that wait for the approval of a place; each further one asks after a rejection."""
+        first = f"approve_{self.ids[place.name]}"
+        return [first, *(f"{first}_again_{number}" for number in range(1, self.cut.asked(place)))]
 
     def entries(self, place: Place) -> str:
         """The id of the job that is a matrix of the agents of a place."""
@@ -174,7 +176,7 @@ class CallingWorkflow(Written):
         asks = bool(self._gates)
         needs = [self.id_of(each) for each in earlier]
         if before:
-            needs += [self.gate(place) for place in self.cut.questions_before(part)]
+            needs += [gate for place in self.cut.questions_before(part) for gate in self.gates(place)]
             needs += [self.entries(place) for place in before.matrices]
         is_last = part is self.cut.parts[-1]
         return Job(
@@ -236,14 +238,13 @@ class CallingWorkflow(Written):
 
     def _decided(self, place: Place) -> str:
         """That people have decided about a gate; a rejection matters only where the run can go on after it."""
-        gate = f"needs.{self.gate(place)}.result"
-        return f"{gate} == 'success' || {gate} == 'failure'" if self.cut.survives(place) else f"{gate} == 'success'"
+        gates = [f"needs.{gate}.result" for gate in self.gates(place)]
+        rejected = [f"{gates[-1]} == 'failure'"] if self.cut.survives(place) else []
+        return " || ".join([*(f"{gate} == 'success'" for gate in gates), *rejected])
 
     def _let_through(self, place: Place) -> str:
         """That no earlier gate has failed: the run may have gone past it, or was let through."""
-        gate = f"needs.{self.gate(place)}.result"
-        survives = f" || {gate} == 'failure'" if self.cut.survives(place) else ""
-        return f"{gate} == 'success' || {gate} == 'skipped'{survives}"
+        return f"{self._decided(place)} || needs.{self.gates(place)[0]}.result == 'skipped'"
 
     def asked(self, part: Part, place: Place) -> str:
         """When the job beside a part runs that decides about a place, if the part has succeeded.
@@ -386,19 +387,20 @@ class CallingWorkflow(Written):
 
     # --- Jobs that decide ---------------------------------------------------------------------------------------------
 
-    def _approval(self, part: Part, place: Place) -> Job:
+    def _approval(self, part: Part, place: Place, number: int) -> Job:
         """The job that people approve or reject: the next part asks GitHub what they have decided."""
-        node = place.node
+        node, gates = place.node, self.gates(place)
         reason = str(node.task.reason) if isinstance(node.task, Gate) else ""
         prompt = str(node.task.prompt) if isinstance(node.task, Ask) else reason
         reasons = map(comment, prompt.strip().split("\n")[:5])
         says = as_comments([ASKED_LATER]).rstrip("\n")
+        again = all_of("!cancelled()", f"needs.{gates[number - 1]}.result == 'failure'")
         return Job(
-            id=self.gate(place),
-            name=f"Approve {title(node)}",
+            id=gates[number],
+            name=f"Approve {title(node)}" + (f", attempt {number + 1}" if number else ""),
             steps=(Step(title(node), comments=tuple(reasons), shell=PLAIN_SHELL, run=says),),
-            condition=self.asked(part, place),
-            needs=(self.id_of(part),),
+            condition=again if number else self.asked(part, place),
+            needs=(gates[number - 1] if number else self.id_of(part),),
             environment=self.options.approval_environment,
             timeout=10,
         )

@@ -102,8 +102,10 @@ def next_decision(left: list[tuple[str, str, str]], environment: str) -> Decisio
     """Take the next review: people reject first what they approve when they are asked again."""
     order = sorted(left, key=lambda one: one[0] != "rejected")
     if not order:
-        says = f"Nobody was asked, as is the case where the environment {environment} has no required reviewers"
-        raise HaltError("Not reviewed", f"{says}. Add reviewers in the settings of the repository, and begin a new run")
+        says = f"GitHub reports no review of the environment {environment}. Nobody has decided, or it has no required"
+        raise HaltError(
+            "Not reviewed", f"{says} reviewers. Add them in the settings of the repository. Begin a new run"
+        )
     left.remove(order[0])
     state, by, comment = order[0]
     return Decision(state, plain(by)[:200], plain(comment)[:LONGEST_NOTE])
