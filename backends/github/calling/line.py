@@ -11,7 +11,7 @@ from backends.scheduling.names import Identifiers
 from backends.specification import Specification, Step
 from compiler.ir.program import Node, Program
 
-OURS = ("blocked", "collect", "open", "timeline")
+OURS = ("check", "open", "close")
 """The ids of steps around those of the document."""
 
 

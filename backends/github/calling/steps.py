@@ -25,8 +25,8 @@ from runtime_shim.tasks.recipes import is_recipe
 FIRST_PAUSE = 2
 """Seconds before a call is made again; each further pause is twice as long."""
 
-OPEN, CLOSE = "open", "close"
-"""The ids of the first and the last step of a job that call the program."""
+CHECK, OPEN, CLOSE = "check", "open", "close"
+"""The ids of the steps around those of the document that call the program."""
 
 _MOST_REASONS = 5
 _MINUTE = 60
@@ -68,10 +68,17 @@ def options_for(nodes: Iterable[Node], options: GithubOptions) -> list[str]:
             isinstance(node.task, Ask) and options.prompts == "agent"
         )
         if options.mock:
-            found |= {f"--mock={options.mock}": None} if isinstance(node.task, (Agent, Parallel, Tool)) else {}
+            found |= dict.fromkeys(_mocked(node, options))
         elif calls:
             found |= dict.fromkeys(_callers(node, options))
     return list(found)
+
+
+def _mocked(node: Node, options: GithubOptions) -> Iterator[str]:
+    if isinstance(node.task, Agent | Parallel | Tool):
+        yield f"--mock={options.mock}"
+    if isinstance(node.task, Agent | Parallel) and options.agent_retries:
+        yield f"--agent-retries={options.agent_retries}"
 
 
 def _callers(node: Node, options: GithubOptions) -> Iterator[str]:

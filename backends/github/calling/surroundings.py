@@ -7,7 +7,7 @@ from typing import Any
 
 from backends.github.calling import artifacts
 from backends.github.calling.artifacts import TOKEN
-from backends.github.calling.steps import CLOSE, OPEN, masked
+from backends.github.calling.steps import CHECK, CLOSE, OPEN, masked
 from backends.github.inputs import given
 from backends.github.options import GithubOptions
 from backends.github.required import FORK, missing
@@ -63,12 +63,12 @@ def checked_run(options: GithubOptions) -> Iterator[Step]:
     """Asks GitHub about the run that is to go on, before anything of it is fetched, and fetches it."""
     events = sorted({*options.triggers(), "workflow_dispatch"} - {"workflow_call"})
     env = {
-        "RDC_CALL": "check",
+        "RDC_CALL": CHECK,
         "RDC_RESUME": Expression("${{ inputs.resume }}"),
         **({"RDC_EVENTS": " ".join(events)} if len(events) > 1 else {}),
         "RDC_TOKEN": TOKEN,
     }
-    yield Step("Check the run that waited", "check", condition="inputs.resume", env=env, run=shown_call("check"))
+    yield Step("Check the run that waited", CHECK, condition="inputs.resume", env=env, run=shown_call("check"))
     yield artifacts.of_another_run()
 
 

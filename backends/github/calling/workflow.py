@@ -12,7 +12,7 @@ from backends.github.calling import artifacts
 from backends.github.calling.artifacts import TOKEN
 from backends.github.calling.program import Calling, plain_name
 from backends.github.calling.publishing import ABOUT_ISSUES, publications
-from backends.github.calling.steps import CLOSE, OPEN, Places, calls_something, option_lines
+from backends.github.calling.steps import CHECK, CLOSE, OPEN, Places, calls_something, option_lines
 from backends.github.calling.surroundings import (
     ASKED_LATER,
     checked_run,
@@ -86,7 +86,7 @@ class CallingWorkflow(Written):
     @cached_property
     def ids(self) -> Mapping[str, str]:
         """The ids of the steps of nodes."""
-        return identifiers_of(self.routes.program, [OPEN, CLOSE, "kept"]).nodes
+        return identifiers_of(self.routes.program, [OPEN, CLOSE, CHECK]).nodes
 
     @property
     def loader(self) -> str:
