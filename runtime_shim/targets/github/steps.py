@@ -302,6 +302,10 @@ def _keep_texts(job: Job) -> None:
             _copy_masked(path, os.path.join(folder, name), mask)
     if os.path.isdir(folder):
         job.runner.output("transcript", "true")
+    with suppress(FileNotFoundError):
+        found = sorted(os.listdir(os.path.join(folder, "reports")))
+        names = ", ".join(f"`{plain(name).replace('`', '?')}`" for name in found)
+        job.runner.page(f"\nReports, in the folder `reports` of the artifact: {names}\n")
 
 
 def _copy_masked(path: str, to: str, mask: Any) -> None:  # noqa: ANN401 (from text to text)
