@@ -94,7 +94,10 @@ def test_the_usual_workflow(tmp_path: Path) -> None:
     assert "why this step runs again:\n\nNo.\nREJECTED\n\nFine: APPROVED\n\nDo what" in again
     last = done.jobs["part_2"]
     (summary,) = [step.summary for step in last.steps if "Reports" in step.summary]
-    assert "Reports, in the folder `reports` of the artifact: `implement.md`, `plan.md`, `review.md`, `review_0.md`," in summary
+    assert (
+        "Reports, in the folder `reports` of the artifact: `implement.md`, `plan.md`, `review.md`, `review_0.md`,"
+        in summary
+    )
 
 
 def test_entries_are_shown_by_index_and_each_has_its_variables(tmp_path: Path) -> None:
@@ -160,7 +163,9 @@ def test_an_agent_that_lies_is_read_to_its_last_line_and_commands_nothing(tmp_pa
     assert "\x1b" not in done.log
     assert "\u202e" not in done.log
     assert kept(tmp_path)["review_0.md"].startswith("# ::error::pwned\n")
-    assert not any("pwned" in step.summary or "> APPROVED" in step.summary for job in done.jobs.values() for step in job.steps)
+    assert not any(
+        "pwned" in step.summary or "> APPROVED" in step.summary for job in done.jobs.values() for step in job.steps
+    )
 
 
 def test_the_limit_is_that_of_the_options(tmp_path: Path) -> None:

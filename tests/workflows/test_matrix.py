@@ -94,14 +94,15 @@ def test_each_entry_is_a_job_with_an_artifact_of_its_own() -> None:
     include = [{"entry": 0, "agent": "editor"}, {"entry": 1, "agent": "inline"}]
     assert job["strategy"] == {"fail-fast": False, "matrix": {"include": include}}
     assert job["name"] == "review Step review ${{ matrix.entry }} (${{ matrix.agent }})"
-    assert (job["needs"], job["permissions"]) == (["part_1"], {})
+    assert (job["needs"], job["permissions"]) == (["part_1"], {"contents": "read"})
     entry, keep = job["steps"][-2:]
     assert entry["timeout-minutes"] == 31
     assert entry["env"] == {
+        "RDC_CALL": "entry review",
         "RDC_ENTRY": "${{ matrix.entry }}",
-        "RDC_PROMPT_0": "Edit: {{draft}}",
-        "RDC_PROMPT_1": "Read",
+        "RDC_OPTIONS": f"--agent={AGENT}",
     }
+    assert entry["run"] == "# editor:\n#   Edit: {{draft}}\n# agent:\n#   Read\n"
     assert keep["with"]["name"] == "rdc-entries_review-${{ matrix.entry }}"
     assert keep["with"]["overwrite"] is True
     assert keep["if"] == "steps.review.outputs.kept"
@@ -226,7 +227,7 @@ def test_a_run_that_leaves_the_job_passes_over_what_comes_after(apart: Any) -> N
         node("3", Agent("", text("!")), to(COMPLETE)),
     )
     (step,) = (step for step in parsed(compiled(made, MATRIX))["jobs"]["part_1"]["steps"] if step.get("id") == "s3")
-    assert step["if"] == "steps.s1.outputs.next == 's3'"
+    assert step["if"] == "steps.s1.outputs.next == '3'"
 
 
 @pytest.mark.share(3)
@@ -253,7 +254,7 @@ def test_a_run_that_waits_before_or_behind_a_matrix_goes_on(way: list[str], tmp_
 # --- Entries that are lost, and attempts ------------------------------------------------------------------------------
 
 DIES = '[ "$RDC_STEP" != review_1 ] || [ -e "$FOLDER/alive" ] || { kill -9 "$PPID"; exit 1; }; '
-GONE_ON = "error all entries have answered in an earlier attempt, which may have gone on from here"
+GONE_ON = "::error title=Re-run::All entries have answered in an earlier attempt, which may have gone on from here"
 
 
 @pytest.mark.share(3)
@@ -264,7 +265,9 @@ def test_a_further_attempt_does_its_jobs_again(jobs: str, tmp_path: Path) -> Non
     done = run(tmp_path, workflow, SAID)
     results = {name: job.result for name, job in done.jobs.items()}
     assert results == {"part_1": "success", JOB: "failure", "part_2": "failure"}
-    assert "error the entry 1 of review has no answer: its job has kept nothing. Re-run the failed jobs" in done.log
+    reason = "the entry 1 of review has no answer: its job has kept nothing. Re-run the failed jobs"
+    assert f"::error title=Lost entry::{reason}" in done.log
+    assert "has no result" not in done.log
     assert not (tmp_path / "said").exists()
 
     (tmp_path / "alive").touch()
@@ -407,7 +410,7 @@ def test_of_an_entry_its_answer_is_kept_alone_as_a_text(tmp_path: Path) -> None:
     assert json.loads(artifact(tmp_path, 1).read_text())["answer"] == "*** OK"
     assert (tmp_path / "files").read_text() == "drafted\n"
     assert not list(tmp_path.rglob("x"))
-    given = {own: {name for name in secrets if name in env} for own, _, env in log(tmp_path)}
+    given = {own: {name for name in secrets if env.get(name)} for own, _, env in log(tmp_path)}
     assert given == {"draft": {"OTHER"}, "review_0": {"OTHER"}, "review_1": {"KEY"}}
     for job in done.jobs[JOB].matrix:
         assert job.outcomes["review"] == "success"

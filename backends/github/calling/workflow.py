@@ -195,6 +195,10 @@ class CallingWorkflow(Written):
         """The environment of the job of a part."""
         return part.environment or self.options.environment or ""
 
+    def _environment_of_entries(self, place: Place) -> str:
+        """The environment of the jobs of the entries of a place."""
+        return self.cut.environments.get(place.name) or self.options.environment or ""
+
     def _outputs(self, part: Part, *, is_last: bool) -> dict[str, str]:
         """What other jobs are told."""
         closed = [] if is_last else ["next"]
@@ -336,7 +340,8 @@ class CallingWorkflow(Written):
         """
         first, here = self.environment_of(self.cut.parts[0]), self.environment_of(part)
         used = [(self.environment_of(each), self._secrets_in(each)) for each in self.cut.parts]
-        used += [(here, self._secrets.of(place.node)) for each in self.cut.parts for place in each.matrices]
+        apart = [place for each in self.cut.parts for place in each.matrices]
+        used += [(self._environment_of_entries(place), self._secrets.of(place.node)) for place in apart]
         elsewhere = {name for _, names in used for name in names}
         elsewhere -= {name for environment, names in used if environment == first for name in names}
         names: Collection[str] = set(self.program.secrets) - elsewhere
@@ -408,9 +413,12 @@ class CallingWorkflow(Written):
     def _matrix(self, part: Part, place: Place) -> Job:
         """The job that is a matrix of the entries of a parallel step, each with an artifact of its own."""
         job, node = self.entries(place), place.node
-        environment = self.cut.environments.get(place.name) or self.options.environment or ""
+        environment = self._environment_of_entries(place)
         step = self._places(part).entry(place)
         env = {"RDC_CALL": f"{OPEN} {self.id_of(part)} entry"}
+        if environment != self.environment_of(self.cut.parts[0]):
+            needed = [name for name in self.program.secrets if name in self._secrets.of(node)]
+            env |= told_missing(needed, self._secrets, environment, self.events)
         steps = (
             *([self._checkout()] if self.options.checkout else ()),
             artifacts.of_earlier([self.id_of(part)]),

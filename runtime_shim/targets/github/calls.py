@@ -2,6 +2,7 @@
 
 import functools
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -94,6 +95,15 @@ class Job:
             return [self._file, *(os.path.join(folder, name) for name in names)]
         return [self._file]
 
+    def mark_open(self, code: int) -> None:
+        """Note that this job has begun the run, or taken it over."""
+        if code != EXIT_REFUSED:
+            open(self.path("rdc-open"), "w").close()
+
+    def is_open(self) -> bool:
+        """Tell whether it has."""
+        return os.path.exists(self.path("rdc-open"))
+
     # --- The run ---
 
     def state(self) -> Optional[State]:
@@ -115,7 +125,7 @@ class Job:
             return EXIT_INTERRUPTED
         except OSError as error:
             details, reason = [], f"{error.filename}: {error.strerror}" if error.filename else str(error)
-        self.refuse("rdc", *details, reason)
+        self.refuse("rdc", *map(worded, (*details, reason)))
         return EXIT_REFUSED
 
     def refuse(self, title: str, *reasons: str) -> None:
@@ -190,6 +200,11 @@ class Job:
         """Return how many steps the run has done."""
         state = self.state()
         return len(state.finished) if state is not None else 0
+
+
+def worded(text: str) -> str:
+    """Return a text in the words of those who start a workflow: they have inputs, not options."""
+    return re.sub(r"; give it by --input \S+=VALUE", "", text)
 
 
 def edition_of_program(own: Table) -> str:

@@ -56,7 +56,7 @@ def begin(job: Job, places: list[str]) -> int:
     if is_next or resumes:
         about = _taken(job, resumes)
         joins = _joined(job, about)
-        if is_next and not joins:
+        if is_next and not joins and "entry" not in places:  # one that was lost is called again alone
             same_attempt(about.get("attempt"))
     if not is_next:
         _put_answers(job, resumes)
@@ -69,6 +69,7 @@ def begin(job: Job, places: list[str]) -> int:
     else:
         code = job.run("open", *_inputs(job), *_answers(job), *job.options())
     _say_approved(job, gates)
+    job.mark_open(code)
     state = job.state()
     if code == EXIT_COMPLETE and state is not None:
         job.told(len(state.finished))
@@ -193,7 +194,7 @@ def step_through(job: Job, places: list[str]) -> int:
     """Go on with the run while it is in these places."""
     before = job.done()
     for line in job.said("GIVEN").split("\n"):
-        name, _, names = line.partition(": ")
+        name, _, names = line.rpartition(":")
         if name:
             job.given.secrets[name] = set(names.split())
     state = job.state()
@@ -243,7 +244,7 @@ def find_changes(job: Job, _places: list[str]) -> int:
 def close(job: Job, part: list[str]) -> int:
     """Write the page of the run, and keep what another job or run goes on with. Knows all secrets, to hide them."""
     state = job.state()
-    if state is None:
+    if state is None or not job.is_open():  # the first step has said why
         return EXIT_COMPLETE
     check_records(job.program, read_journal(job.path("rdc/journal"))[0])  # a step may have written into it
     _check_gates(job, state)
