@@ -92,7 +92,7 @@ class Ends:
             env = {"END": chosen, **{name: message for name, (_, message) in zip(ids, ends, strict=True)}}
         return Step(
             name=ends[0][0].word,
-            id=ids[0],
+            id=ids[0] if len(ids) == 1 or ends[0][0].word in names.values() else ends[0][0].word,
             comments=tuple(line for end, _ in ends for line in transitions_to(program, end.node)) if condition else (),
             condition=condition,
             env=env,

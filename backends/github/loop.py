@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import assert_never
 
-from backends.github.scalar import OPEN, comment
+from backends.github.scalar import OPEN, comment, prints
 from backends.github.seen import may_use
 from backends.github.settings import variables
 from backends.github.templating import render
@@ -115,8 +115,11 @@ def environment(loop: Loop) -> dict[str, str]:
     for each in loop.place.nodes:
         node, _ = marked(each)
         name = loop.ids.nodes[node.id]
-        if isinstance(node.task, Shell) and not fits_script(command := str(node.task.command)):
-            texts[f"RDC_COMMAND_{name}"] = command
+        if isinstance(node.task, Shell):
+            command = str(node.task.command)
+            texts |= {} if fits_script(command) else {f"RDC_COMMAND_{name}": command}
+            said = enumerate(variables(each).items(), 1)
+            texts |= {f"RDC_SAID_{name}_{at}": f"{key}={value}" for at, (key, value) in said if not fits_script(value)}
         elif isinstance(node.task, End):
             texts[f"RDC_MESSAGE_{name}"] = " ".join(str(node.task.message).split())
     return texts
@@ -124,7 +127,7 @@ def environment(loop: Loop) -> dict[str, str]:
 
 def fits_script(text: str) -> bool:
     """Whether a script on GitHub can hold a text as it is."""
-    return not (OPEN in text or "\r" in text)
+    return OPEN not in text and all(map(prints, text.split("\n")))
 
 
 def here_document(variable: str, command: str) -> Iterator[str]:
@@ -183,8 +186,10 @@ def _function(loop: Loop, node: Node) -> Iterator[str]:
     else:
         yield f"{INDENT}rdc_command=$RDC_COMMAND_{name}"
     yield from (f"{INDENT}{line}" for line in _filled(loop, "rdc_command", node))
-    said = "".join(f" {quoted(f'{key}={value}')}" for key, value in variables(node).items())
-    yield f"{INDENT}{_given(loop, node)}run {_called(node)} {node.task.interpreter}{said}"
+    words = [f"{_given(loop, node)}run", _called(node), node.task.interpreter]
+    for number, (key, value) in enumerate(variables(node).items(), 1):
+        words.append(_word(f"{key}={value}") if fits_script(value) else f'"$RDC_SAID_{name}_{number}"')
+    yield f"{INDENT}{' '.join(words)}"
     yield "}"
 
 
@@ -205,6 +210,11 @@ def _called(node: Node) -> str:
     """What a node is called in the log, as a word of the script: on one line, and without anything that acts there."""
     shown = str(node.title) or node.id  # without its number, which shifts where a node is inserted
     text = comment(" ".join(shown.replace("%", "%25").split()), 100).translate(_PLAIN_QUOTES)
+    return _word(text)
+
+
+def _word(text: str) -> str:
+    """A text as a word of the script."""
     if not set("$`\\") & set(text):
         return quoted(text)
     return '"' + re.sub(r'([\\"$`])', r"\\\1", text) + '"'  # shellcheck takes these in single quotes for errors

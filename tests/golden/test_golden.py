@@ -187,7 +187,7 @@ def golden_files() -> Mapping[str, str]:
     """
     found = (path for name in NAMES + PROGRAMS for path in (emitted() / name).glob("*") if path.is_file())
     kept = (path for path in found if path.suffix != ".json" or path.stem in AS_JSON)
-    files = {path.relative_to(emitted()).as_posix(): path for path in kept} | workflows()
+    files = {path.relative_to(emitted()).as_posix(): path for path in kept} | dict(workflows())
     ordered = sorted(files, key=lambda path: ((NAMES + PROGRAMS).index(path.partition("/")[0]), len(path), path))
     return taken_apart({path: files[path].read_bytes().decode() for path in ordered})
 
