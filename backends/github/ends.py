@@ -7,7 +7,7 @@ nothing in it fails, and stops where a node fails.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from backends.github.filling import is_given, is_marked
 from backends.github.nodes import choice
@@ -56,7 +56,8 @@ class Ends:
         for word in dict.fromkeys(end.word for end, _ in found):
             ends = [(end, message) for end, message in found if end.word == word]
             for place in range(0, len(ends), _SHARED):
-                yield self._step(ends[place : place + _SHARED])
+                step = self._step(ends[place : place + _SHARED])
+                yield step if place else replace(step, id=word)
 
     def _is_said(self, end: Reached, message: str) -> bool:
         is_reached = end.condition != FALSE
@@ -92,7 +93,7 @@ class Ends:
             env = {"END": chosen, **{name: message for name, (_, message) in zip(ids, ends, strict=True)}}
         return Step(
             name=ends[0][0].word,
-            id=ids[0] if len(ids) == 1 or ends[0][0].word in names.values() else ends[0][0].word,
+            id=next((each for each in ids if each != ends[0][0].word), ids[0]),
             comments=tuple(line for end, _ in ends for line in transitions_to(program, end.node)) if condition else (),
             condition=condition,
             env=env,

@@ -186,7 +186,7 @@ def _function(loop: Loop, node: Node) -> Iterator[str]:
     else:
         yield f"{INDENT}rdc_command=$RDC_COMMAND_{name}"
     yield from (f"{INDENT}{line}" for line in _filled(loop, "rdc_command", node))
-    words = [f"{_given(loop, node)}run", _called(node), node.task.interpreter]
+    words = [f"{_given(loop, node)}run", _called(node), node.task.interpreter, '"$rdc_command"']
     for number, (key, value) in enumerate(variables(node).items(), 1):
         words.append(_word(f"{key}={value}") if fits_script(value) else f'"$RDC_SAID_{name}_{number}"')
     yield f"{INDENT}{' '.join(words)}"

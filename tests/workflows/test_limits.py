@@ -48,10 +48,10 @@ def test_an_expression_that_is_too_long(tmp_path: Path) -> None:
 
 
 def test_a_text_that_is_too_long_for_a_variable(tmp_path: Path) -> None:
-    document = "## 1\n\n```bash\n: '\u200b %s'\n```\n\n- FAIL: GOTO 2\n\n## 2\n\n```bash\ntrue\n```\n\n- FAIL: GOTO 1\n"
+    document = '## 1. A\n\n```bash\ntrue\n```\n\n- FAIL: STOP "%s"\n'
     (said,) = refusals(tmp_path, document % ("x" * limits.LONGEST_VARIABLE))
-    assert "the variable RDC_COMMAND_s1 would have" in said
-    assert "put the text into a file" in said
+    assert "the variable MESSAGE would have" in said
+    assert "in the step STOP" in said
     assert text_of(tmp_path, document % ("x" * 65_536))
 
 

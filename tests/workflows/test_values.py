@@ -15,7 +15,7 @@ import pytest
 from compiler.ir.edges import Add, CounterTest, Edge
 from compiler.ir.program import Constant, Node, Program
 from compiler.ir.tasks import End
-from runtime_shim.legacy.values import UnfitError, read_output
+from runtime_shim.data.values import read_output
 from tests.workflows import act
 from tests.workflows.compiling import steps
 from tests.workflows.lint import findings
@@ -125,7 +125,6 @@ def test_a_continuation_has_the_values(tmp_path: Path) -> None:
         slots=NAMES,
     )
     workflow = compiled(made)
-    assert "RDC_CALL" not in workflow
     assert findings([written(tmp_path, workflow)]) == []
     first = run(tmp_path, workflow)
     assert "Is x y well?" in "".join(step.summary for step in first.jobs["runbook"].steps)
@@ -191,7 +190,6 @@ def test_a_run_that_waits_twice_keeps_inputs_values_and_its_place_in_a_loop(tmp_
     mine = Variable("NAME", "NAME")
     full = [replace(one, variables=(*one.variables, mine)) if one.variables else one for one in nodes]
     workflow = compiled(program(*full, registers=(again,), slots=NAMES, inputs=[Input("NAME")]), {"summary": True})
-    assert "RDC_CALL" not in workflow
     assert findings([written(tmp_path, workflow)]) == []
     first = run(tmp_path, workflow, inputs={"NAME": "n $x"})
     assert "Is 2 n $x prod well, n $x?" in "".join(step.summary for step in first.jobs["runbook"].steps)
@@ -267,7 +265,7 @@ def test_values_are_read_as_every_target_reads_them(code: int, tmp_path: Path) -
     for content in CONTENTS:
         try:
             wanted = (code, read_output(content, NAMES))
-        except UnfitError:
+        except ValueError:
             wanted = (code or 1, {})
         assert handed_on(tmp_path, content, code) == wanted, content[:40]
 

@@ -18,6 +18,9 @@ from compiler.ir.tasks import Ask, Gate, Parallel, Stage, Tool
 from compiler.source import KeyPath
 from compiler.times import spoken
 
+BINARY = frozenset({"pass_fail", "yes_no"})
+"""The questions that are answered by one of two words."""
+
 MOST_ATTEMPTS = 10
 """How often people are asked about one prompt: each time is a job."""
 
@@ -104,6 +107,9 @@ def _approval(node: Node, options: GithubOptions, *, in_loop: bool) -> Iterator[
     if in_loop and isinstance(node.task, Gate) and options.prompts != "answers":
         problem = f"the gate of step {node.id} is in a loop, and an approval can be given once in a run"
         yield _at(node, "RD520", problem, "take `prompts: answers`, or leave the loop before the gate")
+    if isinstance(node.task, Ask) and options.prompts == "agent" and node.task.question not in BINARY:
+        problem = f"step {node.id} asks for more than yes or no, and an agent answers nothing else"
+        yield _at(node, "RD533", problem, "take `prompts: answers`, or let a prompt of its own ask the agent")
     if not isinstance(node.task, Ask) or options.prompts != "environment":
         return
     if in_loop:
@@ -114,7 +120,7 @@ def _approval(node: Node, options: GithubOptions, *, in_loop: bool) -> Iterator[
         problem = f"step {node.id} may be asked more than {MOST_ATTEMPTS} times, and each approval is a job"
         remedy = f"let RETRY ask at most {MOST_ATTEMPTS - 1} times, or take `prompts: answers` or `prompts: agent`"
         yield _at(node, "RD520", problem, remedy)
-    elif node.task.question not in {"pass_fail", "yes_no"}:
+    elif node.task.question not in BINARY:
         problem = f"step {node.id} is answered with more than yes or no, and an approval says nothing else"
         yield _at(node, "RD533", problem, "take `prompts: answers` or `prompts: agent`")
 

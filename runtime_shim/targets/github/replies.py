@@ -2,12 +2,12 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from runtime_shim.engine.program import Table
 from runtime_shim.targets.github.api import HaltError
-from runtime_shim.tasks.answers import Answer, read_answers
+from runtime_shim.tasks.answers import Answer, Reader, read_answers, take_answer
 
 FREE = ("input", "select", "agent", "tool", "parallel", "stage")
 JSON_START = re.compile(r'\s*\{\s*["}]')  # how JSON begins; the name of a step may begin with a brace too
@@ -44,7 +44,7 @@ def _of_json(text: str) -> str:
     return written(Answer(number, name, reply) for number, (name, reply) in enumerate(found, 1))
 
 
-def written(answers: Iterator[Answer]) -> str:
+def written(answers: Iterable[Answer]) -> str:
     """Return answers as the lines of a file."""
     lines: list[str] = []
     for answer in answers:
@@ -60,13 +60,11 @@ def written(answers: Iterator[Answer]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def left_over(
-    program: Table,
-    text: str,
-    used: set[tuple[str, int]],
-    digest: str,
-    read: Callable[[str, dict[str, Table]], Iterator[Any]],
-) -> str:
-    """Return the answers of an earlier run's file that it has not used."""
-    found = read_answers("answers", text, program["nodes"], read)
-    return written((answer for answer in found if (digest, answer.line) not in used))
+def left_over(program: Table, text: str, used: set[tuple[str, int]], digest: str, read: Reader, at: str) -> str:
+    """Return the answers of an earlier run's file that it has not used, without the one that did not fit a step."""
+    found = [
+        answer for answer in read_answers("answers", text, program["nodes"], read) if (digest, answer.line) not in used
+    ]
+    if at:
+        take_answer(found, at, program["nodes"][at]["task"] != "gate")
+    return written(found)

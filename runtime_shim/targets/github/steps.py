@@ -68,7 +68,8 @@ def begin(job: Job, places: list[str]) -> int:
         code = job.run("step", job.said("JOINED"), *job.options())
     else:
         code = job.run("open", *_inputs(job), *_answers(job), *job.options())
-    _say_approved(job, gates)
+    if gates:
+        _say_approved(job, gates)
     job.mark_open(code)
     state = job.state()
     if code == EXIT_COMPLETE and state is not None:
@@ -120,7 +121,8 @@ def _put_answers(job: Job, resumes: str) -> None:
     if state is not None and os.path.exists(path):
         with open(path, encoding="utf-8") as file:
             old = file.read()
-        rest = left_over(job.program, old, state.used, digest(old), job.reader())
+        at = state.node if state.condition == "waiting" else ""  # an answer that did not fit is not tried again
+        rest = left_over(job.program, old, state.used, digest(old), job.reader(), at)
         text = "\n" * len(state.used) + f"{text}\n{rest}"  # never the text whose answers an earlier run has used
     with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
         file.write(text)

@@ -14,9 +14,9 @@ from typing import NamedTuple, Protocol
 from zlib import crc32
 
 from backends.github.inputs import input_names
-from backends.github.routes import make_routes
 from backends.registry import load
 from backends.scheduling.places import simplified
+from backends.scheduling.routes import make_routes
 from compiler.ir.program import Program
 from compiler.ir.serialise import from_json
 from compiler.ir.tasks import Gate
