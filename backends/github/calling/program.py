@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
@@ -28,6 +29,7 @@ WORKFLOWS = ".github/workflows"
 INLINE = "rdc-kept/program"
 """Where the program is below the folder of the job that is not the workspace, if the workflow itself holds it."""
 
+_OLD_COMMAND = re.compile("::(?=(?:set|save|add)-)")
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_./-]+")
 
 
@@ -180,7 +182,14 @@ class Calling:
 
 def _as_script(text: str) -> str:
     """A text of Python without expressions and old commands: what begins one in a string is written with an escape."""
-    return re.sub("::(?=(?:set|save|add)-)", r":\\x3a", text.replace(OPEN, "$\\x7b{"))
+    raw = re.compile(r"""\br(\"{3}|'{3})\n.*?\n\1""", re.DOTALL)  # as `prose` writes it: no escape means anything there
+    text = raw.sub(_without_raw, text)
+    return _OLD_COMMAND.sub(r":\\x3a", text.replace(OPEN, "$\\x7b{"))
+
+
+def _without_raw(found: re.Match[str]) -> str:
+    has_either = OPEN in found[0] or _OLD_COMMAND.search(found[0])
+    return repr(ast.literal_eval(found[0])) if has_either else found[0]
 
 
 class Loader(str):

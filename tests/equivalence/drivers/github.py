@@ -105,7 +105,13 @@ def in_environments(trial: Trial) -> str:
     commands = [node.id for node in trial.documents.program.nodes if isinstance(node.task, Shell)]
     drawn = {name: zlib.crc32(name.encode()) % 4 for name in commands}
     steps = {name: {"environment": f"place-{number}"} for name, number in drawn.items() if number < 3}
-    options = {"checkout": False, "prompts": "agent", "agent": AGENT, "summary": _has_summary(trial)}
+    options = {
+        "checkout": False,
+        "runtime": "inline",
+        "prompts": "agent",
+        "agent": AGENT,
+        "summary": _has_summary(trial),
+    }
     while True:
         emission = trial.documents.emission("github", {**options, **({"steps": steps} if steps else {})})
         if emission.text is not None:
@@ -118,7 +124,9 @@ def in_environments(trial: Trial) -> str:
 
 def workflow(trial: Trial, options: Mapping[str, object] = NOTHING) -> str:
     """The workflow of a trial, which the target must not refuse."""
-    emission = trial.documents.emission("github", {"checkout": False, "summary": _has_summary(trial), **options})
+    emission = trial.documents.emission(
+        "github", {"checkout": False, "runtime": "inline", "summary": _has_summary(trial), **options}
+    )
     same("why the github target refuses", [found.message for found in errors(emission)], [])
     assert emission.text
     return emission.text
@@ -127,7 +135,7 @@ def workflow(trial: Trial, options: Mapping[str, object] = NOTHING) -> str:
 def with_approvals(trial: Trial) -> str | None:
     """The workflow of a trial whose prompts are approvals; None where the target refuses that."""
     emission = trial.documents.emission(
-        "github", {"checkout": False, "prompts": "environment", "summary": _has_summary(trial)}
+        "github", {"checkout": False, "runtime": "inline", "prompts": "environment", "summary": _has_summary(trial)}
     )
     if emission.text is None:
         same("why approvals are refused", {found.code for found in errors(emission)}, {REFUSED})

@@ -107,7 +107,7 @@ def _check(trial: Trial, ran: Ran, decisions: Sequence[str]) -> bool:
     """
     trial.said.extend([ran.log, ran.summary])
     trial.check_calls(ran.log)
-    for kept in sorted(trial.folder.glob("history/*/artifacts/rdc-state/journal")):
+    for kept in sorted(trial.folder.glob("history/*/artifacts/rdc-transcript*/journal")):
         trial.check_reports(kept.parent / "reports", ran.log)
     same("the end", _plain(_ended(ran.summary)), _plain(trial.end), ran.log)
     # GitHub itself fails a run in which somebody has rejected a job.
@@ -121,6 +121,7 @@ def _prepared(trial: Trial) -> Prepared | None:
     agents, program = trial.agents, from_json(trial.case.text)
     options: dict[str, object] = {
         "checkout": False,
+        "runtime": "inline",
         "summary": True,
         "agents": {name: command for name, command in agents.items() if name},
         "tools": trial.tools,
