@@ -25,6 +25,9 @@ _SHOWN = {
     "changes": "Compares the workspace with the commit of the run.",
 }
 
+CLOSED = "Close the run"
+"""The name of the last step that calls the program, which writes the page of the run."""
+
 ASKED_LATER = "The next part asks GitHub who has approved this."
 
 
@@ -101,7 +104,7 @@ def said_on_page(env: Mapping[str, str], secrets: Mapping[str, str]) -> Step:
     """Writes the page of the run, and keeps what others go on with; nothing of the workspace runs any more."""
     says = ("This step alone has all secrets, to hide them, and runs nothing of the workspace.",) if secrets else ()
     return Step(
-        "Close the run",
+        CLOSED,
         CLOSE,
         comments=says,
         condition="${{ !cancelled() }}",
