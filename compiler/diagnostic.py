@@ -192,6 +192,7 @@ CODES: dict[str, Code] = {
     "RD537": Code("longer-than-job", _W, "architecture"),
     "RD538": Code("space-in-path", _W, "architecture"),
     "RD539": Code("calls-program", _N, "architecture"),
+    "RD540": Code("runner-file-out-of-reach", _W, "architecture"),
     # Playbooks: their form
     "RD700": Code("step-number-too-large", _E, "P4"),
     "RD701": Code("empty-playbook", _E, "P1"),

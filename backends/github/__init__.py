@@ -13,6 +13,7 @@ from backends.github.calling.line import Line
 from backends.github.calling.publishing import unfit_publications
 from backends.github.calling.refusals import (
     entries_apart,
+    out_of_reach,
     refused_calls,
     steps_longer_than_job,
     unexecuted,
@@ -88,7 +89,7 @@ def _calling(program: Program, options: GithubOptions, why: Reason) -> Emission:
     )
     if refused:
         return Emission(None, refused)
-    return _checked(workflow, entries_apart(workflow.routes, options), why)
+    return _checked(workflow, (*entries_apart(workflow.routes, options), *out_of_reach(program)), why)
 
 
 def _specified(program: Program, options: GithubOptions) -> Emission:

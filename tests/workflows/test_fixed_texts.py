@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from backends.github.calling.program import publish_text
-from backends.python.edition import runtime_for
+from backends.python.edition import publisher, runtime_for
 
 
 def defined(text: str) -> Iterator[str]:
@@ -21,7 +20,7 @@ def defined(text: str) -> Iterator[str]:
             yield from (target.id for target in node.targets if isinstance(target, ast.Name))
 
 
-@pytest.mark.parametrize("text", [runtime_for("github"), publish_text()], ids=["github", "publish"])
+@pytest.mark.parametrize("text", [runtime_for("github"), publisher()], ids=["github", "publish"])
 def test_no_name_of_a_text_is_defined_twice(text: str) -> None:
     """The second one would take the place of the first in functions that know nothing of it."""
     assert [name for name, number in Counter(defined(text)).items() if number > 1] == []

@@ -7,21 +7,18 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Self
 
-from backends.base import MARK
 from backends.companions import Companion
 from backends.delegating import Called, called
 from backends.github.options import GithubOptions
 from backends.github.scalar import OPEN
 from backends.github.step import PLAIN_SHELL, Step
-from backends.python.edition import edition_of, has_jumps, joined, sha256_of
+from backends.python.edition import edition_of, has_jumps, publisher, sha256_of
 from backends.python.table import Table, table
 from compiler.ir.program import Program
 from compiler.passes import optimise
-from compiler.version import __version__
-from runtime_shim.editions import PUBLISH
 
 WORKFLOWS = ".github/workflows"
 """Where GitHub looks for workflows, and so where the path of the program leads from."""
@@ -33,15 +30,9 @@ _OLD_COMMAND = re.compile("::(?=(?:set|save|add)-)")
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_./-]+")
 
 
-@cache
-def publish_text() -> str:
-    """What publishes the last output of a run, or what was changed: a text with its own hash, and of no document."""
-    return f"# {MARK} {__version__} for its workflows: rdc_publish.\n{joined(PUBLISH)}"
-
-
 def publish_name() -> str:
     """The file of that text beside a program."""
-    return f"rdc_publish_{sha256_of(publish_text())[:8]}.py"
+    return f"rdc_publish_{sha256_of(publisher())[:8]}.py"
 
 
 def publish_loader(calling: Calling, kind: str) -> Loader:
@@ -50,7 +41,7 @@ def publish_loader(calling: Calling, kind: str) -> Loader:
     place = posixpath.join(INLINE, publish_name()) if calling.is_inline else calling.publisher
     return Loader(
         [
-            *_checked(calling.options.python, f"{home}'{place}'", sha256_of(publish_text())),
+            *_checked(calling.options.python, f"{home}'{place}'", sha256_of(publisher())),
             "own = dict(__name__='rdc'); exec(compile(code, path, 'exec'), own);",
             f"sys.exit(own['published']('{kind}'))\" {{0}}",
         ]
@@ -61,6 +52,8 @@ def _checked(python: str, path: str, sha256: str) -> list[str]:
     """The lines by which a loader reads a file, and ends where that was altered."""
     return [
         f'{python} -I -c "import hashlib, os, sys; path = {path};',
+        "os.path.exists(path) or (print('::error title=No program::' + path + ' is not in the repository that was",
+        "checked out. Commit it, or compile with the option runtime: inline'), sys.exit(2));",
         f"code = open(path, 'rb').read(); sha256 = '{sha256}';",
         "hashlib.sha256(code).hexdigest() == sha256 or",
         "(print('::error title=Altered::' + path + ' was altered'), sys.exit(2));",
@@ -118,7 +111,7 @@ class Calling:
         found = [*self.called.companions(home=home)]
         if self.publishes:
             path = posixpath.join(posixpath.dirname(self.called.path), publish_name())
-            found.append(Companion(path, publish_text(), "program", home=home))
+            found.append(Companion(path, publisher(), "program", home=home))
         return tuple(found)
 
     @property
@@ -151,7 +144,7 @@ class Calling:
 
     def publisher_written(self) -> Step:
         """The step that writes what publishes."""
-        return self.writing([(posixpath.join(INLINE, publish_name()), publish_text())])
+        return self.writing([(posixpath.join(INLINE, publish_name()), publisher())])
 
     @staticmethod
     def writing(files: Sequence[tuple[str, str]]) -> Step:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from backends.base import OptionFinding
@@ -14,12 +15,14 @@ from backends.scheduling.places import Place
 from backends.scheduling.routes import Routes
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Ask, Gate, Parallel, Stage, Tool
+from compiler.ir.tasks import Ask, Gate, Parallel, Shell, Stage, Tool
 from compiler.source import KeyPath
 from compiler.times import spoken
 
 BINARY = frozenset({"pass_fail", "yes_no"})
 """The questions that are answered by one of two words."""
+
+_OF_RUNNER = re.compile(r"\bGITHUB_(?:ENV|PATH|OUTPUT|STATE)\b")
 
 MOST_ATTEMPTS = 10
 """How often people are asked about one prompt: each time is a job."""
@@ -85,6 +88,16 @@ def _calling(nodes: Sequence[Node]) -> str:
         return f"step {nodes[0].id} calls"
     more = f" and {len(nodes) - 1} more" if len(nodes) > 2 else f" and {nodes[1].id}"
     return f"steps {nodes[0].id}{more} call"
+
+
+def out_of_reach(program: Program) -> Iterator[Diagnostic]:
+    """Commands that name files of the runner, which the program keeps from them."""
+    for node in program.nodes:
+        named = _OF_RUNNER.search(str(node.task.command)) if isinstance(node.task, Shell) else None
+        if named:
+            problem = f"the command of {node.id} names {named[0]}, which no command has where steps call the program"
+            remedy = "hand a value on as an output: declare it in `outputs`, and write it to $RDC_OUTPUT"
+            yield _at(node, "RD540", problem, remedy)
 
 
 def entries_apart(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
