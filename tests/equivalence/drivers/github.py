@@ -157,7 +157,10 @@ def check(trial: Trial, text: str, run: Ran, *, rejected: bool = False) -> bool:
     trial.check_log(run.log)
     end = end_of(text, run)
     if not trial.scenario.variables:  # a message that shows values does not stand in the workflow
-        same("the end", str(end), trial.end if end.is_said else trial.end.split(" ")[0], run.log)
+        # A rejection that leads to STOP without a message begins no further part, which would say so.
+        is_silent = rejected and end.word == "WAITING" and trial.end == "STOP"
+        said = "STOP" if is_silent else str(end).replace("# # [", "##[")
+        same("the end", said, trial.end if end.is_said else trial.end.split(" ")[0], run.log)
         same("whether a message is said", end.is_said or " " not in trial.end, True, run.log)
     same("whether the job fails", bool(run.exit_code), bool(trial.exit_code) or rejected, run.log)
     trial.check_secrets(run.log, run.summary)
@@ -176,5 +179,5 @@ def _ended(summary: str) -> str:
 
     What the runner would take for a command there has spaces in it.
     """
-    heading = re.search(r"^### (.*)$", summary, re.MULTILINE)
-    return re.sub(r"\\(.)", r"\1", heading[1]).replace("# # [", "##[") if heading else ""
+    headings = re.findall(r"^### (.*)$", summary, re.MULTILINE)  # each part of a workflow has one
+    return re.sub(r"\\(.)", r"\1", headings[-1]).replace("# # [", "##[") if headings else ""
