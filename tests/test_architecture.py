@@ -50,7 +50,6 @@ TABLES = {
     "runtime_shim.editions",
     "runtime_shim.data.shared",
     "runtime_shim.targets.github.shown",
-    "runtime_shim.tasks.recipes",
     "runtime_shim.contract.step_builder",
 }
 """Modules of the runtime that targets use: tables that they write into their output, and a builder that shows them
