@@ -24,11 +24,16 @@ CODES = "codes"
 START = """\
 import sys
 
-if sys.hexversion == {} and sys.argv[0] not in ("", "-", "-c", "-m"):
+if {first!r} in sys.path:
+    sys.path.remove({first!r})
+if sys.hexversion == {version} and sys.argv[0] not in ("", "-", "-c", "-m"):
     import codes
 
-    codes.start({!r})
+    codes.start({kept!r})
 """
+
+FIRST = "import sys; sys.path[:0] = {{{0!r}}}.difference(sys.path)\n"
+"""Has START found before a module of that name that Debian puts beside Python's own; a venv reads it twice."""
 
 NODE = """\
 #!/bin/sh
@@ -82,7 +87,10 @@ def put_first() -> None:
     (home / "pyvenv.cfg").write_text(f"home = {real.parent}\ninclude-system-site-packages = false\n", encoding="utf-8")
     _write_node(home / "bin" / "node")
     shutil.copy(Path(__file__).parent / "warm" / "codes.py", packages)
-    (packages / "sitecustomize.py").write_text(START.format(sys.hexversion, str(home / CODES)), encoding="utf-8")
+    first = f"{packages}{os.sep}"  # unlike the entry that PYTHONPATH makes
+    start = START.format(first=first, version=sys.hexversion, kept=str(home / CODES))
+    (packages / "sitecustomize.py").write_text(start, encoding="utf-8")
+    (packages / "first.pth").write_text(FIRST.format(first), encoding="utf-8")
     os.environ[HOME] = str(home)
     os.environ["PATH"] = f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(packages)]))
