@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := 640a20b959dd49d60b8312c4ade434a8bc72551481a5a319b3da4616083ccb4f
+override RDC_SHA256 := f99c988c10b43af7cafcd4846618835fd1203e87bafbd7fc51183844ab85b942
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

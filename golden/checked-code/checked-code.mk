@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := 9072500aab05a8b860ad65bcb853ec123a3cb8ac3c68000b256d9f04eb300e14
+override RDC_SHA256 := 1845d7e3caba13147f26ec6498e65b3cca3ee0f250c889c1726297da5a20436e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

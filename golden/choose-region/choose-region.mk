@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := 765bd5586ae9e48d4e3e1c49d97c4a422c9a5a47f23e7567a1682f68753c1b0a
+override RDC_SHA256 := 441534d07fc77ddb65c50c17ed9afc0705f170742301ac5f62b78ff02db815e4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/database-failover.py
-override RDC_SHA256 := afb553275defe52d52f35e9e265765e24ae7c616700ead93b17115b7c0a50ab3
+override RDC_SHA256 := 34fd4afd669dab30e833ec9378181b47141a5d0ef975776e94c64a1de55f194e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -74,7 +74,7 @@ echo "host=$new_primary" > cluster/clients.conf && grep -q "=$new_primary\$" clu
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 fb90b04d8742a2bbcca3bbff3a6468acc61e709b7ddf3b758aafe5ec4724977a).
+# The runtime of rdc 0.1.0, edition values (sha256 74f8214249718b0b3cf712c85c0b375ffc9028952d7a75a11220fa91f2cf75d8).
 # The runbook ends here. `rdc runtime values` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/draft-prd.py
-override RDC_SHA256 := 856f185a1dc4cb3660544c4f1fa50a647dcbbb8d66bbe97c7e7de66fd8d14353
+override RDC_SHA256 := 2ecbd39ef4663c4fd76ec84c1776d858195800bab739bc074137ef64360ff6d1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -68,7 +68,7 @@ mkdir -p docs && printf '# Product requirements\n\nNotes are searched in a secon
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 a05e81e91fd43ac271e9393b0ad73fc9750dda763375af37afee309bc38c060f).
+# The runtime of rdc 0.1.0, edition contract (sha256 d2b713ffd59507dd307b377cb07ec50ef8cf4d3bfd2df64ce7f266401a8c1bb3).
 # The specification ends here. `rdc runtime contract` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

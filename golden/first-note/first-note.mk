@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := e0b9bc5df07751023f2afca81f746ab9fcdf8d3c609f2e4d21da4ce71fee377c
+override RDC_SHA256 := 2ba5bd86cd29a849c690026b0f915f3467f553d053efe612912cafdd14ae45a8
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

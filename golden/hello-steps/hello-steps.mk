@@ -12,7 +12,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := c4050c65996afafc57ac978e3283e2d96cb20943fffdc6859b57998d5c555a5e
+override RDC_SHA256 := 4c9274c675b438f6f621e9699b1ea148b9d591ed94dfb31ea4336967bec5e61a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := d9e4cf82d044dd7f0614a7ffad05d436749b1935b2eff1797c7872bfda644882
+override RDC_SHA256 := 66404b63e97f31dafdab62e9cb9a20a094e2a4bc831563cbc919e3a42dca3470
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

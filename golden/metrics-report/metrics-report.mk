@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := 28be0a7b9d28c12c5bda4915a42a6f84ed7c4affcbc08ccaa851644e23503360
+override RDC_SHA256 := dd8b230c86afa53533f4edb2934068f86d6e9d7bab2b17f2ad690c7f392917ff
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := 2bd1f02bd3804e323d3b1f8a2232d0d9e120201e6336b72bb87edc41739ebabe
+override RDC_SHA256 := 59c6a520f1e3bad5d05ff53dfcae6fc9e46552b47be1641c6521584052150d5d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

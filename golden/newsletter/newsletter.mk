@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := 5f8c4da6929806eb85cfed66b05246bda00de2362e37d42df15b3f59f8bb759d
+override RDC_SHA256 := 861fd2ce1585ca6aa01e8c4a8adeee21aaf3eca7faf98835a982c18b62206541
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -86,7 +86,7 @@ cat ~/.ssh/id_ed25519.pub
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 2115f5f260de135424c7515ef15028b10c830e7eb3f77b96693fb0ed0635f2d8).
+# The runtime of rdc 0.1.0, edition commands (sha256 514f62dbec006569d48be173a45dc278da411cb78fa82643abd90010afcdeaa6).
 # The runbook ends here. `rdc runtime commands` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

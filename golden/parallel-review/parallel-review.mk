@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := d737b717541103a00d381a3499ec64f687842b7a793ca312aa4fb444fb8c8aad
+override RDC_SHA256 := cdcfbf43856894eea92e032237a60a6258dfbf582030f3ff204773f8f8ee4517
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := aaefd8224ff01d9fec56353bd7f972fdd86aca4d804769a27d85fa82d95448ab
+override RDC_SHA256 := fa3469768c013e996c7719cd94d569196d927749bbaed093e96e4855bd975f6e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

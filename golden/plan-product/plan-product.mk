@@ -12,7 +12,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := 0dbdcb26c46a9d5184c1776204a8f1f40440d26670ed291ee13c3ce8c229e15b
+override RDC_SHA256 := b95d0884c6bfa7a155e3b22a592a8955f6a024a6aebd7f2bccaa6139c24d48ac
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := b8cc1ae064d17ade9b1b3fe910ecfc3b2b32613251531ca01a8ebea9af75d4ed
+override RDC_SHA256 := 524381f2f5fd9b4dc575fd49254996a97a4eab531995cfd58a951b9fd77cc967
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := 269d9a22e1c6c9fb58ee9113b75ccd1d2b77f8fb765a6ba2449655e951704209
+override RDC_SHA256 := 2d0093e57dc29152d7a2c19b0cb401f4de7b62e80d361c4077f8efc83c1ffad8
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := a73fe7124e83897b6e914fc92fd2d1f363883a9ddcbf18f275aa36d775d1c782
+override RDC_SHA256 := c7abba017c5ab397a0ace15329352f7c495852e1baa53e7e20185aa4e63f1b36
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

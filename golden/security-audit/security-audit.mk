@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := f4efdd0d6745449b7645f2d093290c5d0004acc2adf8dc4731b375956a8f4283
+override RDC_SHA256 := 8222344a03ab45c7878baccf344037d2e7c7b9f8d44dc42ab993ffb4d3b619f4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

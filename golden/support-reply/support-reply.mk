@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := 2ccadb6ea70dc1e4f286be9de842fb3f0536e509fd7daee21d8db53e89ebf26e
+override RDC_SHA256 := bf01423e9801a04d073959dd2537ab9166c94a48d4151f5d98d5b461fbd31769
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

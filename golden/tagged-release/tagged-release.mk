@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := ac0195464a7cb24fae340c01fcc7f3e6550bb294876869dda8cd222eb1467c1d
+override RDC_SHA256 := a4796a7bd29f36473e07a518d2708922569344aa6513721bb3ebf9157e22fcf0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := debf8f0e18ce88c7d14193e0f5e05c177ee8d54fb63d9de696a72cd3449ad381
+override RDC_SHA256 := 023df339cde873f78c7356f2f5ff5b230ff3ba8118f016f469131f1344d6aedf
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

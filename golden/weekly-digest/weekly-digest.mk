@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := 0d755f25df9ae167879a6ba48d05fd8a9cdc2bd2ba95791cfd8512439ef8cc13
+override RDC_SHA256 := 67043175d7d6cc16ddd72c512f0ac09112afc967bc6c72ffc1b4c1707793c26d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

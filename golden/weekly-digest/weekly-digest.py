@@ -130,7 +130,7 @@ The same headings, in German.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 e60f794962706bb3fbedab65bab85c5b6922cc57797293df6b4e084636d33d90).
+# The runtime of rdc 0.1.0, edition agents (sha256 a5ff2c94014ee595af07f747ac1d2494ca6d97c8d21d5a8604be1fcb87b69867).
 # The workflow ends here. `rdc runtime agents` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -39,9 +39,13 @@ def choices(session: Session, state: State, condition: str) -> list[tuple[str, s
         return [("to run it again", call("resume", *adopt, "--rerun-interrupted")), *assumed]
     kind = session.kinds[node["task"]] if condition == "waiting" and not adopt else Performer
     names = kind.names(state.node, node)
-    answers = [call("answer", name, reply) for name in names for reply in kind.replies(node)]
-    waits = [("to answer", f"{command} < FILE" if command.endswith("-") else command) for command in answers]
+    waits = [("to answer", answering(session, name, reply)) for name in names for reply in kind.replies(node)]
     return [*waits, ("to continue", call("resume", *adopt))]
+
+
+def answering(session: Session, name: str, reply: str) -> str:
+    """Return the command that answers a step; `-` is for a reply in a file."""
+    return session.call("answer", name, reply) + " < FILE" * (reply == "-")
 
 
 def hints(session: Session, condition: str) -> list[str]:

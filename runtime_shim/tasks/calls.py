@@ -10,6 +10,7 @@ from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Done, Waiting
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.state import State
+from runtime_shim.engine.status import answering
 from runtime_shim.engine.texts import clean, one_line
 from runtime_shim.engine.walk import Move, attempt_of
 from runtime_shim.tasks.ask import Asking
@@ -168,7 +169,7 @@ class Caller(Asking, Prompting):
         """Say how a step is answered, or what would answer it."""
         call, node = self.session.call, self.session.program["nodes"][self.session.state.node]
         return Waiting(
-            f"to answer: {call('answer', name, '-')} < FILE",
+            f"to answer: {answering(self.session, name, '-')}",
             f"to continue: {call('resume')}",
             f"to call {self.remedy(node)[0]}: {call('resume', *self.remedy(node)[1:])}",
         )

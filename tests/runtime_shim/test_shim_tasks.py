@@ -325,6 +325,14 @@ def test_key_of_the_terminal_ends_agents_and_interrupts_the_run(tmp_path: Path, 
     assert "INTERRUPTED at review" in place.run("status").out
 
 
+def test_an_option_that_ends_like_the_sign_for_a_file_is_no_file(tmp_path: Path) -> None:
+    which = Ask("select", text("Which?"), options=(text("x-"), text("y")))
+    ends = [edge("COMPLETE", word) for word in ("x-", "y")]
+    place = Compiled(tmp_path, program(node("s", which, *ends)))
+    assert " answer s x-\n" in place.run("run").err
+    assert " answer s x-\n" in place.run("status").out
+
+
 def test_what_is_offered_as_an_answer_is_one(tmp_path: Path) -> None:
     place = Compiled(tmp_path, QUESTIONS)
     (tmp_path / "answers").write_text("yes\nAnn\n")

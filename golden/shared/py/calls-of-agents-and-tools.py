@@ -102,7 +102,7 @@ class Caller(Asking, Prompting):
     def not_called(self, name):
         call, node = self.session.call, self.session.program["nodes"][self.session.state.node]
         return Waiting(
-            f"to answer: {call('answer', name, '-')} < FILE",
+            f"to answer: {answering(self.session, name, '-')}",
             f"to continue: {call('resume')}",
             f"to call {self.remedy(node)[0]}: {call('resume', *self.remedy(node)[1:])}",
         )

@@ -19,9 +19,10 @@ def choices(session, state, condition):
         return [("to run it again", call("resume", *adopt, "--rerun-interrupted")), *assumed]
     kind = session.kinds[node["task"]] if condition == "waiting" and not adopt else Performer
     names = kind.names(state.node, node)
-    answers = [call("answer", name, reply) for name in names for reply in kind.replies(node)]
-    waits = [("to answer", f"{command} < FILE" if command.endswith("-") else command) for command in answers]
+    waits = [("to answer", answering(session, name, reply)) for name in names for reply in kind.replies(node)]
     return [*waits, ("to continue", call("resume", *adopt))]
+def answering(session, name, reply):
+    return session.call("answer", name, reply) + " < FILE" * (reply == "-")
 def hints(session, condition):
     return [f"{what}: {command}" for what, command in choices(session, session.state, condition)]
 def describe(session, state, is_busy):
