@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
 from importlib.resources import files
 
 from backends.base import MARK
+from backends.python.edition import sha256_of
 from compiler.version import __version__
 
 PARTS = ("says", "program", "run", "commands", "journal", "lock", "asks", "verbs")
@@ -24,7 +24,7 @@ def driver_text() -> str:
 
 def driver_sha256() -> str:
     """Return the hash of the driver."""
-    return hashlib.sha256(driver_text().encode()).hexdigest()
+    return sha256_of(driver_text())
 
 
 def driver_name() -> str:
