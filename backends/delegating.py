@@ -15,7 +15,7 @@ from compiler.ir.features import Feature, Use, uses
 from compiler.ir.program import Program
 
 Operator = Literal["full", "basic"]
-Caller = Literal["person", "make"]
+Caller = Literal["person", "make", "github"]
 
 BASIC: frozenset[Feature] = frozenset({Feature.COMMANDS, Feature.QUESTIONS})
 """What a target needs no program for, if it can walk a document at all."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from backends.github import GithubBackend
 from backends.python import PythonBackend
 from backends.python.edition import runtime
 from benchmarks.rounds import ROOT
@@ -32,6 +33,20 @@ TIMES_THE_SOURCE = 2
 CHANGED = 12
 """The most lines of a program that change with one question."""
 
+WORKFLOWS = {
+    "code-review.runbook.md": 180,
+    "playbooks/change-review.playbook.md": 200,
+    "workflows/dependency-update.workflow.yaml": 350,
+    "specifications/plan-product.stepspec.yaml": 280,
+}
+"""The most lines of workflows that call the program, by their documents."""
+
+CALLED: Mapping[str, object] = {"agent": "claude -p", "tools": {"github": "./github.sh", "metrics": "./metrics.sh"}}
+"""The commands of agents and tools, which a workflow has to name."""
+
+CHANGED_IN_WORKFLOW = (180, 25)
+"""The most lines of a workflow that change with one question, and with a second one."""
+
 CLEANUP = ROOT / "examples" / "nightly-cleanup.runbook.md"
 LAST = "## 2. Write the diary"
 SPECIFICATIONS = sorted(ROOT.glob("examples/specifications/*.stepspec.*"))
@@ -54,7 +69,7 @@ class Size:
 
 def sizes() -> list[Size]:
     """All that is limited."""
-    return [*_of_editions(), *_of_specifications(), *_of_questions()]
+    return [*_of_editions(), *_of_specifications(), *_of_workflows(), *_of_questions()]
 
 
 def _of_editions() -> Iterator[Size]:
@@ -73,8 +88,27 @@ def _of_specifications() -> Iterator[Size]:
         yield Size(f"author's part of {path.name.partition('.')[0]}", "× source", lines, TIMES_THE_SOURCE)
 
 
+def _of_workflows() -> Iterator[Size]:
+    for name, limit in WORKFLOWS.items():
+        path = ROOT / "examples" / name
+        yield Size(f"workflow of {path.name.partition('.')[0]}", "lines", len(_workflow(path, CALLED)), limit)
+
+
 def _of_questions() -> Iterator[Size]:
     """One question more in a runbook, and a second one."""
+    texts = _with_questions()
+    programs = [_program(text) for text in texts]
+    workflows = [_workflow_of(text) for text in texts]
+    about = CLEANUP.name.partition(".")[0]
+    for number, what in enumerate(("one question more", "a second question")):
+        count = changed(programs[number], programs[number + 1])
+        yield Size(f"{what} in {about}", "changed lines", count, CHANGED)
+        count = changed(workflows[number], workflows[number + 1])
+        yield Size(f"{what} in {about}, workflow", "changed lines", count, CHANGED_IN_WORKFLOW[number])
+
+
+def _with_questions() -> list[str]:
+    """The runbook, with one question more, and with two."""
     before = CLEANUP.read_text(encoding="utf-8")
     assert LAST in before
     texts = [before]
@@ -82,9 +116,7 @@ def _of_questions() -> Iterator[Size]:
         question = f"## {number}. Ask {number}\n\nIs it to be written?\n\n- YES: CONTINUE\n- NO: STOP\n\n"
         last = f"## {number}. Write the diary"
         texts.append(texts[-1].replace(last, question + last.replace(str(number), str(number + 1))))
-    programs = [_program(text) for text in texts]
-    for what, old, new in zip(("one question more", "a second question"), programs, programs[1:], strict=False):
-        yield Size(f"{what} in {CLEANUP.name.partition('.')[0]}", "changed lines", changed(old, new), CHANGED)
+    return texts
 
 
 def changed(old: Sequence[str], new: Sequence[str]) -> int:
@@ -106,6 +138,19 @@ def _program(text: str) -> list[str]:
         path.write_text(text, encoding="utf-8")
         lines = _compiled(path)
     return lines[: next(number for number, line in enumerate(lines) if line.startswith("# ---"))]
+
+
+def _workflow_of(text: str) -> list[str]:
+    with TemporaryDirectory() as name:
+        path = Path(name, CLEANUP.name)
+        path.write_text(text, encoding="utf-8")
+        return _workflow(path, {})
+
+
+def _workflow(path: Path, options: Mapping[str, object]) -> list[str]:
+    program = compile_file(str(path)).program
+    assert program is not None
+    return (GithubBackend().emit(program, options).text or "").splitlines()
 
 
 def _compiled(path: Path) -> list[str]:

@@ -193,6 +193,7 @@ CODES: dict[str, Code] = {
     "RD538": Code("space-in-path", _W, "architecture"),
     "RD539": Code("calls-program", _N, "architecture"),
     "RD540": Code("unused-option", _E, "architecture"),
+    "RD541": Code("runner-file-out-of-reach", _W, "architecture"),
     # Playbooks: their form
     "RD700": Code("step-number-too-large", _E, "P4"),
     "RD701": Code("empty-playbook", _E, "P1"),

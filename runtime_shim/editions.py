@@ -80,8 +80,15 @@ EDITIONS = {
         ),
     ),
 }
+_AROUND = ("api", "says", "shown", "strict", "kept", "gates", "replies", "relay", "page", "changes", "entries")
+_GITHUB = ("data.secrets", *(f"targets.github.{name}" for name in (*_AROUND, "extension", "calls", "steps")))
 # What a program has besides, where the file of another target calls it: each is a text of its own with its own hash.
-CALLERS = {"make": Edition(("targets.make",), ("targets.make.OfMake",))}
+CALLERS = {
+    "make": Edition(("targets.make",), ("targets.make.OfMake",)),
+    "github": Edition(_GITHUB, ()),
+}
+_KINDS = ("publisher", "publisher_changes", "publisher_comment", "publisher_pull", "publisher_summary", "kinds")
+PUBLISH = tuple(f"publish.{name}" for name in _KINDS)  # what publishes the output of a run on GitHub: no program has it
 
 
 def main(program: dict[str, Any], argv: Optional[list[str]] = None, host: "Optional[Host]" = None) -> int:

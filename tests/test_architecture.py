@@ -49,6 +49,7 @@ TABLES = {
     "runtime_shim.tasks.recipes",
     "runtime_shim.editions",
     "runtime_shim.data.shared",
+    "runtime_shim.targets.github.shown",
     "runtime_shim.contract.step_builder",
 }
 """Modules of the runtime that targets use: tables that they write into their output, and a builder that shows them
@@ -57,10 +58,7 @@ which facts a program need not state."""
 LONGEST_MODULE = 500
 LONGEST_FUNCTION = 40
 
-LEGACY = ROOT / "runtime_shim" / "legacy"
-"""What workflows carry until they call programs."""
-
-MODULES = sorted(path for folder in OURS for path in (ROOT / folder).rglob("*.py") if not path.is_relative_to(LEGACY))
+MODULES = sorted(path for folder in OURS for path in (ROOT / folder).rglob("*.py"))
 
 
 @cache
@@ -105,8 +103,7 @@ def test_the_runtime_is_a_text_to_the_backends() -> None:
     for path in MODULES:
         if path.is_relative_to(ROOT / "backends"):
             taken = {module for module, _ in imports(path) if module.startswith("runtime_shim")}
-            legacy = {module for module in taken if module.startswith("runtime_shim.legacy.")}
-            assert taken - legacy <= TABLES, shown(path)
+            assert taken <= TABLES, shown(path)
 
 
 def test_a_front_end_knows_no_other_and_no_pass() -> None:
@@ -205,7 +202,7 @@ def test_options_of_formats_are_told_apart() -> None:
 
 
 def test_backends_and_their_folders_are_the_same() -> None:
-    assert packages(ROOT / "backends") - {"options", "picture", "shell"} == set(BACKENDS), (
+    assert packages(ROOT / "backends") - {"options", "picture", "scheduling", "shell"} == set(BACKENDS), (
         "what targets share is no target"
     )
 

@@ -1,4 +1,4 @@
-"""The github target: one GitHub Actions workflow, native steps wherever the flow allows it."""
+"""The github target: one GitHub Actions workflow of native steps, or of steps that call the program."""
 
 from __future__ import annotations
 
@@ -6,42 +6,40 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
-from backends.base import Backend, Emission
+from backends.base import Backend, Emission, Reason
+from backends.delegating import reason
 from backends.github.binding import unfit_bindings, with_fixed
-from backends.github.filling import values_of, without_slots
-from backends.github.limits import (
+from backends.github.calling.line import Line
+from backends.github.calling.publishing import unfit_publications
+from backends.github.calling.refusals import (
     entries_apart,
-    exceeded,
-    inexpressible,
+    out_of_reach,
+    refused_calls,
     steps_longer_than_job,
-    taken,
     unexecuted,
     unroutable,
-    warnings,
 )
-from backends.github.line import Line
-from backends.github.native import is_native, is_told_late
+from backends.github.calling.specification import SpecificationWorkflow
+from backends.github.calling.workflow import CallingWorkflow
+from backends.github.filling import values_of, without_slots
+from backends.github.identifiers import identifiers_of
+from backends.github.limits import exceeded, taken, warnings
+from backends.github.native import reason_to_call
 from backends.github.options import GithubOptions, mocked
-from backends.github.places import simplified
-from backends.github.plan import make_plan
-from backends.github.prompts import Answers, Prompts, prompts_of
-from backends.github.publishing import unfit_publications
-from backends.github.routed import RoutedWorkflow
-from backends.github.routes import make_routes
 from backends.github.runbook import Runbook
 from backends.github.settings import unfit_nodes, unfit_secrets
-from backends.github.specification import SpecificationWorkflow
-from backends.github.triggers import OF_CONTINUATION
+from backends.github.triggers import INPUTS, OF_CONTINUATION
 from backends.github.workflow import Written
 from backends.mermaid.chart import chart, is_too_big
+from backends.scheduling.places import simplified
+from backends.scheduling.plan import make_plan
 from compiler.diagnostic import Diagnostic
 from compiler.ir.features import Feature
 from compiler.ir.program import Program, without_jumps
-from compiler.ir.tasks import Ask
 
 
 class GithubBackend(Backend[GithubOptions]):
-    """A workflow that needs nothing but GitHub Actions and bash; for more than commands and questions also python3."""
+    """A workflow that needs GitHub Actions and bash; one that calls the program also python3."""
 
     name: ClassVar[str] = "github"
     summary: ClassVar[str] = "a GitHub Actions workflow of native steps"
@@ -61,7 +59,8 @@ class GithubBackend(Backend[GithubOptions]):
         bound = _limited(with_fixed(program, options), options)
         if program.contract is not None:
             return _specified(bound, options)
-        return _native(bound, options) if is_native(bound, options) else _routed(bound, options)
+        why = reason_to_call(bound, options)
+        return _native(bound, options) if why is None else _calling(bound, options, why)
 
 
 def _limited(program: Program, options: GithubOptions) -> Program:
@@ -71,37 +70,26 @@ def _limited(program: Program, options: GithubOptions) -> Program:
 
 def _native(program: Program, options: GithubOptions) -> Emission:
     plain = without_slots(simplified(program))
-    asks = any(isinstance(node.task, Ask) for node in plain.nodes)
-    prompts = prompts_of(options) if asks else Prompts(options.summary)
-    plan = make_plan(plain, prompts.verdicts, repeats=not values_of(program))
-    if is_told_late(plan):
-        return _routed(program, options)
-    refused = (
-        *taken(program, options, prompts.inputs),
-        *unfit_nodes(program, options),
-        *inexpressible(plan, options, prompts),
-    )
+    plan = make_plan(plain, identifiers_of(plain), repeats=not values_of(program))
+    refused = (*taken(program, options, ()), *unfit_nodes(program, options))
     if refused:
         return Emission(None, refused)
     flow = _chart(program, plan.ids.nodes) if options.summary else ""
-    workflow = Runbook(program, plan, options, prompts, flow)
-    return _checked(workflow, plain)
+    return _checked(Runbook(program, options, plan, flow))
 
 
-def _routed(program: Program, options: GithubOptions) -> Emission:
-    plain = simplified(program)
+def _calling(program: Program, options: GithubOptions, why: Reason) -> Emission:
     options = mocked(options)
-    routes = make_routes(plain)
-    prompts = prompts_of(options) if any(map(routes.may_ask, plain.nodes)) else Prompts()
+    workflow = CallingWorkflow(program, options)
     refused = (
-        *taken(program, options, prompts.inputs),
+        *taken(program, options, INPUTS if workflow.waits else ()),
         *unfit_nodes(program, options),
-        *unroutable(routes, options),
+        *refused_calls(program, options),
+        *unroutable(workflow.routes, options),
     )
     if refused:
         return Emission(None, refused)
-    flow = _chart(program, routes.ids.nodes) if options.summary else ""
-    return _checked(RoutedWorkflow(program, routes, options, prompts, flow), plain, entries_apart(routes, options))
+    return _checked(workflow, (*entries_apart(workflow.routes, options), *out_of_reach(program)), why)
 
 
 def _specified(program: Program, options: GithubOptions) -> Emission:
@@ -110,21 +98,23 @@ def _specified(program: Program, options: GithubOptions) -> Emission:
     refused = (
         *taken(program, options, OF_CONTINUATION),
         *unfit_nodes(program, options),
+        *refused_calls(program, options),
         *unexecuted(line, options),
     )
     if refused:
         return Emission(None, refused)
-    workflow = SpecificationWorkflow(program, line, options, Answers(), "")
-    return _checked(workflow, program, steps_longer_than_job(line, options))
+    return _checked(
+        SpecificationWorkflow(program, options, line), steps_longer_than_job(line, options), reason(program)
+    )
 
 
-def _checked(workflow: Written, plain: Program, found: Iterable[Diagnostic] = ()) -> Emission:
+def _checked(workflow: Written, found: Iterable[Diagnostic] = (), why: Reason | None = None) -> Emission:
     """The workflow, if GitHub takes it, with what was found about it."""
     text = workflow.text()
     refused = tuple(exceeded(workflow, text))
     if refused:
         return Emission(None, refused)
-    return Emission(text, (*warnings(plain, workflow.options, workflow.prompts), *found), workflow.companions)
+    return Emission(text, (*warnings(workflow.program, workflow.options), *found), workflow.companions, why)
 
 
 def _chart(program: Program, ids: Mapping[str, str]) -> str:

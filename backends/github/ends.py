@@ -1,38 +1,36 @@
-"""The ends of a runbook as steps: each says its message, and fails the job where STOP is reached by no failure (M8).
+"""The ends of a runbook as steps: one for STOP and one for COMPLETE, which say the message of the end (M8).
 
-An end that has nothing to say or do has no step: a job completes if nothing in it fails, and stops where a node fails.
+STOP fails the job where no failure has led to it. An end that has nothing to say or do has no step: a job completes if
+nothing in it fails, and stops where a node fails.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from backends.github.condition import FALSE, TRUE, Condition, Literal, expression, some
 from backends.github.filling import is_given, is_marked
-from backends.github.jobs import Part
 from backends.github.nodes import choice
-from backends.github.parts import Parts
+from backends.github.reach import Reach
 from backends.github.reasons import transitions_to
 from backends.github.scalar import Expression
 from backends.github.step import Step
+from backends.scheduling.condition import FALSE, TRUE, Condition, Literal, expression, some
 from compiler.ir.program import Node
 from compiler.ir.tasks import End
 
-MOST_HALTS = 50
-"""Of the ends that nothing but a failure leads to, how many have steps of their own; more share some."""
-
-_SHARED = 200
+_SHARED = 60
 """How many ends share a step: GitHub takes expressions of 21,000 characters."""
 
 _LEVELS = {"COMPLETE": "notice", "STOP": "error"}
 _ON_ONE_LINE = """MESSAGE=$(printf %s "$MESSAGE" | tr -s '[:space:]' ' ')"""
+_CHOSEN = "MESSAGE=${!END}"
 _HEADING = r"""sed -e 's/[][\\`*_<>|#&~!]/\\&/g' -e 's/^/### /' <<< "%s" >> "$GITHUB_STEP_SUMMARY" """.strip()
 
 
 @dataclass(frozen=True)
 class Reached:
-    """An end with its word, when a part reaches it, and the failures of nodes that it is reached by."""
+    """An end with its word, when a job reaches it, and the failures of nodes that it is reached by."""
 
     node: Node
     word: str
@@ -42,53 +40,33 @@ class Reached:
 
 @dataclass(frozen=True)
 class Ends:
-    """Writes the ends that a part may reach.
+    """Writes the ends that a job may reach.
 
     `told` says whether each is to stand on the page of the run, `certain` whether each COMPLETE has a step, so that a
     run that is at no known place is not taken for one, nor one for a failure.
     """
 
-    parts: Parts
-    part: Part
+    reach: Reach
     told: bool
     certain: bool
 
     def steps(self) -> Iterator[Step]:
         """The steps in the order of the document."""
-        shared: list[tuple[Reached, str]] = []
         found = [(end, message) for end in self._reached() if self._is_said(end, message := self._message(end.node))]
-        halting = [end for end, _ in found if end.condition == FALSE]
-        for end, message in found:
-            if len(halting) > MOST_HALTS and end.condition == FALSE:
-                shared.append((end, message))
-            else:
-                yield self._step(end, message)
-        for place in range(0, len(shared), _SHARED):
-            yield self._shared(shared[place : place + _SHARED])
+        for word in dict.fromkeys(end.word for end, _ in found):
+            ends = [(end, message) for end, message in found if end.word == word]
+            for place in range(0, len(ends), _SHARED):
+                step = self._step(ends[place : place + _SHARED])
+                yield step if place else replace(step, id=word)
 
     def _is_said(self, end: Reached, message: str) -> bool:
         is_reached = end.condition != FALSE
         return bool(message) or self.told or (is_reached and (end.word == "STOP" or self.certain))
 
-    def _shared(self, ends: Sequence[tuple[Reached, str]]) -> Step:
-        """Many ends that nothing but a failure leads to, of which one has been reached, or none."""
-        names, compare = self.parts.ids.nodes, self.parts.compare(self.part)
-        chosen = [(expression(some(*end.halts), compare), f"'{names[end.node.id]}'") for end, _ in ends]
-        lines = ['[ -n "$END" ] || exit 0', "message=${!END}", """echo "::error title=STOP::${message//'%'/%25}\""""]
-        if self.told:
-            lines.append(_HEADING % "STOP $message")
-        return Step(
-            name="STOP",
-            comments=("One of the ends that the failure of a step leads to.",),
-            condition="failure()",
-            env={"END": choice([*chosen, ("", "''")]), **{names[end.node.id]: message for end, message in ends}},
-            run="\n".join(lines) + "\n",
-        )
-
     def _reached(self) -> Iterator[Reached]:
-        plan, names = self.parts.plan, self.parts.ids.nodes
-        here = {names[place.name] for place in self.part.places}
-        home = {node.id: place for place in self.part.places for node in place.nodes}
+        plan, names = self.reach.plan, self.reach.ids.nodes
+        here = {names[place.name] for place in self.reach.places}
+        home = {node.id: place for place in self.reach.places for node in place.nodes}
         for node in plan.program.nodes:
             if not isinstance(node.task, End):
                 continue
@@ -101,48 +79,71 @@ class Ends:
             if halts or condition != FALSE:
                 yield Reached(node, node.task.result.upper(), condition, halts)
 
-    def _step(self, end: Reached, message: str) -> Step:
-        lines = list(self._said(end, message))
-        condition = self._condition(end)
+    def _step(self, ends: Sequence[tuple[Reached, str]]) -> Step:
+        """The step of ends with one word, of which one is reached, or none."""
+        lines, condition, names = (
+            list(self._said(ends)),
+            self._condition([end for end, _ in ends]),
+            self.reach.ids.nodes,
+        )
+        ids, program = [names[end.node.id] for end, _ in ends], self.reach.plan.program
+        env = {"MESSAGE": ends[0][1]} if ends[0][1] else {}
+        if len(ends) > 1:
+            chosen = choice(list(self._chosen([end for end, _ in ends])))
+            env = {"END": chosen, **{name: message for name, (_, message) in zip(ids, ends, strict=True)}}
         return Step(
-            name=end.word,
-            id=self.parts.ids.nodes[end.node.id],
-            comments=tuple(transitions_to(self.parts.plan.program, end.node)) if condition else (),
+            name=ends[0][0].word,
+            id=next((each for each in ids if each != ends[0][0].word), ids[0]),
+            comments=tuple(line for end, _ in ends for line in transitions_to(program, end.node)) if condition else (),
             condition=condition,
-            env={"MESSAGE": message} if message else {},
+            env=env,
             run="\n".join(lines) + "\n" if len(lines) > 1 else lines[0],
         )
 
-    def _said(self, end: Reached, message: str) -> Iterator[str]:
-        if is_given(message):
+    def _said(self, ends: Sequence[tuple[Reached, str]]) -> Iterator[str]:
+        messages, word = [message for _, message in ends], ends[0][0].word
+        if len(ends) > 1:
+            yield _CHOSEN
+        if any(map(is_given, messages)):
             yield _ON_ONE_LINE
-        if message:
-            is_open = "%" in message or isinstance(message, Expression) or is_marked(message)
+        if any(messages):
+            is_open = any("%" in one or isinstance(one, Expression) or is_marked(one) for one in messages)
             shown = "${MESSAGE//'%'/%25}" if is_open else "$MESSAGE"
-            yield f'echo "::{_LEVELS[end.word]} title={end.word}::{shown}"'
-        elif end.word == "COMPLETE":
+            has = "" if all(messages) else '[ -z "$MESSAGE" ] || '
+            yield f'{has}echo "::{_LEVELS[word]} title={word}::{shown}"'
+        elif word == "COMPLETE":
             yield 'echo "rdc: COMPLETE"'
         if self.told:
-            yield _HEADING % (f"{end.word} $MESSAGE" if message else end.word)
-        if end.word == "STOP" and end.condition != FALSE:
+            yield _HEADING % (f"{word} $MESSAGE" if any(messages) else word)
+        if word == "STOP" and any(end.condition != FALSE for end, _ in ends):
             yield "exit 1"
 
-    def _condition(self, end: Reached) -> str:
-        compare = self.parts.compare(self.part)
-        always = end.condition in (TRUE, self.part.reached)
-        reached = "" if always else expression(end.condition, compare)
-        if not end.halts:
+    def _chosen(self, ends: Sequence[Reached]) -> Iterator[tuple[str, str]]:
+        """When each end is meant. Failures come first: no other condition asks whether a step has halted the run."""
+        compare, names = self.reach.compare, self.reach.ids.nodes
+        for end in ends:
+            if end.halts:
+                yield expression(some(*end.halts), compare), f"'{names[end.node.id]}'"
+        for end in ends:
+            if end.condition != FALSE:
+                yield expression(end.condition, compare), f"'{names[end.node.id]}'"
+
+    def _condition(self, ends: Sequence[Reached]) -> str:
+        compare = self.reach.compare
+        condition, halts = some(*(end.condition for end in ends)), [one for end in ends for one in end.halts]
+        reached = "" if condition == TRUE else expression(condition, compare)
+        if not halts:
             return reached
-        failed = f"failure() && {_operand(expression(some(*end.halts), compare))}"
-        if end.condition == FALSE:
+        failed = f"failure() && {_operand(expression(some(*halts), compare))}"
+        if condition == FALSE:
             return failed
         return f"success(){f' && {_operand(reached)}' if reached else ''} || {failed}"
 
     def _message(self, node: Node) -> str:
         """The message on one line. That of an end in a loop, which knows the numbers of instances, is its output."""
         assert isinstance(node.task, End)  # noqa: S101 (tells mypy)
-        plan, names = self.parts.plan, self.parts.ids.nodes
-        loops = [place for place in self.part.places if place.kind == "loop" and node in place.nodes]
+        plan, names = self.reach.plan, self.reach.ids.nodes
+        loops = [place for place in self.reach.places if place.kind == "loop" and node in place.nodes]
         if loops and node.task.message:
             return Expression(f"${{{{ steps.{names[loops[0].name]}.outputs.message }}}}")
         return " ".join(str(node.task.message.known(plan.numbers(node))).split())

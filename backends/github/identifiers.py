@@ -6,8 +6,8 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
+from backends.scheduling.names import Identifiers
 from compiler.ir.program import Group, Node, Program, Register
 from compiler.ir.tasks import Branch, End
 
@@ -101,18 +101,6 @@ _OURS = (
 _TAKEN = (*_OURS, *_KEYWORDS, *_RESERVED, *_VALUES)
 
 _VARIABLES = ("code", "env", "form", "kept", "message", "next", "outcome", "path", "rest", "state", "text", "step")
-
-
-@dataclass(frozen=True, slots=True)
-class Identifiers:
-    """The identifiers of a workflow: for nodes by their ids, and for counters by their names."""
-
-    nodes: Mapping[str, str]
-    counters: Mapping[str, str]
-
-    def output(self, counter: str) -> str:
-        """The property of a loop's step that reports a counter."""
-        return f"outputs.{self.counters[counter].removeprefix('rdc_')}"
 
 
 def identifiers_of(program: Program, taken: Iterable[str] = ()) -> Identifiers:

@@ -27,7 +27,7 @@ _LONGEST_FIELD = 130_000
 
 _BOUND_SHELL = (
     r'bash -c "set -o pipefail; mkdir -p \"$RUNNER_TEMP/rdc-bound\" && '
-    r'bash \"$0\" | head -c 1048577 > \"$RUNNER_TEMP/rdc-bound/%s\"" {0}'
+    r'bash \"$0\" | head -c 1048577 > \"$RUNNER_TEMP/rdc-bound/%d\"" {0}'
 )
 """Keeps what a script says; more than an input can have is cut off, and then refused."""
 
@@ -46,11 +46,6 @@ def input_names(inputs: Sequence[Input], events: Mapping[str, Any] = _NO_EVENTS)
     rest = ((declared.name, declared.name) for declared in inputs if declared.name not in plain)
     found = plain | identifiers(rest, (*plain.values(), *taken))
     return {declared.name: found[declared.name] for declared in inputs}
-
-
-def variable_names(inputs: Iterable[Input]) -> dict[str, str]:
-    """The end of the variable that has the value of each input in the first step."""
-    return identifiers(((declared.name, declared.name) for declared in inputs), ())
 
 
 def given(
@@ -95,11 +90,10 @@ def measured(
             "MOST": str(_LONGEST_FIELD),
         },
         run=render("event.sh.jinja"),
-        helper="event",
     )
 
 
-def taken(inputs: tuple[Input, ...], events: Mapping[str, Any], options: GithubOptions, *, waits: bool) -> Step:
+def taken(inputs: tuple[Input, ...], events: Mapping[str, Any], options: GithubOptions) -> Step:
     """The step that checks the values of inputs, and makes variables of them for the steps after it.
 
     Lines that name the inputs with their types come in variables, so that nothing of the document is in the script.
@@ -114,17 +108,13 @@ def taken(inputs: tuple[Input, ...], events: Mapping[str, Any], options: GithubO
             env |= {f"RDC_RULE_{own}": rule} if rule else {f"RDC_PATTERN_{own}": item.pattern}
     rules, patterns = (any(name.startswith(f"RDC_{kind}_") for name in env) for kind in ("RULE", "PATTERN"))
     types = {item.type for item in inputs}
-    script = render(
-        "inputs.sh.jinja", rules=rules, patterns=patterns, types=types, typed=types != {"text"}, waits=waits
-    )
+    script = render("inputs.sh.jinja", rules=rules, patterns=patterns, types=types, typed=types != {"text"})
     return Step(
         name="Take the inputs",
         comments=("Checks the inputs, and gives them to the steps below as variables.",),
-        condition="${{ !inputs.resume }}" if waits else "",
         shell=PLAIN_SHELL,
         env={"RDC_INPUTS": declared, **env},
         run=script,
-        helper="inputs",
     )
 
 
@@ -134,8 +124,8 @@ def said(inputs: Iterable[Input], events: Mapping[str, Any], options: GithubOpti
     They have no secrets.
     """
     found = list(inputs)
-    names, variables = input_names(found, events), variable_names(found)
-    for declared in found:
+    names = input_names(found, events)
+    for number, declared in enumerate(found, 1):
         bound = options.bind.get(declared.name)
         if not isinstance(bound, Bound):
             continue
@@ -148,7 +138,7 @@ def said(inputs: Iterable[Input], events: Mapping[str, Any], options: GithubOpti
             comments=("What this says is the value of the input, unless one is given.",),
             condition=f"${{{{ {' && '.join(tests)} }}}}" if tests else "",
             timeout=_PATIENCE,
-            shell=_BOUND_SHELL % variables[declared.name],
+            shell=_BOUND_SHELL % number,
             run=as_file(bound.run),
         )
 

@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeGuard
 
 from backends.base import OptionFinding
-from backends.github.line import Line
-from backends.github.options import GithubOptions, command_of
-from backends.github.places import Place, retry_of
-from backends.github.plan import Plan
-from backends.github.prompts import Agents, Approvals, Prompts
-from backends.github.routes import Routes
+from backends.github.options import GithubOptions
 from backends.github.scalar import OPEN, Expression
-from backends.github.settings import agent_types, environments_of
 from backends.github.step import Step
 from backends.github.triggers import INPUTS
 from backends.github.workflow import Written
 from compiler.diagnostic import Diagnostic
 from compiler.ir.edges import CounterTest, Test
 from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Ask, End, Gate, Parallel, Stage, Tool
+from compiler.ir.tasks import Ask, End, Stage
 from compiler.source import KeyPath
 from compiler.times import spoken
 
@@ -47,9 +41,6 @@ LONGEST_INPUTS = 65_535
 LONGEST_VARIABLE = 128 * 1024 - 1
 """Bytes of `NAME=value` that Linux hands to a program."""
 
-MOST_ATTEMPTS = 10
-"""How often people are asked about one prompt: each time is a job."""
-
 _PINNED = re.compile(r"\./.*|docker://.*@sha256:[0-9a-f]{64}|.*@[0-9a-f]{40}")
 _SHORTEN = "put the text into a file of the repository, and name that file here"
 _MEET = "let fewer steps lead to it: substeps can meet in the transition of their step"
@@ -69,153 +60,10 @@ def taken(program: Program, options: GithubOptions, names: Sequence[str]) -> Ite
             yield _about_option(program, ("on", event, "inputs", name), "RD013", problem, remedy)
 
 
-def unexecuted(line: Line, options: GithubOptions) -> Iterator[Diagnostic]:
-    """Steps of a specification that a person would do, inputs under names of the workflow's own, and environments."""
-    contract = line.contract
-    if not options.checkout:
-        problem = "the steps of a specification call a program of the repository, and `checkout` is false"
-        yield _about_option(line.program, ("checkout",), "RD013", problem, "leave the option out")
-    if not (contract.config.get("executor") or command_of(options.executor) or options.mock):
-        node = next(node for step in contract.steps.values() for node in step.stages if _executes(node))
-        problem = (
-            f"step {node.id} has no executor, so that a person would have to do it, which no workflow can wait for"
-        )
-        remedy = "give a command that reads the step as JSON from standard input: `-O executor=COMMAND`"
-        yield _at(node, "RD532", problem, f"{remedy}, or name one in the configuration")
-    for node_id in environments_of(line.program, options):
-        problem = f"`steps` names an environment for {node_id}, but all steps of a specification share one"
-        at = ("steps", node_id if node_id in options.steps else "*")
-        yield _about_option(line.program, at, "RD520", problem, "take the option `environment`")
-
-
-def steps_longer_than_job(line: Line, options: GithubOptions) -> Iterator[Diagnostic]:
-    """Steps whose attempts may take longer than a job: GitHub ends it before they are used up."""
-    longest = options.timeout_minutes * 60
-    for step in line.contract.steps.values():
-        if step.seconds > longest:
-            problem = f"step {step.id} may take {spoken(step.seconds)}, with its attempts, its job {spoken(longest)}"
-            remedy = "shorten `step_timeout_seconds` or the retries, or raise the option `timeout-minutes`"
-            yield _at(step.stages[0], "RD537", problem, remedy)
-
-
-def _executes(node: Node) -> bool:
-    return isinstance(node.task, Stage) and node.task.stage == "execute"
-
-
-def inexpressible(plan: Plan, options: GithubOptions, prompts: Prompts) -> Iterator[Diagnostic]:
-    """Prompts that nobody can be asked: a job, and so an approval, happens once in a run."""
-    environments = environments_of(plan.program, options)
-    for place in plan.places:
-        yield from _environments(environments, place, prompts)
-        if not isinstance(prompts, Approvals):
-            continue
-        retry = retry_of(place.node) if place.kind == "step" and isinstance(place.node.task, Ask) else None
-        if retry and (retry.on_fail or 0) >= MOST_ATTEMPTS:
-            problem = f"step {place.node.id} may be asked {(retry.on_fail or 0) + 1} times, and each approval is a job"
-            remedy = f"let RETRY ask at most {MOST_ATTEMPTS} times, or take `prompts: answers` or `prompts: agent`"
-            yield _at(place.node, "RD520", problem, remedy)
-        if place.kind == "loop":
-            for node in place.nodes:
-                if isinstance(node.task, Ask):
-                    problem = f"the prompt of step {node.id} is in a loop, and an approval can be given once in a run"
-                    remedy = "take `prompts: answers` or `prompts: agent`, or leave the loop before the prompt"
-                    yield _at(node, "RD520", problem, remedy)
-
-
-def _environments(found: Mapping[str, str], place: Place, prompts: Prompts) -> Iterator[Diagnostic]:
-    """Environments of nodes that have no job of their own: in a loop (one step), and where a run waits (one job)."""
-    for node in place.nodes:
-        if node.id not in found or (place.kind != "loop" and not prompts.waits):
-            continue
-        if place.kind == "loop":
-            yield _looped_environment(node)
-        else:
-            problem = f"the environment of step {node.id} would cut the run, and a run that may wait is one job"
-            yield _at(node, "RD520", problem, "take `prompts: environment` or `prompts: agent`")
-
-
-def _looped_environment(node: Node) -> Diagnostic:
-    problem = f"step {node.id} is in a loop, and an environment belongs to a job"
-    return _at(node, "RD520", problem, "leave the loop before the step, or take the option `environment`")
-
-
-def _lacks_command(tool: Tool, options: GithubOptions) -> bool:
-    """Whether no option names a command for a tool that has to have one (I13)."""
-    return not tool.optional and not options.mock and not command_of(options.tools.get(tool.connection))
-
-
-def unroutable(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
-    """What cannot stand in a loop, approvals of other questions, and agents and tools without a command."""
-    environments = environments_of(routes.program, options)
-    for place in routes.places:
-        for node in place.nodes:
-            if place.kind == "loop" and node.id in environments:
-                yield _looped_environment(node)
-            yield from _approval(node, options, in_loop=place.kind == "loop")
-    yield from _without_command(routes, options)
-
-
-def _without_command(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
-    """One finding for all agents without a command, and one for all tools: one option is enough for each."""
-    nodes = list({node.id: node for place in routes.places for node in place.nodes}.values())
-    types = {node.id: [name for name in agent_types(node) if not command_of(options.caller_of(name))] for node in nodes}
-    if agents := [] if options.mock else [node for node in nodes if types[node.id]]:
-        problem = f"{_calling(agents)} an agent, and no option names its command"
-        remedy = "give a command that reads a prompt from standard input: `-O agent=COMMAND`"
-        named = next((name for node in agents for name in types[node.id] if name), "")
-        other = f"; for one type of agent, `-O 'agents={{{named}: COMMAND}}'`" if named else ""
-        yield _at(agents[0], "RD532", problem, remedy + other)
-    tools = [(node, node.task) for node in nodes if isinstance(node.task, Tool) and _lacks_command(node.task, options)]
-    if tools:
-        connections = sorted({tool.connection for _, tool in tools})
-        problem = f"{_calling([node for node, _ in tools])} a tool, and no option names its command"
-        commands = ", ".join(f"{name}: COMMAND" for name in connections)
-        yield _at(tools[0][0], "RD532", problem, f"give a command for each connection: `-O 'tools={{{commands}}}'`")
-
-
-def _calling(nodes: Sequence[Node]) -> str:
-    """The steps that call something, in a few words."""
-    if len(nodes) == 1:
-        return f"step {nodes[0].id} calls"
-    more = f" and {len(nodes) - 1} more" if len(nodes) > 2 else f" and {nodes[1].id}"
-    return f"steps {nodes[0].id}{more} call"
-
-
-def entries_apart(routes: Routes, options: GithubOptions) -> Iterator[Diagnostic]:
-    """What `parallel: matrix` drops, and where it is not followed."""
-    if options.parallel != "matrix":
-        return
-    for place in routes.places:
-        for node in (node for node in place.nodes if isinstance(node.task, Parallel)):
-            if place.kind == "loop":
-                problem = f"step {node.id} is in a loop, so no job of a matrix can run its agents (`parallel: matrix`)"
-                yield _at(node, "RD536", problem, "leave no path back to it, or take `parallel: step`")
-            else:
-                problem = f"each agent of step {node.id} gets a job and a copy of the workspace of its own"
-                dropped = "what it changes there is dropped, and its answer alone is kept"
-                remedy = "let the answers say what later steps need, or take `parallel: step`"
-                yield _at(node, "RD535", f"{problem}: {dropped}", remedy)
-
-
-def _approval(node: Node, options: GithubOptions, *, in_loop: bool) -> Iterator[Diagnostic]:
-    if in_loop and isinstance(node.task, Gate) and options.prompts != "answers":
-        problem = f"the gate of step {node.id} is in a loop, and an approval can be given once in a run"
-        yield _at(node, "RD520", problem, "take `prompts: answers`, or leave the loop before the gate")
-    if not isinstance(node.task, Ask) or options.prompts != "environment":
-        return
-    if in_loop:
-        problem = f"the prompt of step {node.id} is in a loop, and an approval can be given once in a run"
-        remedy = "take `prompts: answers` or `prompts: agent`, or leave the loop before the prompt"
-        yield _at(node, "RD520", problem, remedy)
-    elif node.task.question not in {"pass_fail", "yes_no"}:
-        problem = f"step {node.id} is answered with more than yes or no, and an approval says nothing else"
-        yield _at(node, "RD533", problem, "take `prompts: answers` or `prompts: agent`")
-
-
-def warnings(program: Program, options: GithubOptions, prompts: Prompts) -> Iterator[Diagnostic]:
+def warnings(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
     """What is said of a workflow that GitHub takes."""
     yield from _unpinned(program, options)
-    yield from _waits_on_schedule(program, options, prompts)
+    yield from _waits_on_schedule(program, options)
     yield from _longer_than_job(program, options)
 
 
@@ -228,12 +76,12 @@ def _unpinned(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
             yield _about_option(program, ("setup", str(number), "uses"), "RD522", problem, remedy)
 
 
-def _waits_on_schedule(program: Program, options: GithubOptions, prompts: Prompts) -> Iterator[Diagnostic]:
+def _waits_on_schedule(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
     """A schedule for a workflow whose prompts wait for people."""
     asking = [node.id for node in program.nodes if isinstance(node.task, Ask)]
-    if not asking or "schedule" not in options.triggers() or isinstance(prompts, Agents):
+    if not asking or "schedule" not in options.triggers() or options.prompts == "agent":
         return
-    what = "approval" if isinstance(prompts, Approvals) else "answer"
+    what = "approval" if options.prompts == "environment" else "answer"
     problem = (
         f"nobody answers a scheduled run: each one waits for an {what} at a prompt, such as that of step {asking[0]}"
     )
@@ -273,7 +121,7 @@ def exceeded(workflow: Written, text: str) -> Iterator[Diagnostic]:
     if size > LARGEST_FILE:
         yield _too_large(workflow, f"the workflow would have {size:,} bytes, and GitHub takes {LARGEST_FILE:,}")
     yield from _inputs(workflow)
-    nodes = {workflow.plan.ids.nodes[node.id]: node for node in workflow.plan.program.nodes}
+    nodes = workflow.names
     for job in workflow.jobs:
         if len(job.matrix) > MOST_JOBS:
             whose = next(nodes[step.id] for step in job.steps if step.id in nodes)
@@ -294,7 +142,7 @@ def _inputs(workflow: Written) -> Iterator[Diagnostic]:
     inputs = (workflow.events.get("workflow_dispatch") or {}).get("inputs") or {}
     at = ("on", "workflow_dispatch", "inputs")
     if len(inputs) > MOST_INPUTS:
-        added = f", {len(INPUTS)} of them for prompts," if workflow.prompts.waits else ""
+        added = f", {len(INPUTS)} of them for prompts," if workflow.waits else ""
         problem = f"`workflow_dispatch` would have {len(inputs)} inputs{added} and GitHub takes {MOST_INPUTS}"
         remedy = f"remove {len(inputs) - MOST_INPUTS} of them, or combine some into one"
         yield _about_option(workflow.program, at, "RD521", problem, remedy)

@@ -1,25 +1,24 @@
-"""A loop as one step: a small dispatcher in bash over just the nodes of the loop.
+"""A loop as one step: a function for each command, and a short loop in bash that calls them.
 
-Texts of the document reach the script as environment variables only; what stands in the script itself are names that
-`identifiers` has made, numbers, and comments.
+A command is in a quoted here-document, and a new shell runs it. Messages, and commands that no script can hold as they
+are, reach the script as environment variables.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from shlex import quote
 from typing import assert_never
 
-from backends.github.identifiers import Identifiers
-from backends.github.places import Place
-from backends.github.question import question, verdict_words
-from backends.github.scalar import comment
+from backends.github.scalar import OPEN, comment, prints
 from backends.github.seen import may_use
 from backends.github.settings import variables
 from backends.github.templating import render
 from backends.marks import Marks, marked
+from backends.scheduling.names import Identifiers
+from backends.scheduling.places import Place
 from backends.shell.choices import INDENT, Choices
 from backends.shell.quoting import quoted
 from backends.shell.registers import Registers
@@ -47,9 +46,6 @@ class Loop:
     registers: Registers
     start: Mapping[str, str]
     reports: tuple[str, ...]
-    asking: str
-    last_line: bool
-    resumable: bool
     own: tuple[str, ...]
     summary: bool
     secrets: Mapping[str, tuple[str, ...]]
@@ -57,7 +53,7 @@ class Loop:
 
 
 def functions(loops: Sequence[Loop]) -> str:
-    """The bash script that writes the functions of some loops of one job to a file."""
+    """The functions in bash that some loops of one job share."""
     nodes = [node for loop in loops for node in loop.place.nodes]
     kinds = {type(node.task) for node in nodes}
     first = loops[0]
@@ -68,37 +64,36 @@ def functions(loops: Sequence[Loop]) -> str:
         valued=first.valued,
         repeats=any(node.retries for node in nodes),
         summary=first.summary,
-        asking=first.asking if Ask in kinds else "",
-        placeholders=any(_placeholders(node) for node in nodes),
         numbers=sorted(_variables(nodes)),
         own=tuple(dict.fromkeys(name for loop in loops for name in loop.own)),
         withheld=any(set(loop.own) - set(loop.secrets[node.id]) for loop in loops for node in loop.place.nodes),
-        resumable=first.resumable,
-        said=any(_said(node) for node in nodes),
         limits=any(node.settings.timeout for node in nodes),
         pauses=any(node.settings.delay for node in nodes),
     )
 
 
-def script(loop: Loop) -> str:
+def written(functions: str) -> str:
+    """The bash script that writes functions to a file, from which several loops take them."""
+    return f'mkdir -p "$RUNNER_TEMP/rdc" && cat > "$RUNNER_TEMP/rdc/loop" <<\'SCRIPT\'\n{functions}SCRIPT\n'
+
+
+TAKEN = '. "$RUNNER_TEMP/rdc/loop" || exit\n'
+"""Takes functions from that file."""
+
+
+def script(loop: Loop, functions: str) -> str:
     """The bash script of a loop, which needs its functions."""
-    lines = ['. "$RUNNER_TEMP/rdc/loop" || exit', *(f"{name}={value}" for name, value in loop.start.items())]
-    lines.append("rdc_next=")
+    lines = functions.splitlines()
+    for node in loop.place.nodes:
+        lines += _function(loop, node)
+    lines += [*(f"{name}={value}" for name, value in loop.start.items()), "rdc_next="]
     if _has_end(loop):
         lines.append("rdc_message=")
-    if loop.resumable:
-        nodes = "|".join(loop.ids.nodes[node.id] for node in loop.place.nodes)
-        words = ("go_on", loop.ids.nodes[loop.place.name], quote(nodes), *_followed(loop))
-        lines.append(" ".join(words))
     lines += ['while [ -z "$rdc_next" ]; do', f"{INDENT}case $rdc_node in"]
     for node in loop.place.nodes:
         lines += [INDENT * 2 + line for line in _arm(loop, node)]
     lines += [f"{INDENT}esac", "done", *_farewell(loop)]
     return "\n".join(lines) + "\n"
-
-
-def _followed(loop: Loop) -> list[str]:
-    return [loop.ids.counters[register.name] for register in loop.counters]
 
 
 def _kinds(loop: Loop) -> set[type[Task]]:
@@ -117,22 +112,31 @@ def _has_end(loop: Loop) -> bool:
 def environment(loop: Loop) -> dict[str, str]:
     """The texts of the document that a loop's script works with, by variable."""
     texts: dict[str, str] = {}
-    for written in loop.place.nodes:
-        node, _ = marked(written)
+    for each in loop.place.nodes:
+        node, _ = marked(each)
         name = loop.ids.nodes[node.id]
         if isinstance(node.task, Shell):
-            texts[f"RDC_COMMAND_{name}"] = str(node.task.command)
-            texts |= {f"RDC_SAID_{name}_{number}": f"{key}={value}" for number, (key, value) in _said(written)}
-        elif isinstance(node.task, Ask):
-            texts |= {f"RDC_ID_{name}": node.id, f"RDC_PROMPT_{name}": question(node, last_line=loop.last_line)}
+            command = str(node.task.command)
+            texts |= {} if fits_script(command) else {f"RDC_COMMAND_{name}": command}
+            said = enumerate(variables(each).items(), 1)
+            texts |= {f"RDC_SAID_{name}_{at}": f"{key}={value}" for at, (key, value) in said if not fits_script(value)}
         elif isinstance(node.task, End):
             texts[f"RDC_MESSAGE_{name}"] = " ".join(str(node.task.message).split())
     return texts
 
 
-def _said(node: Node) -> list[tuple[int, tuple[str, str]]]:
-    """The variables that are said of a node, numbered: their names may mean something to the script."""
-    return list(enumerate(variables(node).items(), 1))
+def fits_script(text: str) -> bool:
+    """Whether a script on GitHub can hold a text as it is."""
+    return OPEN not in text and all(map(prints, text.split("\n")))
+
+
+def here_document(variable: str, command: str) -> Iterator[str]:
+    """The lines that put a command into a variable, just as it was written."""
+    end = "COMMAND"
+    while end in command.split("\n"):
+        end += "_"
+    yield f"IFS= read -rd '' {variable} <<'{end}'"
+    yield from (*command.split("\n"), end)
 
 
 def _variables(nodes: Iterable[Node]) -> set[str]:
@@ -150,31 +154,43 @@ def _arm(loop: Loop, node: Node) -> Iterator[str]:
 def _done(loop: Loop, node: Node, name: str) -> Iterator[str]:
     """What is done at a node, and what follows."""
     match node.task:
-        case Shell(interpreter):
-            command = yield from _filled(loop, f"RDC_COMMAND_{name}", node)
-            if any(_said(other) for other in loop.place.nodes):
-                said = " ".join(f'"$RDC_SAID_{name}_{number}"' for number, _ in _said(node))
-                yield f"said {said}".rstrip()
+        case Shell():
             if node.settings.delay and node.retries:
                 times = f"{node.settings.delay} {node.settings.backoff}"
                 yield f'pause "${loop.ids.counters[node.retries]}" {times}'
-            yield f"{_given(loop, node)}run {_called(node)} {interpreter} {command}"
-            yield from _choices(loop).lines(node)
-        case Ask():
-            prompt = yield from _filled(loop, f"RDC_PROMPT_{name}", node)
-            words = " ".join(verdict_words(node))
-            yield f'{_given(loop, node)}ask {_called(node)} "$RDC_ID_{name}" {prompt} {words} || break'
+            yield f"step_{name}"
             yield from _choices(loop).lines(node)
         case End():
-            message = yield from _filled(loop, f"RDC_MESSAGE_{name}", node)
-            yield f"rdc_message={message}"
+            yield f"rdc_message=$RDC_MESSAGE_{name}"
+            yield from _filled(loop, "rdc_message", node)
             yield f"rdc_next='{name}'"
         case Branch():
             yield from _choices(loop).lines(node)
-        case Agent() | Tool() | Parallel() | Gate() | Stage():
+        case Ask() | Agent() | Tool() | Parallel() | Gate() | Stage():
             raise ValueError(f"a task of the kind {node.task.kind} cannot be expressed")
         case _:
             assert_never(node.task)
+
+
+def _function(loop: Loop, node: Node) -> Iterator[str]:
+    """The function that does the command of a node."""
+    if not isinstance(node.task, Shell):
+        return
+    name, (with_marks, _) = loop.ids.nodes[node.id], marked(node)
+    assert isinstance(with_marks.task, Shell)  # noqa: S101 (tells mypy)
+    command = str(with_marks.task.command)
+    yield f"step_{name}() {{"
+    if fits_script(command):
+        first, *rest = here_document("rdc_command", command)
+        yield from (f"{INDENT}{first}", *rest)
+    else:
+        yield f"{INDENT}rdc_command=$RDC_COMMAND_{name}"
+    yield from (f"{INDENT}{line}" for line in _filled(loop, "rdc_command", node))
+    words = [f"{_given(loop, node)}run", _called(node), node.task.interpreter, '"$rdc_command"']
+    for number, (key, value) in enumerate(variables(node).items(), 1):
+        words.append(_word(f"{key}={value}") if fits_script(value) else f'"$RDC_SAID_{name}_{number}"')
+    yield f"{INDENT}{' '.join(words)}"
+    yield "}"
 
 
 def _given(loop: Loop, node: Node) -> str:
@@ -194,19 +210,20 @@ def _called(node: Node) -> str:
     """What a node is called in the log, as a word of the script: on one line, and without anything that acts there."""
     shown = str(node.title) or node.id  # without its number, which shifts where a node is inserted
     text = comment(" ".join(shown.replace("%", "%25").split()), 100).translate(_PLAIN_QUOTES)
+    return _word(text)
+
+
+def _word(text: str) -> str:
+    """A text as a word of the script."""
     if not set("$`\\") & set(text):
         return quoted(text)
     return '"' + re.sub(r'([\\"$`])', r"\\\1", text) + '"'  # shellcheck takes these in single quotes for errors
 
 
-def _filled(loop: Loop, variable: str, node: Node) -> Generator[str, None, str]:
-    """A text from the environment, after the line that puts the numbers of the instances into it (M5) if it has any."""
-    found = _placeholders(node)
-    if not found:
-        return f'"${variable}"'
-    pairs = " ".join(f'{quote(mark)} "${loop.ids.counters[register]}"' for mark, register in found.items())
-    yield f'fill "${variable}" {pairs}'
-    return '"$rdc_text"'
+def _filled(loop: Loop, variable: str, node: Node) -> Iterator[str]:
+    """The lines that put the numbers of instances into a text (M5), if it has any. An expansion such as ${N} stays."""
+    for mark, register in _placeholders(node).items():
+        yield f"{variable}=${{{variable}//{quote(mark)}/${loop.ids.counters[register]}}}"
 
 
 def _placeholders(node: Node) -> dict[str, str]:
@@ -229,10 +246,6 @@ def _choices(loop: Loop) -> Choices:
 
 
 def _farewell(loop: Loop) -> Iterator[str]:
-    if loop.resumable:
-        yield " ".join(("keep", *_followed(loop)))
-    elif Ask in _kinds(loop):
-        yield '[ -n "$rdc_next" ] || exit 1'  # what could not be asked is no end
     message = ["rdc_message"] if _has_end(loop) else []
     told = ("rdc_next", *(loop.ids.counters[name] for name in loop.reports), *message)
     for name in told:

@@ -1,6 +1,6 @@
-"""Which programs the steps of a workflow can do by themselves: commands, questions for yes or no, and inputs.
+"""Which programs the steps of a workflow can do by themselves: commands, and inputs, outputs, secrets and time limits.
 
-A runtime runs all others. An input is a variable of all steps, so each command has to have all of them.
+All others are called. An input is a variable of all steps, so each command has to have all of them.
 """
 
 from __future__ import annotations
@@ -8,20 +8,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from backends.github.filling import are_fillable, is_given, values_of
+from backends.base import Reason
+from backends.delegating import reason
+from backends.github.filling import are_fillable, is_given, values_of, without_slots
+from backends.github.identifiers import identifiers_of
 from backends.github.options import GithubOptions
-from backends.github.plan import Plan
 from backends.github.settings import environments_of
+from backends.scheduling.places import simplified
+from backends.scheduling.plan import make_plan
 from compiler.ir.edges import Clear, Keep, SlotTest
-from compiler.ir.features import Feature, features_of
+from compiler.ir.features import Feature
 from compiler.ir.program import Node, Program, texts_of
 from compiler.ir.tasks import Ask, Shell
 from compiler.ir.texts import Reference
 
-_CARRIED = frozenset(
+NATIVE = frozenset(
     {
         Feature.COMMANDS,
-        Feature.QUESTIONS,
         Feature.INPUTS,
         Feature.TEXTS,
         Feature.OUTPUTS,
@@ -41,20 +44,35 @@ _TAKEN = re.compile(
 is given."""
 
 
-def is_native(program: Program, options: GithubOptions) -> bool:
-    """Whether the steps of a workflow can do all of a program by themselves."""
-    if not features_of(program) <= _CARRIED or (options.mock and options.prompts == "agent"):
-        return False
+def reason_to_call(program: Program, options: GithubOptions) -> Reason | None:
+    """Why a workflow has to call the program, or None if its steps can do all of it by themselves."""
+    if found := reason(program, NATIVE):
+        return found
+    for name, environment in environments_of(program, options).items():
+        node = program.index()[name]
+        return Reason(node.origin.path, node.origin.span, f"step {name} is in the environment {environment}")
+    clause = _clause(program, options)
+    return Reason(program.sources[0].path, None, clause) if clause else None
+
+
+def _clause(program: Program, options: GithubOptions) -> str:
+    """What native steps cannot do of a program whose features they have, "" if there is nothing."""
     if any(map(_TAKEN.fullmatch, program.secrets)):
-        return False
-    if program.slots and not (_are_variables(program, options) and _are_handed_on(program, options)):
-        return False
+        return "the document has a secret with a name that GitHub or bash gives a meaning"
+    if program.slots and not (_are_variables(program, options) and _are_handed_on(program)):
+        return "the document has an input or output that not all of its steps can have as a variable"
     slots = {slot.name for slot in program.slots}
-    return all(_is_native(node, slots) for node in program.nodes) and are_fillable(program, options)
+    if not all(_is_native(node, slots) for node in program.nodes):
+        return "the document has a text or a variable that a native step cannot have"
+    if not are_fillable(program, options):
+        return "the document shows a value of several lines, or one that may be missing"
+    return "" if not _is_told_late(program) else "the document shows an output in a loop"
 
 
-def is_told_late(plan: Plan) -> bool:
+def _is_told_late(program: Program) -> bool:
     """Whether a loop shows an output of a command: the texts of a step are filled in before it begins."""
+    plain = without_slots(simplified(program))
+    plan = make_plan(plain, identifiers_of(plain), repeats=not values_of(program))
     nodes = [node for place in plan.places if place.kind == "loop" for node in place.nodes]
     return any(is_given(str(text)) for node in nodes for text in texts_of(node))
 
@@ -76,8 +94,8 @@ def _are_variables(program: Program, options: GithubOptions) -> bool:
     return all(_slots_of(node, names) == own for node in program.nodes if isinstance(node.task, Shell))
 
 
-def _are_handed_on(program: Program, options: GithubOptions) -> bool:
-    """Whether all commands give the same outputs, if any, and one job does all nodes: these stay in theirs."""
+def _are_handed_on(program: Program) -> bool:
+    """Whether all commands give the same outputs, if any."""
     values = values_of(program)
     keeps = [Keep(name, "output", name) for name in values]
     for node in program.nodes:
@@ -86,7 +104,7 @@ def _are_handed_on(program: Program, options: GithubOptions) -> bool:
             found = [effect for effect in edge.effects if isinstance(effect, Keep | Clear)]
             if sorted(found, key=lambda effect: effect.slot) != wanted:
                 return False
-    return not values or not (environments_of(program, options) or options.prompts == "environment")
+    return True
 
 
 def _choices(program: Program) -> Iterator[str]:

@@ -6,22 +6,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from backends.github.condition import expression
 from backends.github.filling import is_given
-from backends.github.flow import Report, Values
-from backends.github.jobs import Part
-from backends.github.loop import Loop, environment, functions, script
-from backends.github.parts import Parts
-from backends.github.places import Place, Retry, retry_of
-from backends.github.plan import Plan
-from backends.github.prompts import Prompts
+from backends.github.loop import TAKEN, Loop, environment, fits_script, functions, here_document, script, written
 from backends.github.question import heading
+from backends.github.reach import Reach
 from backends.github.reasons import transitions_from, transitions_to
 from backends.github.scalar import OPEN, Expression, comment, label
 from backends.github.settings import StepSecrets, variables
+from backends.github.shells import Shells
 from backends.github.step import PLAIN_SHELL, Step, within
 from backends.github.templating import render
 from backends.remarks import of_placeholders, remarks
+from backends.scheduling.condition import expression
+from backends.scheduling.flow import Report, Values
+from backends.scheduling.places import Place, Retry, retry_of
+from backends.scheduling.plan import Plan
 from backends.shell.registers import Registers
 from compiler.ir.program import Group, Node, Register, Settings, map_texts, scope_members, texts_of
 from compiler.ir.tasks import Ask, Branch, End, Gate, Shell
@@ -46,21 +45,20 @@ _SHARED = "What the loops below share; nothing of the document is in it."
 
 @dataclass(frozen=True)
 class Nodes:
-    """Writes the nodes of a part as steps.
+    """Writes the nodes of a plan as steps.
 
     `secrets` knows what each of them gets, `values` are the names of the outputs that commands may give.
     """
 
-    parts: Parts
-    part: Part
-    prompts: Prompts
+    reach: Reach
+    shells: Shells
     secrets: StepSecrets
     values: Sequence[str]
 
     @property
     def plan(self) -> Plan:
-        """The plan that the part belongs to."""
-        return self.parts.plan
+        """The plan of the workflow."""
+        return self.reach.plan
 
     @cached_property
     def _members(self) -> Mapping[str, tuple[Register, ...]]:
@@ -68,17 +66,16 @@ class Nodes:
 
     def steps(self) -> Iterator[Step]:
         """The steps in order; branches and ends have none."""
-        found = headings(self.plan.program.groups, self.part.places)
-        if any(node.settings.timeout for place in self.part.places for node in place.nodes):
-            yield Step(LIMITS, comments=(_ENDED,), shell=PLAIN_SHELL, run=render("limited.sh.jinja"), helper="limits")
+        found = headings(self.plan.program.groups, self.reach.places)
+        if any(node.settings.timeout for place in self.reach.places for node in place.nodes):
+            yield Step(LIMITS, comments=(_ENDED,), shell=PLAIN_SHELL, run=render("limited.sh.jinja"))
         if self.values:
             env = {"OUTPUTS": " ".join(self.values)}
             run = render("valued.sh.jinja", flags=self._shows_values(), secrets=self.secrets.needed)
-            yield Step(OUTPUTS, comments=(_GIVEN,), shell=PLAIN_SHELL, env=env, run=run, helper="outputs")
-        if self._loops:
-            run = functions([*self._loops.values()])
-            yield Step(LOOPS, comments=(_SHARED,), shell=PLAIN_SHELL, run=run, helper="loops")
-        for place in self.part.places:
+            yield Step(OUTPUTS, comments=(_GIVEN,), shell=PLAIN_SHELL, env=env, run=run)
+        if self._are_shared:
+            yield Step(LOOPS, comments=(_SHARED,), shell=PLAIN_SHELL, run=written(self._functions))
+        for place in self.reach.places:
             if place.kind in {"step", "loop"}:
                 step = self._loop(place) if place.kind == "loop" else self._node(place)
                 heading = [found[node.id] for node in place.nodes if node.id in found]
@@ -96,7 +93,7 @@ class Nodes:
 
     def _why(self, place: Place) -> Iterator[str]:
         """What leads to a place, as it was written, if its step has a condition that says so."""
-        if self.parts.condition(self.part, place):
+        if self.reach.condition(place):
             yield from transitions_to(self.plan.program, *place.nodes)
 
     # --- A node outside of loops --------------------------------------------------------------------------------------
@@ -107,16 +104,17 @@ class Nodes:
             name=title(node),
             id=self.plan.ids.nodes[node.id],
             comments=(*about(node), *self._why(place)),
-            condition=self.parts.condition(self.part, place),
+            condition=self.reach.condition(place),
             tolerated=self.plan.flow.halt(node) is None,
             env={**self.secrets.of(node), **self._masked(node), **variables(node), **self._instances(place)},
         )
         if not isinstance(node.task, Shell):
-            return self.prompts.fitted(step, node)
+            raise TypeError(f"no native step does a task of the kind {node.task.kind}")
         if retry := retry_of(node):
-            env = {**step.env, "RDC_COMMAND": str(node.task.command)}
-            run = self._repetition(step.id, node.task.interpreter, retry, node.settings)
-            return replace(step, shell=self.prompts.own_shell(), env=env, run=run)
+            command = str(node.task.command)
+            env = step.env if fits_script(command) else {**step.env, "RDC_COMMAND": command}
+            run = self._repetition(step.id, node.task, retry, node.settings)
+            return replace(step, shell=PLAIN_SHELL, env=env, run=run)
         return self._command(step, node.task, self._before(node))
 
     def _command(self, step: Step, task: Shell, before: str) -> Step:
@@ -125,25 +123,26 @@ class Nodes:
         if not fits_file(command):
             env = {**step.env, "RDC_COMMAND": command}
             run = f'{task.interpreter} -c "$RDC_COMMAND"'
-            return replace(step, shell=self.prompts.shell("bash", before), env=env, run=run)
-        return replace(step, shell=self.prompts.shell(task.interpreter, before), run=as_file(command))
+            return replace(step, shell=self.shells.shell("bash", before), env=env, run=run)
+        return replace(step, shell=self.shells.shell(task.interpreter, before), run=as_file(command))
 
-    def _repetition(self, step: str, interpreter: str, retry: Retry, settings: Settings) -> str:
+    def _repetition(self, step: str, task: Shell, retry: Retry, settings: Settings) -> str:
         """A loop that runs a command until its outcome is not to be retried any more (M9)."""
         most = max(retry.on_pass or 0, retry.on_fail or 0) + 1
-        limit = within(settings.timeout or 0, valued=False)
+        limit, command = within(settings.timeout or 0, valued=False), str(task.command)
         lines = [
+            *(here_document("rdc_command", command) if fits_script(command) else ["rdc_command=$RDC_COMMAND"]),
             "export RDC_ATTEMPT",
             *([f"rdc_pause={settings.delay}"] if settings.delay else ()),
             f"for ((RDC_ATTEMPT = 1; RDC_ATTEMPT <= {most}; RDC_ATTEMPT++)); do",
             *_paused(settings, most),
             f'  echo "::group::Attempt $RDC_ATTEMPT of {most}"',
-            *(["  SECONDS=0"] if self.prompts.summary else ()),
-            f'  {limit}{interpreter} -c "$RDC_COMMAND"',
+            *(["  SECONDS=0"] if self.shells.summary else ()),
+            f"  {limit}{task.interpreter} -c \"${{rdc_command%$'\\n'}}\"",
             "  rdc_code=$?",
             """  printf '\\n::endgroup::\\nexit code %s\\n' "$rdc_code\"""",
         ]
-        if self.prompts.summary:
+        if self.shells.summary:
             lines.append(f'  echo "{step} $RDC_ATTEMPT $rdc_code $SECONDS" >> "$RUNNER_TEMP/rdc-journal"')
         if retry.on_pass is None:
             lines.append('  [ "$rdc_code" -eq 0 ] && break')
@@ -167,7 +166,17 @@ class Nodes:
 
     @cached_property
     def _loops(self) -> Mapping[str, Loop]:
-        return {place.name: self._loop_of(place) for place in self.part.places if place.kind == "loop"}
+        return {place.name: self._loop_of(place) for place in self.reach.places if place.kind == "loop"}
+
+    @cached_property
+    def _functions(self) -> str:
+        """What the loops call to run commands."""
+        return functions([*self._loops.values()])
+
+    @property
+    def _are_shared(self) -> bool:
+        """Whether loops take their functions from a file: one that is alone has them itself."""
+        return len(self._loops) > 1
 
     @cached_property
     def _nodes(self) -> Mapping[str, Node]:
@@ -183,11 +192,8 @@ class Nodes:
             registers=Registers(self._members, plan.ids.counters, plan.counters[place.name]),
             start=self._starts(place)[0],
             reports=tuple(plan.reports[place.name]),
-            asking=self.prompts.in_loop,
-            last_line=self.prompts.last_line,
-            resumable=self.prompts.waits,
             own=tuple(self.secrets.of(*place.nodes)),
-            summary=self.prompts.summary,
+            summary=self.shells.summary,
             secrets={node.id: tuple(self.secrets.of(node)) for node in place.nodes},
             valued=bool(self.values),
         )
@@ -199,21 +205,21 @@ class Nodes:
             name=loop_title(nodes, self.plan.program.groups),
             id=self.plan.ids.nodes[place.name],
             comments=(
-                *in_loop(nodes, self._nodes, self.prompts.answerer),
+                *in_loop(nodes, self._nodes, ""),
                 *map(comment, of_placeholders(nodes, loop.counters)),
                 *self._why(place),
             ),
-            condition=self.parts.condition(self.part, place),
-            shell=self.prompts.loop_shell(),
+            condition=self.reach.condition(place),
+            shell=PLAIN_SHELL,
             env={**self.secrets.of(*place.nodes), **self._masked(*place.nodes), **env, **environment(loop)},
-            run=script(loop),
+            run=script(loop, TAKEN if self._are_shared else self._functions),
         )
 
     def _starts(self, place: Place) -> tuple[dict[str, str], dict[str, str]]:
         """What the variables of a loop begin with, and the environment where that depends on earlier steps."""
         nodes, counters = self.plan.ids.nodes, self.plan.ids.counters
         entries = self.plan.flow.entries(place)
-        compare = self.parts.compare(self.part)
+        compare = self.reach.compare
         starts, env = {}, {}
         if len(entries) == 1:
             starts["rdc_node"] = f"'{nodes[next(iter(entries))]}'"
@@ -235,9 +241,9 @@ class Nodes:
             if isinstance(value, int):
                 return f"'{value}'"
             ids = self.plan.ids
-            return self.parts.fact(self.part, ids.nodes[value.place], ids.output(value.register))
+            return self.reach.fact(ids.nodes[value.place], ids.output(value.register))
 
-        compare = self.parts.compare(self.part)
+        compare = self.reach.compare
         return choice([(expression(condition, compare), shown(value)) for condition, value in values])
 
 

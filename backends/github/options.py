@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
 
-from backends.companions import CompanionPath, check_path
+from backends.companions import CompanionPath
 from backends.github.events import PREFIX, problem_with
 from backends.github.scalar import OPEN, Expression
 from backends.github.triggers import checked_events
@@ -113,10 +113,10 @@ def _action(uses: str) -> str:
     return uses
 
 
-def _folder(path: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9_./-]+", path):
-        raise ValueError("a folder has letters, digits, `_`, `-` and `.` in its parts")
-    return check_path(f"{path}/x.sh").removesuffix("/x.sh")
+def _absolute(path: str) -> str:
+    if not re.fullmatch(r"/[A-Za-z0-9_./+-]+", path):
+        raise ValueError("Python is named by an absolute path of letters, digits, `_`, `-`, `+`, `.` and `/`")
+    return path
 
 
 def _program(path: str) -> str:
@@ -398,21 +398,27 @@ class GithubOptions(_Model):
         description="Whether the page of the run has a table of what has run, and a picture of the flow.",
     )
 
-    helpers: Literal["inline", "action"] = Field(
-        default="inline",
-        description="Where the scripts stand that are no part of the document: `inline` in the workflow, or `action` "
-        "in files of the repository beside it, which workflows share.",
+    runtime: Literal["shared", "inline"] = Field(
+        default="shared",
+        description="Where the program is that a workflow calls: `shared` in files beside the workflow, or "
+        "`inline` in the workflow itself, as one that other repositories call needs it.",
     )
-    helpers_folder: Annotated[Text, AfterValidator(_folder)] = Field(
-        default="../actions/rdc",
-        alias="helpers-folder",
-        description="The folder of these files, by its path from `.github/workflows`.",
+    python: Annotated[Text, AfterValidator(_absolute)] = Field(
+        default="/usr/bin/python3",
+        description="Where Python 3.9 or newer is on the runner, as an absolute path.",
+    )
+    transcript: bool = Field(
+        default=True,
+        description="Whether prompts and answers of agents and tools are kept as the artifact `rdc-transcript`.",
+    )
+    retention_days: Annotated[int, Field(ge=1, le=400)] | None = Field(
+        default=None,
+        alias="retention-days",
+        description="How many days GitHub keeps the artifacts of a run; without it, as the repository says.",
     )
 
     @model_validator(mode="after")
     def _fits_together(self) -> GithubOptions:
-        if self.helpers == "action" and not self.checkout:
-            raise ValueError("`helpers: action` takes the files from the repository, so it needs `checkout`")
         if self.prompts == "agent" and self.agent is None:
             raise ValueError("`prompts: agent` needs the option `agent`, the command that answers prompts")
         if self.agent_model and not any(is_recipe(named_command(caller)) for _, caller in self.callers()):

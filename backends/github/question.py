@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from backends.github.scalar import label
+from backends.github.scalar import comment, label
 from backends.remarks import named
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Gate
@@ -60,3 +60,17 @@ def question(node: Node, *, last_line: bool = False) -> str:
         parts.append(f"{fence}{task.language}\n{block}\n{fence}")
     parts.append(f"End your answer with a line that is just {words}." if last_line else f"Answer {words}.")
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+_BY_PEOPLE = "by the input `answers` or in a run that goes on with this one."
+BY_PEOPLE = f"A person answers, {_BY_PEOPLE}"
+
+
+def by_people(node: Node) -> str:
+    """Who answers a node, and what may be said where a text is not free."""
+    if not isinstance(node.task, Ask) or node.task.question not in {"confirm", "select"}:
+        return BY_PEOPLE
+    if node.task.question == "confirm":
+        return f"A person says yes or no, {_BY_PEOPLE}"
+    options = ", ".join(f'"{option}"' for option in node.task.options)
+    return f"A person chooses one of {comment(options)}, {_BY_PEOPLE}"

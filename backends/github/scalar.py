@@ -38,7 +38,7 @@ def scalar(text: str, indent: int = 0, *, code: bool = False) -> str:
         return text
     if ("\n" in text or code) and _fits_block(text):
         return _block(text, indent)
-    if _prints(text):
+    if prints(text):
         return "'" + text.replace("'", "''") + "'"
     return _quoted(text)
 
@@ -63,10 +63,10 @@ def _is_plain(text: str) -> bool:
 def _fits_block(text: str) -> bool:
     """Whether a literal block can hold a text: its first line must show the indentation."""
     lines = text.split("\n")
-    return bool(lines[0].strip()) and not lines[0].startswith("\t") and all(_prints(line) for line in lines)
+    return bool(lines[0].strip()) and not lines[0].startswith("\t") and all(prints(line) for line in lines)
 
 
-def _prints(text: str) -> bool:
+def prints(text: str) -> bool:
     """Whether all of a text can be seen, so that what a reviewer sees is what runs."""
     return text.replace("\t", "").replace(_JOINER, "").isprintable()
 

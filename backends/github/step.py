@@ -11,10 +11,7 @@ PLAIN_SHELL = "bash {0}"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step. Texts are as they are meant; `condition` is an expression, empty for none, `timeout` is in minutes.
-
-    `helper` is the name of what the script does, if it belongs to no node but to what workflows share.
-    """
+    """One step. Texts are as they are meant; `condition` is an expression, empty for none, `timeout` is in minutes."""
 
     name: str
     id: str = ""
@@ -28,7 +25,6 @@ class Step:
     shell: str = ""
     env: Mapping[str, str] = field(default_factory=dict)
     run: str = ""
-    helper: str = ""
 
 
 LIMITED = '"$RUNNER_TEMP/rdc/limited"'

@@ -15,8 +15,11 @@ def render(template: str, **values: object) -> str:
     return _environment().get_template(template).render(values)
 
 
-def _shell(template: str) -> str:
-    """A shell template; those of rdc are plain scalars, others may need quotes."""
+def _shell(template: str, indent: int = 10) -> str:
+    """A shell template; those of rdc are plain scalars, others may need quotes, and a loader has several lines."""
+    lines = getattr(template, "lines", ())
+    if lines:
+        return ">-\n" + "\n".join(f"{' ' * indent}{line}" for line in lines)
     return template if template.startswith("bash -c ") else scalar(template)
 
 

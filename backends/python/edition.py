@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from backends.base import MARK
 from compiler.version import __version__
-from runtime_shim.editions import CALLERS, EDITIONS
+from runtime_shim.editions import CALLERS, EDITIONS, PUBLISH
 
 _NOQA = re.compile(r"  # noqa: [A-Z0-9, ]*?(?: \((?P<why>.*)\)| - (?P<reason>.*))?$", re.MULTILINE)
 _COMMENT = re.compile("#.*")
@@ -69,13 +69,25 @@ def runtime(name: str) -> str:
 def runtime_for(caller: str) -> str:
     """The text that a program has beside its edition, where the file of another target calls it."""
     part = CALLERS[caller]
-    classes = ", ".join(each.rpartition(".")[2] for each in part.extensions)
+    classes = "".join(f", {each.rpartition('.')[2]}" for each in part.extensions)
     head = f"# {MARK} {__version__} for its programs: what {caller} calls.\n"
-    return f"{head}{joined(part.modules)}\nEXTENSIONS = (*EXTENSIONS, {classes})\n"
+    return f"{head}{joined(part.modules)}" + (f"\nEXTENSIONS = (*EXTENSIONS{classes})\n" if classes else "")
+
+
+PUBLISHER = "publish"
+"""The name of the text that publishes what a run has left on GitHub, which no program has."""
+
+
+@cache
+def publisher() -> str:
+    """The text that publishes the last output of a run, or what was changed."""
+    return f"# {MARK} {__version__} for its workflows: what publishes.\n{joined(PUBLISH)}"
 
 
 def text_of(name: str) -> str:
-    """The text of an edition or for a caller."""
+    """The text of an edition, for a caller, or that publishes."""
+    if name == PUBLISHER:
+        return publisher()
     return runtime(name) if name in EDITIONS else runtime_for(name)
 
 

@@ -22,10 +22,10 @@ class PythonOptions(BaseModel):
         description="Whether the program can do what operators ask for besides: goto, logs, notices and more.",
     )
 
-    caller: Literal["person", "make"] = Field(
+    caller: Literal["person", "make", "github"] = Field(
         default="person",
-        description="What calls the program: with `make`, a file beside it reads the variables of make, and hints name "
-        "targets. Makefiles come with such programs.",
+        description="What calls the program: with `make` or `github`, a file beside it reads what these give, and "
+        "hints are in their words. Makefiles and workflows come with such programs.",
     )
 
     @model_validator(mode="after")

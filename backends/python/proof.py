@@ -13,7 +13,7 @@ from typing import NamedTuple, get_args
 
 from backends.python import tail
 from backends.python.calls import WORDS
-from backends.python.edition import runtime, runtime_for, shared_files
+from backends.python.edition import publisher, runtime, runtime_for, shared_files
 from compiler.ir.program import Noun
 from runtime_shim.editions import CALLERS, EDITIONS
 
@@ -92,7 +92,8 @@ def shared_runtime(text: str) -> str | None:
     """Return what a text is that programs share, or None."""
     editions = (f"edition {name}" for name in EDITIONS if runtime(name) == text)
     callers = (f"what {name} calls programs by" for name in CALLERS if runtime_for(name) == text)
-    return next(chain(editions, callers), None)
+    others = ["what publishes for workflows"] if publisher() == text else []
+    return next(chain(editions, callers, others), None)
 
 
 def first_difference(one: str, other: str) -> int:

@@ -61,7 +61,7 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 0df5c1284b4ea8a439502b37ac8cb522f16f1f36fe11e6513d6117c956149afc).
+# The runtime of rdc 0.1.0, edition script (sha256 964265f8a086f7e2b730b4aa93a1dded947dbaa2e24f52f7910c2ed6c3c01365).
 # The runbook ends here. `rdc runtime script` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := b17a687ffe9741be2ed472d24edc98671da15e51878c23b7509f7fcd24f56900
+override RDC_SHA256 := ea3fbe97d3b04cff2996489ce3e6cdf37aa697daba23453084c855caafa115c3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

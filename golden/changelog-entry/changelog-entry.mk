@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := f99c988c10b43af7cafcd4846618835fd1203e87bafbd7fc51183844ab85b942
+override RDC_SHA256 := cda3be03f9cdaaf53904e9486c7a15468990992b410115daed648249a58e824f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

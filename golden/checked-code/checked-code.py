@@ -71,7 +71,7 @@ printf '{"entry": "double"}\n' > build/manifest.json
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 d2b713ffd59507dd307b377cb07ec50ef8cf4d3bfd2df64ce7f266401a8c1bb3).
+# The runtime of rdc 0.1.0, edition contract (sha256 0abd99db37edb998cd676fee6d85b15df868ddd18e3a5b9ff9ea33668cdd25f9).
 # The specification ends here. `rdc runtime contract` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -146,5 +146,5 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/specifications.py
 # --- golden/shared/py/notices.py
 # --- golden/shared/py/several-runs-of-one-document.py
-# --- golden/shared/py/mock-runs.py
+# --- golden/shared/py/mocks.py
 # --- golden/shared/py/mock_stages.py

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := 441534d07fc77ddb65c50c17ed9afc0705f170742301ac5f62b78ff02db815e4
+override RDC_SHA256 := 2617ffba586668efc9bb2e60830da685e7c648c2da5dbbb872adf21ed18b621b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

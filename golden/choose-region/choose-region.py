@@ -66,7 +66,7 @@ def program(about, step, end, branch, go, select):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 74f8214249718b0b3cf712c85c0b375ffc9028952d7a75a11220fa91f2cf75d8).
+# The runtime of rdc 0.1.0, edition values (sha256 0852458665fdd7ff8abfdfc6e6c726387812186306db93aba27a9948a088f760).
 # The program ends here. `rdc runtime values` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

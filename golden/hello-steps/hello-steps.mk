@@ -12,7 +12,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := 4c9274c675b438f6f621e9699b1ea148b9d591ed94dfb31ea4336967bec5e61a
+override RDC_SHA256 := b7c6c1bd114d86e08219fcaeb51d577fb90e20da8d8598958e8b6ac817da7365
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := 66404b63e97f31dafdab62e9cb9a20a094e2a4bc831563cbc919e3a42dca3470
+override RDC_SHA256 := 34ffb2d4975a5bdf13a0fc1645956fe91040d4a335f6d2d14495ac23066c56b1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := dc49496eb53310250b73bb5ff65e9a9e127da77a15324f275da45cdf28ae0732
+override RDC_SHA256 := 6400bd9f90bc98f94ae765015df2bf525b265e2817503c04a64a285ff13ec03e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := dd8b230c86afa53533f4edb2934068f86d6e9d7bab2b17f2ad690c7f392917ff
+override RDC_SHA256 := cb13dd1ca4fab634504214214f607730b8b2ceadda02a2f15d78cbf8f38fa68e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

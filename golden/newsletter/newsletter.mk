@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := 861fd2ce1585ca6aa01e8c4a8adeee21aaf3eca7faf98835a982c18b62206541
+override RDC_SHA256 := ffc2139d268f5edbe2fbd496cf9bc9494443c8241b81a288927166cbf12f23aa
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

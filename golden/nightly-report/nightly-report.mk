@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/nightly-report.py
-override RDC_SHA256 := 360c69499985ebd31b47817696c2b8b39c45c12e38dc4ff3b7b8a1e5e867d4b5
+override RDC_SHA256 := 5cae5cea517d25d7bc27f38b10e0477ee9d2afa024bb00025ef51065b9e0a369
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := 8222344a03ab45c7878baccf344037d2e7c7b9f8d44dc42ab993ffb4d3b619f4
+override RDC_SHA256 := d5d79522988e010e21f71c4dfab3735d56f669a2db6b542922bcc0307562a05c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -210,7 +210,7 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 a5ff2c94014ee595af07f747ac1d2494ca6d97c8d21d5a8604be1fcb87b69867).
+# The runtime of rdc 0.1.0, edition agents (sha256 bf4ec10fcb178aedf41fa6d6730d6dbc49f7d6fde501a4018e5147b9d4f68cfe).
 # The workflow ends here. `rdc runtime agents` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -283,5 +283,5 @@ from functools import cached_property
 # --- golden/shared/py/logs.py
 # --- golden/shared/py/notices.py
 # --- golden/shared/py/several-runs-of-one-document.py
-# --- golden/shared/py/mock-runs.py
+# --- golden/shared/py/mocks.py
 # --- golden/shared/py/runs-in-which-a-person-stands-in-for-commands.3.py

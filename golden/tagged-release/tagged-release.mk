@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := a4796a7bd29f36473e07a518d2708922569344aa6513721bb3ebf9157e22fcf0
+override RDC_SHA256 := bce7a3c7b9626f389bb4be7d2cb22f84fe36ca50ee1ff9f0c7120acd7d204035
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

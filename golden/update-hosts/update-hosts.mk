@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := 023df339cde873f78c7356f2f5ff5b230ff3ba8118f016f469131f1344d6aedf
+override RDC_SHA256 := 185326dc700d6f62874491fedeb3fd6aae8b23b264c55df8f30cbe7b96cf1f99
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := 67043175d7d6cc16ddd72c512f0ac09112afc967bc6c72ffc1b4c1707793c26d
+override RDC_SHA256 := b10d2e3dc3a934b8f86767c9cc21da02d8b81ff94a8c61ff1d599e7ebaa9a5c0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

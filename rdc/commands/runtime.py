@@ -29,9 +29,10 @@ def _complete(_: click.Context, __: click.Parameter, begun: str) -> list[Complet
 
 
 def _names() -> list[str]:
-    from runtime_shim.editions import CALLERS, EDITIONS  # noqa: PLC0415 (slow to import)
+    from backends.python.edition import PUBLISHER  # noqa: PLC0415 (slow to import)
+    from runtime_shim.editions import CALLERS, EDITIONS  # noqa: PLC0415
 
-    return [*EDITIONS, *CALLERS, DRIVER]
+    return [*EDITIONS, *CALLERS, PUBLISHER, DRIVER]
 
 
 def _text(name: str) -> str:
@@ -51,7 +52,8 @@ def _text(name: str) -> str:
 def command(name: str | None, old: str | None, *, hashes: bool) -> int:
     """Print the runtime edition NAME, exactly as programs have it.
 
-    `make-driver` is the driver of Makefiles; `make` is what programs have besides that Makefiles call.
+    `make-driver` is the driver of Makefiles; `make` and `github` are what programs have besides that Makefiles and
+    workflows call; `publish` is what workflows publish by.
 
     With --diff, OLD_FILE is a saved runtime, a Python program or a Makefile of any rdc version. Exit code 0 if its
     runtime is the same, 1 with a unified diff if it differs.

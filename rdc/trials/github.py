@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
@@ -12,7 +13,8 @@ from typing import Any
 
 from backends.base import Emission
 from backends.github import GithubBackend
-from backends.github.identifiers import RESULT, SUMMARY
+from backends.github.calling.surroundings import CLOSED
+from backends.github.identifiers import SUMMARY
 from backends.github.summary import shown_title
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Branch, End, Verdict, alphabet
@@ -80,7 +82,9 @@ def run(setting: Setting) -> Run:
 def _workflow(setting: Setting) -> Emission:
     kept = {} if setting.is_mock else {key: setting.options[key] for key in KEPT if key in setting.options}
     calls = {"agent": setting.callee, "tools": setting.tools} if setting.callee else {}
-    return GithubBackend().emit(setting.program, {**kept, **calls, "checkout": not setting.is_mock, "summary": True})
+    whole = {"checkout": False, "runtime": "inline"} if setting.is_mock else {}
+    options = {**kept, **calls, **whole, "python": sys.executable, "summary": True}
+    return GithubBackend().emit(setting.program, options)
 
 
 def _as_json(replies: tuple[tuple[str, str], ...]) -> str:
@@ -100,7 +104,8 @@ def _own_steps(text: str) -> set[str]:
     """The ids of the steps that say how a run ends, and what it has done."""
     workflow: Any = load_value(text)
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
-    return {RESULT, SUMMARY, *(step["id"] for step in steps if step["name"] in {"COMPLETE", "STOP"} and "id" in step)}
+    ours = {"COMPLETE", "STOP", CLOSED}
+    return {SUMMARY, *(step["id"] for step in steps if step["name"] in ours and "id" in step)}
 
 
 def _steps(program: Program, summary: str) -> Iterator[Step]:

@@ -107,7 +107,7 @@ class Specification(Extension):
         last = state.finished[-1:]
         before: Table = session.program["nodes"].get(last[0]["node"], {}) if last else {}
         # A `step` that follows the one before it does not resume the run (B15).
-        self._resumes = only is None or (before.get("task") == "stage" and last[0]["node"] in only)
+        self._resumes = not only or (before.get("task") == "stage" and last[0]["node"] in only)
         if state.condition == "stop":
             if not session.is_same(state) and not session.options.adopt:
                 raise session.of_another_version(state)

@@ -46,7 +46,7 @@ def _apply(program: Table, edge: Table, registers: Registers, verbs: Verbs) -> N
         registers[register] = verbs[verb](registers[register], value)
 
 
-def _choose(program: Table, node: str, registers: Registers, outcome: Optional[str]) -> Any:  # noqa: ANN401
+def choose(program: Table, node: str, registers: Registers, outcome: Optional[str]) -> Any:  # noqa: ANN401
     """Return the first edge whose outcome and tests hold."""
     for edge in program["nodes"][node].get("edges", ()):
         tests = edge.get("if", ())
@@ -57,7 +57,7 @@ def _choose(program: Table, node: str, registers: Registers, outcome: Optional[s
 
 def advance(program: Table, node: str, registers: Registers, outcome: str, verbs: Verbs = VERBS) -> Move:
     """Leave a step with its outcome (M13)."""
-    return follow(program, _choose(program, node, registers, outcome), registers, verbs)
+    return follow(program, choose(program, node, registers, outcome), registers, verbs)
 
 
 def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS) -> Move:
@@ -69,12 +69,17 @@ def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS)
     says, passed = [], []
     while True:
         _apply(program, edge, registers, verbs)
-        name, node = edge["go"], program["nodes"][edge["go"]]
+        name = edge["go"]
         says += filter(None, [edge.get("says")])
-        if node["task"] not in ("branch", "end") or not node.get("edges"):
+        if not is_passed(program["nodes"][name]):
             return Move(name, registers, changed, ", ".join(says), tuple(passed))
         passed.append(name)
-        edge = _choose(program, name, registers, None)
+        edge = choose(program, name, registers, None)
+
+
+def is_passed(node: Table) -> bool:
+    """Tell whether a run goes on through a step: a branch, or the end of a nested document, which has edges (M8)."""
+    return node["task"] in ("branch", "end") and bool(node.get("edges"))
 
 
 def filled(node: Table, text: str, registers: Registers, escape: Callable[[str], str] = str) -> str:

@@ -71,6 +71,6 @@ def entry(change: dict[str, Any]) -> dict[str, Any]:
     return {**about, "sha": ask("POST", "/git/blobs", {"content": change["base64"], "encoding": "base64"})["sha"]}
 
 
-def main() -> int:
-    """Do it."""
+def publish_changes() -> int:
+    """Publish it."""
     return publish("pull-request", propose)

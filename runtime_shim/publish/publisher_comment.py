@@ -16,6 +16,6 @@ def comment(name: str, data: bytes) -> str:
     return f"commented on {number}"
 
 
-def main() -> int:
-    """Do it."""
+def publish_comment() -> int:
+    """Publish it."""
     return publish("comment", comment)

@@ -24,6 +24,6 @@ def pull_request(name: str, data: bytes) -> str:
     return f"opened the pull request {int(number)}"
 
 
-def main() -> int:
-    """Do it."""
+def publish_pull() -> int:
+    """Publish it."""
     return publish("pull-request", pull_request)

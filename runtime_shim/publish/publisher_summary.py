@@ -13,6 +13,6 @@ def summary(name: str, data: bytes) -> str:
     return "written"
 
 
-def main() -> int:
-    """Do it."""
+def publish_summary() -> int:
+    """Publish it."""
     return publish("summary", summary)

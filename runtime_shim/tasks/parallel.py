@@ -36,17 +36,24 @@ class Parallels(Commanded):
         """Call what has a command, and put the rest to a person."""
         said, names = self._said(name), entry_names(name, node)
         due = [index for index in range(len(names)) if index not in said]
-        entries = [node["entries"][index] for index in due]
-        calls = [
-            (names[index], entry, self.command_of(entry["agent"]) or "", self._prompt(node, entry))
-            for index, entry in zip(due, entries)  # noqa: B905 - Python 3.9 has no `strict`
-        ]
+        calls = self._calls(name, node, due)
         if not all(command for _, _, command, _ in calls):
             return self._by_hand(name, calls)
         answers = self.converse(node, calls)
-        said.update(zip(due, map(answer_of, answers)))  # noqa: B905
+        said.update(zip(due, map(answer_of, answers)))  # noqa: B905 - Python 3.9 has no `strict`
         troubles = [(names[index], answered.trouble) for index, answered in zip(due, answers)]  # noqa: B905
         return self._joined(name, said, ", ".join(f"{entry}: {trouble}" for entry, trouble in troubles if trouble))
+
+    def _calls(self, name: str, node: Table, due: list[int]) -> Calls:
+        names, entries = entry_names(name, node), [(index, node["entries"][index]) for index in due]
+        return [
+            (names[index], entry, self.command_of(entry["agent"]) or "", self._prompt(node, entry))
+            for index, entry in entries
+        ]
+
+    def say(self, name: str, node: Table, due: list[int]) -> list[Optional[str]]:
+        """Call the agents of some entries and return their answers, which are joined elsewhere."""
+        return list(map(answer_of, self.converse(node, self._calls(name, node, due))))
 
     def call(self, node: Table, calls: Calls) -> list[Answered]:
         """Call agents at the same time, or as many as may be at work."""

@@ -40,7 +40,7 @@ class Calling(Performer):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self._environment = {**os.environb, b"RDC_RUN_ID": session.state.begin["run"].encode()}
+        self.common = {**os.environb, b"RDC_RUN_ID": session.state.begin["run"].encode()}
         self.processes = Processes(session.signals, session.is_interactive, self._began)
 
     def _began(self, group: int) -> None:
@@ -53,12 +53,12 @@ class Calling(Performer):
         found: Table = {**variables_of(self.session.state.node, node, now), **more}
         for others in self.session.each("variables", node, now):
             found = {**others, **found}
-        return {**self._environment, **{key.encode(): str(value).encode() for key, value in found.items()}}
+        return {**self.common, **{key.encode(): str(value).encode() for key, value in found.items()}}
 
     def not_begun(self, name: str, error: OSError) -> RefusedError:
         """Leave a step whose process could not be started: it has no outcome (M2)."""
         self.session.rest()
-        size = sum(len(key) + len(value) + 2 for key, value in self._environment.items())
+        size = sum(len(key) + len(value) + 2 for key, value in self.common.items())
         hint = f"make room for it (the environment has {size:,} bytes), then: {self.session.call('resume')}"
         return RefusedError(hint, f"{self.session.label(name)} was not started: {error.strerror}")
 

@@ -37,19 +37,12 @@ class Form:
 FORMS: Mapping[str, Form] = {
     "py": Form(re.compile(r"(?m)^# --- (?P<title>[^-\n].*)\n"), after="\n# The runtime of rdc "),
     "mk": Form(re.compile(r"(?m)^\n# --- The (?P<title>driver): .*? -+\n")),
-    "yml": Form(re.compile(r"(?m)^ {10}# --- (?P<title>[^-\n].*)\n"), 10, after="\n      - name: Write the runtime\n"),
+    "yml": Form(re.compile(r"(?!)"), 10, after="\n      - name: Write the program\n"),
 }
 """By the ends of the names of files."""
 
 
-STEPS = (
-    "Check the run that waited",
-    "Prepare",
-    "Prepare the loops",
-    "Save the run",
-    "Say how to go on",
-    "Stop until somebody answers",
-)
+STEPS = ("Check the secrets", "Prepare the time limits", "Prepare the outputs", "Prepare the loops")
 """The steps of workflows whose scripts say nothing of a document."""
 
 _SCRIPTS = {

@@ -57,9 +57,6 @@ SECRETS = {"REPORT_TOKEN": "a token of nobody"}
 
 NO_OPTIONS: Mapping[str, object] = {}
 
-# The folder of the programs that Makefiles call.
-CALLED = "rdc"
-
 # What workflows of programs call has to be named.
 CALLS: Mapping[str, object] = {
     "agent": "claude -p --output-format text",
@@ -71,7 +68,7 @@ def given(name: str, target: str) -> Mapping[str, object]:
     """The options that an example is compiled with."""
     if target != "github" or name not in PROGRAMS:
         return NO_OPTIONS
-    return {**CALLS, "program": f"{name}.py"} if ".stepspec." in CALLING[name] else CALLS
+    return CALLS
 
 
 # Files with other than the default options: the target and its options, by what the name of the file adds.
@@ -134,14 +131,34 @@ def compiled(name: str, target: str, file: Path, options: Mapping[str, object]) 
 
 
 def emit(folder: Path) -> None:
-    """Write what targets make of the examples: `<name>/<name>.<suffix>`, and companions beside these."""
+    """Write what targets make of the examples: `<name>/<name>.<suffix>`, and companions beside these.
+
+    A workflow is in a repository of its own, `<name>/<name>.github`, with the files that it calls.
+    """
     for name in NAMES + PROGRAMS:
         (folder / name).mkdir()
         (folder / name / f"{name}.txt").write_bytes(to_text_form(program(name)).encode())
         for target in carrying(name):
-            compiled(name, target, folder / name / f"{name}{load(target).suffix}", given(name, target))
+            compiled(name, target, place(folder, name, name, target), given(name, target))
         for variant, (target, options) in VARIANTS.get(name, {}).items():
-            compiled(name, target, folder / name / f"{name}.{variant}{load(target).suffix}", options)
+            compiled(name, target, place(folder, name, f"{name}.{variant}", target), options)
+
+
+def place(folder: Path, name: str, stem: str, target: str) -> Path:
+    """Where the file of an example is."""
+    file = f"{stem}{load(target).suffix}"
+    if target != "github":
+        return folder / name / file
+    workflows = folder / name / f"{stem}.github" / ".github" / "workflows"
+    workflows.mkdir(parents=True)
+    return workflows / file
+
+
+@cache
+def workflows() -> Mapping[str, Path]:
+    """The golden workflows, by their paths in `golden`; each is in a repository, with what it calls."""
+    found = (path for name in NAMES + PROGRAMS for path in sorted((emitted() / name).glob("*.github/*/*/*.yml")))
+    return {f"{path.relative_to(emitted()).parts[0]}/{path.name}": path for path in found}
 
 
 @cache
@@ -164,17 +181,14 @@ def golden(snapshot: SnapshotAssertion) -> SnapshotAssertion:
 def golden_files() -> Mapping[str, str]:
     """All golden files, by path: in an order that changes little when an example is added.
 
-    What Makefiles call is that of the Python target, with an edition beside it: neither is golden a second time.
+    What Makefiles and workflows call is that of the Python target, with an edition beside it: neither is golden a
+    second time.
     """
-    found = (path for name in NAMES + PROGRAMS for path in sorted((emitted() / name).rglob("*"), key=by_length))
-    kept = (path for path in found if path.is_file() and path.parent.name != CALLED)
-    kept = (path for path in kept if path.suffix != ".json" or path.stem in AS_JSON)
-    return taken_apart({path.relative_to(emitted()).as_posix(): path.read_bytes().decode() for path in kept})
-
-
-def by_length(path: Path) -> tuple[int, str]:
-    """The file of an example stands before those with other options."""
-    return len(path.name), path.name
+    found = (path for name in NAMES + PROGRAMS for path in (emitted() / name).glob("*") if path.is_file())
+    kept = (path for path in found if path.suffix != ".json" or path.stem in AS_JSON)
+    files = {path.relative_to(emitted()).as_posix(): path for path in kept} | dict(workflows())
+    ordered = sorted(files, key=lambda path: ((NAMES + PROGRAMS).index(path.partition("/")[0]), len(path), path))
+    return taken_apart({path: files[path].read_bytes().decode() for path in ordered})
 
 
 @pytest.mark.parametrize("name", [*NAMES, *PROGRAMS, SHARED])

@@ -29,7 +29,7 @@ WHOLE += [EDITIONS[name].modules for name in ("script", "commands")]
 """What programs have, with all that callers add to an edition that they call."""
 
 NAMES = list(dict.fromkeys(chain.from_iterable(WHOLE)))
-APART = {"legacy", "publish"}
+APART = {"publish"}
 """Folders whose modules are in no edition."""
 
 

@@ -106,7 +106,7 @@ def test_what_a_document_says_stays_a_text_in_workflows(tmp_path: Path) -> None:
         r"\$\{\{ ('\$\{\{'|(!?inputs|needs|steps|github\.(token|workflow|ref)|runner\.temp|!cancelled\(\))[^}]*) \}\}"
     )
     assert "${{" not in re.sub(wanted, "", text)
-    assert workflow["jobs"]["part_1"]["steps"][-1]["name"] == "Say how to go on"
+    assert workflow["jobs"]["part_1"]["steps"][-1]["name"] == "Keep prompts and answers"
 
 
 @pytest.mark.share(2)
@@ -114,7 +114,7 @@ def test_the_tools_of_the_trade_find_nothing_in_workflows(tmp_path: Path) -> Non
     options: list[dict[str, Any]] = [
         {},
         {"executor": {"run": "./do.sh", "secrets": ["KEY"]}, "secrets": ["KEY"], "tools": {"announce": "./tool.sh"}},
-        {"on": ["workflow_dispatch", "workflow_call"], "helpers": "action", "mock": "mocks.yaml"},
+        {"on": ["workflow_dispatch", "workflow_call"], "mock": "mocks.json"},
         {"executor": "./do.sh", "environment": "production", "approval-environment": "board"},
     ]
     paths = []
@@ -134,7 +134,7 @@ def test_no_expression_stands_in_a_script_and_secrets_stand_in_steps_that_need_t
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     assert not any("${{" in step.get("run", "") for step in steps)
     having = {step["name"] for step in steps if "secrets." in str(step.get("env", ""))}
-    assert having == {"write", "announce", "end", "Save the run"}
+    assert having == {"write", "announce", "end", "Close the run"}
     assert "OTHER" not in str([job["steps"] for job in workflow["jobs"].values()])
     assert all("secrets." not in str(job.get("env", "")) for job in workflow["jobs"].values())
     assert workflow["permissions"] == {}
@@ -145,11 +145,10 @@ def test_each_step_is_a_native_one_with_its_comment_and_its_time(tmp_path: Path)
         compiled(tmp_path, PUBLISH.replace("human_gate: required", "retries: {max: 2, backoff_seconds: 30}"))
     ).text
     assert text
-    assert 'python3 "$RDC" step announce ${RDC_RERUN:+--rerun-interrupted}\n' in text
+    assert "RDC_CALL: step announce\n" in text
     assert "timeout-minutes: 92" in text  # three attempts of half an hour, two pauses of 30 s, and a minute
-    assert re.search(
-        r"# notes.stepspec.yaml:\d+\n      # inputs .*; tool announce \(high risk, required\); executor", text
-    )
+    assert re.search(r"# notes.stepspec.yaml:\d+\n      - name: announce", text)
+    assert "# calls the tool announce\n          # calls the executor, again at most 2 times\n" in text
 
 
 def test_a_step_that_a_person_would_do_is_refused(tmp_path: Path) -> None:
@@ -157,7 +156,7 @@ def test_a_step_that_a_person_would_do_is_refused(tmp_path: Path) -> None:
     found = load("github").emit(program, {})
     assert [one.code for one in found.diagnostics] == ["RD532"]
     assert load("github").emit(program, {"executor": "./do.sh"}).text
-    assert load("github").emit(program, {"mock": "mocks.yaml"}).text
+    assert load("github").emit(program, {"mock": "mocks.json"}).text
 
 
 def test_a_step_that_may_take_longer_than_its_job_is_warned_of(tmp_path: Path) -> None:
@@ -176,13 +175,15 @@ class Place:
         self.folder = folder / "repository"
         self.folder.mkdir()
         self.artifacts = folder / "artifacts"
+        self.decided: dict[str, list[Any]] = {}
         self.workflow = written(self.folder, document, **options)
 
     def run(self, decision: str = "", number: int = 1, **inputs: str) -> ActRun:
         """Run it; `decision` is what people decide at each gate."""
         text = self.workflow.read_text(encoding="utf-8")
         with stand_in() as reviews:
-            api = partial(_answer, reviews)
+            self.decided[str(number)] = reviews.found
+            api = partial(_answer, reviews, self.decided)
             text = reviewed(text, f"echo {decision}") if decision else text
             with answering(api) as url:
                 env = {"ARTIFACTS": str(self.artifacts)}
@@ -190,12 +191,17 @@ class Place:
 
     def records(self, name: str, number: int = 1) -> Any:
         """What a file of the run's records holds."""
-        (path,) = (self.artifacts / str(number) / "rdc-run").glob(f"run-*/{name}.json")
+        *_, path = sorted((self.artifacts / str(number)).glob(f"rdc-transcript*/run-*/{name}.json"))
         return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _answer(reviews: Reviews, method: str, path: str, authorization: str) -> tuple[int, object]:
-    """What GitHub says: of reviews of this run, and of other runs."""
+def _answer(
+    reviews: Reviews, decided: dict[str, list[Any]], method: str, path: str, authorization: str
+) -> tuple[int, object]:
+    """What GitHub says: of the reviews of runs, and of other runs."""
+    number = re.search(r"/runs/(\d+)/approvals$", path)
+    if number:
+        return 200, decided.get(number[1], [])
     if path.endswith("/approvals") or method == "POST":
         return reviews(method, path, authorization)
     return Api()(method, path, authorization)
@@ -250,8 +256,9 @@ def test_without_a_review_no_gate_opens(tmp_path: Path) -> None:
     place = Place(tmp_path)
     done = place.run()
     assert done.exit_code != 0
-    assert "Nobody was asked" in done.log
-    assert done.jobs["part_2"] == "skipped"
+    assert "no review of the environment approval" in done.log
+    assert done.jobs["part_2"] == "failure"
+    assert done.outcomes["announce"] == "skipped"
 
 
 FAILS = """
@@ -270,7 +277,7 @@ def test_another_program_than_that_of_the_workflow_is_not_run(tmp_path: Path) ->
     program.write_text(program.read_text(encoding="utf-8") + "\n", encoding="utf-8")
     done = place.run(output_folder="out")
     assert done.exit_code != 0
-    assert "is not the file that this workflow was compiled with" in done.log
+    assert "notes.py was altered" in done.log
     assert done.outcomes["first"] == "skipped"
 
 

@@ -37,6 +37,8 @@ class Api:
     `compared` is what it says of two commits; `asked` has the paths that it was asked for, and who asked.
     """
 
+    artifacts = ("rdc-state",)
+
     def __init__(self, answers: Mapping[int, tuple[int, str]] = {}, compared: tuple[int, object] = (404, {})) -> None:
         self.answers = answers
         self.compared = compared
@@ -49,6 +51,8 @@ class Api:
         match kind:
             case "compare":
                 return self.compared
+            case _ if what.startswith("artifacts"):
+                return 200, {"artifacts": [{"name": name, "expired": False} for name in self.artifacts]}
             case "actions/runs":
                 return self.answers.get(int(what), (200, run_of(int(what))))
             case _:

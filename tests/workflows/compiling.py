@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,19 +15,31 @@ from compiler.driver import compile_file
 
 
 def emission(folder: Path, document: str, options: Mapping[str, object] | None = None) -> Emission:
-    """What the github target makes of a document that is written into a folder."""
+    """What the github target makes of a document that is written into a folder.
+
+    A workflow without a checkout has no files beside it, so it holds the program itself.
+    """
     path = folder / "main.runbook.md"
     path.write_bytes(document.encode())
     compiled = compile_file(str(path))
     assert compiled.program, compiled.diagnostics
-    return GithubBackend().emit(compiled.program, options or {})
+    inline = {"runtime": "inline"} if options and options.get("checkout") is False else {}
+    return GithubBackend().emit(compiled.program, {**inline, **(options or {})})
+
+
+def beside(folder: Path, made: Emission) -> str:
+    """Put the files of a workflow into the repository that it is in; return the workflow."""
+    assert made.text, made.diagnostics
+    for companion in made.companions:
+        path = Path(os.path.normpath(folder / ".github" / "workflows" / companion.path))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(companion.text, encoding="utf-8")
+    return made.text
 
 
 def text_of(folder: Path, document: str, options: Mapping[str, object] | None = None) -> str:
     """The workflow of a document."""
-    made = emission(folder, document, options)
-    assert made.text, made.diagnostics
-    return made.text
+    return beside(folder, emission(folder, document, options))
 
 
 def parsed(text: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from tests.workflows.compiling import parsed
 from tests.workflows.engine import EngineRun
 
 ENDS = ("COMPLETE", "STOP")
+_FACT = re.compile(r"steps\.(\w+)\.(outcome|outputs\.\w+)")
 _OUTPUT = re.compile(r"\$\{\{ steps\.(\w+)\.outputs\.message \}\}")
 
 
@@ -49,17 +50,32 @@ def end_of(text: str, ran: ActRun | EngineRun) -> End:
                 continue
             if step["name"] in ENDS:
                 return End(step["name"], _message(step, steps), True)
-            if found.outputs.get("waiting"):
-                waiting = re.search(r"^### WAITING (.*)$", ran.summary, re.MULTILINE)
-                assert waiting
-                return End("WAITING", re.sub(r"\\(.)", r"\1", waiting[1]), True)
+    # A workflow that calls the program says it on the page of the run.
+    said = re.findall(r"^### (WAITING|COMPLETE|STOP)(?: (.*))?$", ran.summary, re.MULTILINE)
+    if said:
+        word, message = said[-1]
+        return End(word, re.sub(r"\\(.)", r"\1", message), True)
     return End("STOP" if ran.exit_code else "COMPLETE", "", False)
 
 
 def _message(step: Mapping[str, Mapping[str, str]], steps: Mapping[str, Done]) -> str:
-    message = str(step.get("env", {}).get("MESSAGE", ""))
+    env = step.get("env", {})
+    message = str(env[_chosen(env["END"], steps)] if "END" in env else env.get("MESSAGE", ""))
     output = _OUTPUT.fullmatch(message)
     return steps[output[1]].outputs.get("message", "") if output else message.replace(LITERAL_OPEN, OPEN)
+
+
+def _chosen(expression: str, steps: Mapping[str, Done]) -> str:
+    """The value of the expression that says which end is reached."""
+
+    def fact(found: re.Match[str]) -> str:
+        step = steps.get(found[1])
+        if step is None:
+            return "''"
+        return repr(step.outcome if found[2] == "outcome" else step.outputs.get(found[2].partition(".")[2], ""))
+
+    text = expression.removeprefix("${{").removesuffix("}}").replace("&&", "and").replace("||", "or")
+    return str(eval(_FACT.sub(fact, text), {"true": True}))
 
 
 def _steps(ran: ActRun | EngineRun) -> Mapping[str, Mapping[str, Done]]:

@@ -66,6 +66,7 @@ def begin_with(text: str, job: str, lines: list[str]) -> str:
     added = "".join(f"          {line}\n" for line in lines)
     parts = re.split(r"(?m)^(?=  \w+:$)", text)
     begins = re.compile(rf"  {job}:\n" if job else r"  \w+:\n(?:    .*\n)*?    environment: approval\n")
+    parts = [re.sub(r"run: '(#.*)'\n", r"run: |\n          \1\n", part) for part in parts]
     changed = [part.replace("run: |\n", f"run: |\n{added}", 1) if begins.match(part) else part for part in parts]
     assert changed != parts
     return "".join(changed)

@@ -71,7 +71,7 @@ def program(
 
 def compiled(made: Program, options: Mapping[str, object] | None = None) -> str:
     """The workflow of a program."""
-    found = GithubBackend().emit(made, {"checkout": False, **(options or {})})
+    found = GithubBackend().emit(made, {"checkout": False, "runtime": "inline", **(options or {})})
     assert found.text, found.diagnostics
     return found.text
 

@@ -17,9 +17,9 @@ from backends.github import GithubBackend
 from compiler.driver import compile_file
 from compiler.ir.edges import Edge, Keep, OutcomeTest
 from compiler.ir.program import Program
-from runtime_shim.legacy.program import RefusedError
-from runtime_shim.legacy.runner_changes import changed_files
+from runtime_shim.engine.program import RefusedError
 from runtime_shim.publish import publisher, publisher_changes
+from runtime_shim.targets.github.changes import changed_files
 from runtime_shim.tasks.recipes import RECIPES
 from tests.conftest import ROOT
 from tests.workflows import act, lint
@@ -65,15 +65,15 @@ def _forward(edge: Edge) -> Edge:
 
 
 def compiled(made: Program, **options: Any) -> str:
-    emission = GithubBackend().emit(made, {"agent": AGENT, **options})
+    emission = GithubBackend().emit(made, {"agent": AGENT, "runtime": "inline", **options})
     assert emission.text, emission.diagnostics
     return emission.text
 
 
-def kept(folder: Path, number: int = 1, artifact: str = "rdc-state") -> dict[str, str]:
-    """The reports in an artifact, each heading as `#`."""
-    found = (folder / "history" / str(number) / "artifacts" / artifact / "reports").iterdir()
-    return {path.name: re.sub(HEADING, "# ", path.read_text(encoding="utf-8")) for path in found}
+def kept(folder: Path, number: int = 1) -> dict[str, str]:
+    """The reports that a run has kept for people, each heading as `#`."""
+    *_, last = sorted((folder / "history" / str(number) / "artifacts").glob("rdc-transcript*/reports"))
+    return {path.name: re.sub(HEADING, "# ", path.read_text(encoding="utf-8")) for path in last.iterdir()}
 
 
 def prompts(folder: Path, step: str) -> list[str]:
@@ -94,14 +94,16 @@ def test_the_usual_workflow(tmp_path: Path) -> None:
     assert "why this step runs again:\n\nNo.\nREJECTED\n\nFine: APPROVED\n\nDo what" in again
     last = done.jobs["part_2"]
     (summary,) = [step.summary for step in last.steps if "Reports" in step.summary]
-    assert "Reports, in the folder `reports` of the artifact: `plan.md`, `implement.md`, `review_0.md`," in summary
+    assert (
+        "Reports, in the folder `reports` of the artifact: `implement.md`, `plan.md`, `review.md`, `review_0.md`,"
+        in summary
+    )
 
 
 def test_entries_are_shown_by_index_and_each_has_its_variables(tmp_path: Path) -> None:
     done = run(tmp_path, compiled(program()), ANSWERS, environments={"approval": ["rejected"]})
     assert ended(done) == "STOP finalize: rejected"
-    groups = re.findall(r"^##\[group\](.*)|^::group::(.*)", done.log, re.MULTILINE)
-    assert [a or b for a, b in groups] == ["review 0", "review 1"] * 2
+    assert sorted(re.findall(r"^    (review_\d):$", done.log, re.MULTILINE)) == ["review_0"] * 2 + ["review_1"] * 2
     entries = [(name, env["RDC_ENTRY"], env["RDC_AGENT_TYPE"]) for name, _, env in log(tmp_path) if "RDC_ENTRY" in env]
     assert sorted(set(entries)) == [("review_0", "0", "code-reviewer"), ("review_1", "1", "security-reviewer")]
 
@@ -113,7 +115,7 @@ def test_a_gate_is_a_job_of_its_own_without_secrets() -> None:
     (gate,) = gates.values()
     assert gate["environment"] == "approval"
     assert "secrets." not in json.dumps(gate)
-    assert gate["permissions"] == {"actions": "read"}
+    assert gate["permissions"] == {}
 
 
 def looped() -> Program:
@@ -161,15 +163,17 @@ def test_an_agent_that_lies_is_read_to_its_last_line_and_commands_nothing(tmp_pa
     assert "\x1b" not in done.log
     assert "\u202e" not in done.log
     assert kept(tmp_path)["review_0.md"].startswith("# ::error::pwned\n")
-    assert not any("APPROVED" in step.summary for job in done.jobs.values() for step in job.steps)
+    assert not any(
+        "pwned" in step.summary or "> APPROVED" in step.summary for job in done.jobs.values() for step in job.steps
+    )
 
 
 def test_the_limit_is_that_of_the_options(tmp_path: Path) -> None:
     done = run(tmp_path, compiled(program(), **{"max-steps": 2}), ANSWERS)
     assert ended(done) == "STOP review: the limit of 2 steps was reached"
     assert kept(tmp_path) == {"plan.md": REPORTS["plan.md"], "implement.md": "# Done.\n"}
-    assert '"limit": ' not in compiled(program(), **{"max-steps": 0})
-    assert '"limit": 12' in compiled(program())
+    assert "    limit=12,\n" not in compiled(program(), **{"max-steps": 0})
+    assert "    limit=12,\n" in compiled(program())
 
 
 def test_a_matrix_has_the_folder_and_its_reports_are_joined(tmp_path: Path) -> None:
@@ -192,7 +196,7 @@ def test_what_agents_put_into_the_folder_goes_on_as_far_as_it_is_plain(tmp_path:
     workflow = compiled(program(), agents={"planner": f"{into}; {AGENT}"}, agent=f"{look}; {AGENT}")
     done = run(tmp_path, workflow, ANSWERS, environments=APPROVED)
     assert ended(done) == "COMPLETE", done.log
-    assert kept(tmp_path) == REPORTS
+    assert kept(tmp_path) == {**REPORTS, "own.md": "own\n"}
     seen = [set((tmp_path / f"seen.{step}").read_text().splitlines()) for step in ("implement", "finalize")]
     assert {"own.md", "link.md", "a b.md", "sub"} <= seen[0]
     assert seen[1] == {"own.md", *REPORTS} - {"summary.md"}
@@ -257,7 +261,7 @@ def own(folder: Path) -> Path:
 
 
 def test_all_that_was_changed_is_collected_but_what_git_ignores(workspace: Path, tmp_path: Path) -> None:
-    assert list(changed_files(own(tmp_path))) == [
+    assert list(changed_files(str(own(tmp_path)))) == [
         {"path": "added.bin", "mode": "100644", "base64": "/wA="},
         {"path": "gone.txt", "deleted": True},
         {"path": "old.txt", "mode": "100644", "text": "new\n"},
@@ -271,11 +275,11 @@ def test_what_may_not_go_out_is_refused(workspace: Path, tmp_path: Path) -> None
     path.parent.mkdir(parents=True)
     path.write_text("on: push")
     with pytest.raises(RefusedError, match="no workflow may change"):
-        list(changed_files(own(tmp_path)))
+        list(changed_files(str(own(tmp_path))))
     path.unlink()
     (workspace / "link").symlink_to("/etc/passwd")
     with pytest.raises(RefusedError, match="no plain file"):
-        list(changed_files(own(tmp_path)))
+        list(changed_files(str(own(tmp_path))))
 
 
 def test_changes_are_proposed_by_a_job_without_agents_and_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -334,7 +338,7 @@ def test_a_run_keeps_what_was_changed_for_the_job_that_proposes_it(tmp_path: Pat
     assert ended(done) == "COMPLETE", done.log
     (artifact,) = (tmp_path / "history" / "1" / "artifacts").glob("changes.json/changes.json")
     assert json.loads(artifact.read_text()) == [{"path": "old.txt", "mode": "100644", "text": "new\n"}], done.log
-    assert "if: steps.artifact.outputs.name" in workflow
+    assert "if: steps.close.outputs.artifact" in workflow
 
 
 SETTINGS = """
@@ -410,32 +414,29 @@ def test_changes_that_hold_a_secret_do_not_go_out(tmp_path: Path, said: str) -> 
     assert not list((tmp_path / "history" / "1" / "artifacts").glob("changes.json"))
 
 
-FORGED = """import json, os, sys
-if sys.argv[1:] in (["changes"], ["artifact"]):
-    path = os.path.dirname(__file__) + "/state"
-    with open(path) as file:
-        found = {**json.load(file), "node": "COMPLETE"}
-    with open(path, "w") as file:
-        json.dump(found, file)
-"""
-
-
 @pytest.mark.parametrize("decision", ["approved", "rejected"])
 def test_a_part_that_ends_at_a_gate_publishes_nothing(tmp_path: Path, decision: str) -> None:
-    """Nor where an agent has the run look complete once its job has ended at the gate."""
     base = repository(tmp_path)
-    (tmp_path / "log.py").write_text(FORGED)
-    attack = 'at=$RUNNER_TEMP/rdc/rdc.py; chmod u+w "$at"; cat log.py "$at" > log.new; cat log.new > "$at"; rm log.*'
-    agents = {"coder": f"echo new > old.txt; [ ! -e log.py ] || {{ {attack}; }}; {AGENT}"}
-    workflow = compiled(program(), publish="pull-request", agents=agents)
+    agents = {"coder": f"echo new > old.txt; {AGENT}"}
+    workflow = compiled(program(), publish="artifact", agents=agents)
     done = run(tmp_path, workflow, ANSWERS, environments={"approval": [decision]}, github={"sha": base})
-    assert "Approved was" in done.log or decision == "rejected", done.log
     steps = {step.name: step.outcome for step in done.jobs["part_1"].steps}
-    assert (steps["Collect what was changed"], steps["Keep what was changed"]) == ("skipped", "skipped")
-    assert not done.jobs["part_1"].outputs.get("artifact_name")
-    if decision == "rejected":
-        assert done.jobs["publish_pull_request"].result == "skipped"
-        assert not list((tmp_path / "history").rglob("changes.json"))
+    assert steps["Keep what was changed"] == "skipped"
+    assert not done.jobs["part_1"].outputs.get("artifact")
+    assert bool(list((tmp_path / "history").rglob("changes.json"))) == (decision == "approved")
+
+
+def test_an_agent_that_alters_the_program_has_nothing_published(tmp_path: Path) -> None:
+    """Nor where it would have the run look complete before its job has ended at the gate."""
+    base = repository(tmp_path)
+    attack = 'for each in "$RUNNER_TEMP"/rdc-kept/program/*.py; do chmod u+w "$each"; echo "#" >> "$each"; done'
+    agents = {"coder": f"echo new > old.txt; {attack}; {AGENT}"}
+    workflow = compiled(program(), publish="pull-request", agents=agents)
+    done = run(tmp_path, workflow, ANSWERS, environments=APPROVED, github={"sha": base})
+    assert "was altered" in done.log
+    assert done.jobs["part_1"].result == "failure"
+    assert done.jobs["publish_pull_request"].result == "skipped"
+    assert not list((tmp_path / "history").rglob("changes.json"))
 
 
 def test_a_part_from_which_only_a_gate_leads_on_has_no_step_that_publishes() -> None:

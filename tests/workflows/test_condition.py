@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from hypothesis import given
 from hypothesis import strategies as st
 
-from backends.github.condition import (
+from backends.scheduling.condition import (
     FALSE,
     TRUE,
     All,

@@ -11,7 +11,7 @@ import pytest
 from backends.github import GithubBackend
 from compiler.driver import compile_file
 from tests.workflows import act
-from tests.workflows.compiling import parsed
+from tests.workflows.compiling import beside, parsed
 
 pytestmark = pytest.mark.share(3)
 
@@ -24,7 +24,7 @@ DOCUMENT = """\
 echo "$RDC_RUN_ID build" >> "$LOG"
 mkdir -p out/.hidden && echo built > out/.hidden/result && ln -s result out/.hidden/link
 printf '#!/bin/sh\\necho ran\\n' > out/tool && chmod +x out/tool
-echo "GREETING=hello" >> "$GITHUB_ENV"
+echo hello > greeting
 ```
 
 ## 2. Count
@@ -46,7 +46,7 @@ Is the build good?
 ## 4. Install
 
 ```bash
-echo "$RDC_RUN_ID install $GREETING $(./out/tool) $(cat out/.hidden/link)" >> "$LOG"
+echo "$RDC_RUN_ID install $(cat greeting) $(./out/tool) $(cat out/.hidden/link)" >> "$LOG"
 ```
 
 ## 5. Does it work?
@@ -66,9 +66,7 @@ class Run:
         (folder / "deploy.runbook.md").write_text(document, encoding="utf-8")
         program = compile_file(str(folder / "deploy.runbook.md")).program
         assert program
-        text = GithubBackend().emit(program, {"summary": True, **(options or {})}).text
-        assert text
-        self.text = text
+        self.text = beside(folder, GithubBackend().emit(program, {"summary": True, **(options or {})}))
         self.log = folder.parent / "log"
         self.artifacts = folder.parent / "artifacts"
         self.number = 0
@@ -145,8 +143,8 @@ def test_answers_that_are_left_over_are_kept_for_later(run: Run) -> None:
 def test_the_summary_says_how_to_go_on(run: Run) -> None:
     summary = run().summary
     assert "### WAITING 3" in summary
-    assert "> Is the build good?" in summary
-    assert "    gh workflow run runbook.yml --ref main -f resume=1 -f answers=3\\ yes\n" in summary
+    assert "    Is the build good?\n" in summary
+    assert "    gh workflow run runbook.yml --ref main -f resume=1 -f answers='3 yes'\n" in summary
     assert "has called" not in summary
     assert "| 2. Count | 2 | PASS |" in summary
     assert "3. Agree |" not in summary, "it has no outcome yet"
@@ -157,7 +155,7 @@ PULL = {"pull_request": {"number": 12, "head": {"ref": "a$(id)b", "repo": {"full
 
 def test_a_pull_request_goes_on_at_its_branch(tmp_path: Path) -> None:
     run = Run(tmp_path, options={"on": ["pull_request", "push"]})
-    assert "--ref a\\$\\(id\\)b -f resume=1 " in run(event="pull_request", payload=PULL).summary
+    assert "--ref 'a$(id)b' -f resume=1 " in run(event="pull_request", payload=PULL).summary
     assert "--ref main -f resume=2 " in run(event="push").summary
 
 
@@ -187,10 +185,10 @@ def test_the_summary_suggests_an_answer_to_the_question(
     (tmp_path / "repository").mkdir()
     document = f"## 1\n\n```bash\ntrue\n```\n\n## 2. Agree\n\nIs it good?\n\n{transitions}{again}\n"
     run = Run(tmp_path / "repository", document)
-    assert f"-f answers=2\\ {word}\n" in run().summary
+    assert f"-f answers='2 {word}'\n" in run().summary
     last = run(answers="2 fail")
     word_for_no = "NO" if word == "yes" else "FAIL"
-    assert f"Answer: {word_for_no}\n" in last.log
+    assert f"    {word_for_no}  answered by line 1" in last.log
     assert f"| 2. Agree | 1 | {word_for_no} |" in last.summary
 
 
@@ -233,9 +231,11 @@ def test_a_continuation_is_not_repeated(run: Run) -> None:
     [
         ("journal", lambda content: content[:-9]),
         ("workspace.tar.gz", lambda content: content[:-1] + bytes([content[-1] ^ 1])),
-        ("run-id", lambda content: b"7" + content[1:]),
-        ("program", lambda _: None),
-        ("sums", lambda content: content.replace(b"journal", b"journey")),
+        ("workspace.tar.gz", lambda _: None),
+        ("journal", lambda _: None),
+        ("about.json", lambda _: None),
+        ("about.json", lambda content: content.replace(b"journal", b"journey")),
+        ("about.json", lambda content: content.replace(b'"run": "1"', b'"run": "2"')),
     ],
 )
 def test_a_saved_state_that_is_damaged_is_refused_before_anything_runs(
@@ -257,12 +257,12 @@ def test_a_saved_state_that_is_damaged_is_refused_before_anything_runs(
 @pytest.mark.parametrize(
     ("answers", "problem"),
     [
-        ("4 yes", "no step of this name asks anything: 4"),
-        ("3 maybe", "an answer ends in pass, fail, yes or no: 3 maybe"),
-        ('{"4": "yes"}', "no step of this name asks anything: 4"),
-        ('{"3": ["yes", 1]}', "the answers of 3 are neither a word nor a list of words"),
-        ('{"3": "yes\\n5 no"}', "the answers of 3 are neither a word nor a list of words"),
-        ('{"3": "yes"', "parse error"),
+        ("4 yes", "4 is not a step that asks"),
+        ("3 maybe", "expected pass, fail, yes or no, alone or after a step"),
+        ('{"4": "yes"}', "4 is not a step that asks"),
+        ('{"3": ["yes", 1]}', "the answers of 3 are neither a string nor a list of strings"),
+        ('{"3": "yes\\n5 no"}', "expected pass, fail, yes or no"),
+        ('{"3": "yes"', "the answers begin like JSON"),
     ],
 )
 def test_answers_that_make_no_sense_are_refused_before_anything_runs(run: Run, answers: str, problem: str) -> None:

@@ -58,12 +58,12 @@ def job_of(text: str, step: str) -> dict[str, Any]:
     [
         (DOCUMENT, ["approved"], "COMPLETE It is there", ["build", "install built"]),
         (DOCUMENT, ["rejected"], "STOP Not wanted", ["build", "withdraw built"]),
-        (DOCUMENT, ["refused"], "STOP", ["build"]),
+        (DOCUMENT, ["refused"], "WAITING 2", ["build"]),
         (AGAIN, ["approved"], "COMPLETE It is there", ["build", "install built"]),
         (AGAIN, ["rejected", "approved"], "COMPLETE It is there", ["build", "install built"]),
         (AGAIN, ["rejected", "rejected", "approved"], "COMPLETE It is there", ["build", "install built"]),
         (AGAIN, ["rejected"] * 3, "STOP Not wanted", ["build", "withdraw built"]),
-        (AGAIN, ["rejected", "refused", "refused"], "STOP", ["build"]),
+        (AGAIN, ["rejected", "refused", "refused"], "WAITING 2", ["build"]),
     ],
 )
 def test_a_prompt_is_approved_or_rejected(
@@ -74,21 +74,28 @@ def test_a_prompt_is_approved_or_rejected(
     assert (str(end_of(text, run)), log) == (end, done)
 
 
-def test_the_part_behind_an_approval_has_the_environment_and_no_job_is_empty(tmp_path: Path) -> None:
+def test_the_job_of_an_approval_alone_has_the_environment_and_no_job_is_empty(tmp_path: Path) -> None:
     text = text_of(tmp_path, DOCUMENT, {"prompts": "environment"})
-    assert job_of(text, "install")["environment"] == "approval"
-    assert "environment" not in job_of(text, "build")
-    assert "environment" not in job_of(text, "Withdraw"), "a rejection gets no secrets of the environment"
-    assert len(parsed(text)["jobs"]) == 3
+    jobs = parsed(text)["jobs"]
+    assert {name: job.get("environment") for name, job in jobs.items()} == {
+        "part_1": None,
+        "approve_agree": "approval",
+        "part_2": None,
+    }, "what comes after a rejection gets no secrets of the environment"
+    assert job_of(text, "install") is not job_of(text, "build")
+    assert all(job["steps"] for job in jobs.values())
     path = tmp_path / "x.yml"
     path.write_text(text_of(tmp_path, AGAIN, {"prompts": "environment"}), encoding="utf-8")
     assert findings([path]) == []
 
 
-def test_a_rejection_that_stops_needs_no_job(tmp_path: Path) -> None:
-    document = "## 1. Ask\n\nGo on?\n\n## 2. Do it\n\n```bash\ntrue\n```\n"
+def test_a_rejection_that_stops_begins_no_job_unless_there_is_something_to_say(tmp_path: Path) -> None:
+    document = "## 1. Ask\n\nGo on?\n\n- NO: STOP\n\n## 2. Do it\n\n```bash\ntrue\n```\n"
     jobs = parsed(text_of(tmp_path, document, {"prompts": "environment"}))["jobs"]
-    assert [job.get("environment") for job in jobs.values()] == [None, "approval"]
+    assert [job.get("environment") for job in jobs.values()] == [None, "approval", None]
+    assert "failure" not in jobs["part_2"]["if"]
+    said = text_of(tmp_path, document.replace("STOP", 'STOP "Not wanted"'), {"prompts": "environment"})
+    assert "needs.approve_ask.result == 'failure'" in parsed(said)["jobs"]["part_2"]["if"]
 
 
 def test_a_prompt_that_is_asked_too_often_is_refused(tmp_path: Path) -> None:
@@ -109,9 +116,12 @@ def test_a_step_whose_environment_is_refused_stops_the_run(tmp_path: Path) -> No
     assert (run.conclusion, log) == ("failure", ["1  secret-b"])
 
 
-def test_no_job_knows_the_secrets_of_another(tmp_path: Path) -> None:
+def test_no_job_knows_the_secrets_of_another_but_to_hide_them(tmp_path: Path) -> None:
     text = text_of(tmp_path, THREE, {"steps": {"1": {"secrets": ["B"]}, **PRODUCTION}})
-    jobs = {name: yaml.safe_dump(job) for name, job in parsed(text)["jobs"].items()}
+    own = {
+        name: [step for step in job["steps"] if step.get("id") != "close"] for name, job in parsed(text)["jobs"].items()
+    }
+    jobs = {name: yaml.safe_dump(steps) for name, steps in own.items()}
     found = {name: set(re.findall(r"secrets\.(\w+)", job)) for name, job in jobs.items()}
     assert found == {"part_1": {"B"}, "part_2": {"A"}, "part_3": set()}
 
@@ -126,7 +136,7 @@ def test_an_end_behind_an_environment_is_no_job_of_its_own(tmp_path: Path) -> No
 def test_a_job_for_an_end_that_several_jobs_lead_to_has_a_step(summary: bool, tmp_path: Path) -> None:
     options = {"steps": PRODUCTION, "summary": summary}
     text, run, _ = walked(tmp_path, step(1, "FAIL: COMPLETE") + step(2), options, {"production": ["approved"]})
-    assert (str(end_of(text, run)), len(run.jobs)) == ("COMPLETE", 3)
+    assert (str(end_of(text, run)), len(run.jobs)) == ("COMPLETE", 2)
 
 
 def test_nothing_follows_a_job_that_is_out_of_time(tmp_path: Path) -> None:
@@ -141,11 +151,12 @@ def test_nothing_follows_a_job_that_is_out_of_time(tmp_path: Path) -> None:
     assert [line[0] for line in log.read_text(encoding="utf-8").splitlines()] == ["1", "2"]
 
 
-def test_an_approval_is_asked_for_by_the_environment_of_the_step_that_follows(tmp_path: Path) -> None:
+def test_the_environment_of_the_step_that_follows_is_asked_besides(tmp_path: Path) -> None:
     document = "## 1. Ask\n\nGo on?\n\n" + step(2)
-    text, run, log = walked(tmp_path, document, {"prompts": "environment", **SECRETS}, {"production": ["approved"]})
+    approvals = {"approval": ["approved"], "production": ["approved"]}
+    text, run, log = walked(tmp_path, document, {"prompts": "environment", **SECRETS}, approvals)
     assert (run.conclusion, log) == ("success", ["2 secret-a secret-b"])
-    assert [job.get("environment") for job in parsed(text)["jobs"].values()] == [None, "production"]
+    assert [job.get("environment") for job in parsed(text)["jobs"].values()] == [None, "approval", "production"]
 
 
 def test_steps_of_a_loop_get_their_own_secrets(tmp_path: Path) -> None:
@@ -165,8 +176,8 @@ def test_an_agent_in_a_loop_gets_no_secrets_of_other_steps(command: str, tmp_pat
 @pytest.mark.parametrize("prompts", ["answers", "agent", "environment"])
 def test_a_step_that_asks_people_gets_no_secrets(prompts: str, tmp_path: Path) -> None:
     text = text_of(tmp_path, DOCUMENT, {"prompts": prompts, "agent": "cat", "secrets": ["A"]})
-    step = next(step for step in job_of(text, "agree")["steps"] if step.get("id") == "agree")
-    assert ("A" in step["env"]) == (prompts == "agent")
+    asking = [step for job in parsed(text)["jobs"].values() for step in job["steps"] if "Agree" in step["name"]]
+    assert [("A" in step.get("env", {})) for step in asking] == [prompts == "agent"]
     build = next(step for step in job_of(text, "build")["steps"] if step.get("id") == "build")
     assert build["env"]["A"] == "${{ secrets.A }}"
 
@@ -175,7 +186,7 @@ def test_a_step_that_asks_people_gets_no_secrets(prompts: str, tmp_path: Path) -
     ("document", "options"),
     [
         (step(1) + step(2, "PASS: COMPLETE", "FAIL: GOTO 1"), {}),
-        (step(1) + step(2) + "## 3. Ask\n\nGo on?\n", {}),
+        (step(1) + step(2) + "## 3. Ask\n\nGo on?\n\n- NO: GOTO 2\n", {}),
     ],
 )
 def test_an_environment_where_no_job_can_have_it(document: str, options: dict[str, object], tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from tests.rdc.cli_support import call
 from tests.stepspecs.test_targets_github import written
 from tests.workflows import engine
 
-GITHUB = 'closed by "GitHub on the engine"'
 FILES = ("GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE", "GITHUB_STEP_SUMMARY")
 DOCUMENT = """
 workflow: {module: notes, workflow: publish, phase: Release}
@@ -66,7 +65,6 @@ def test_an_executor_adds_no_folder_to_the_path_of_later_steps_by_name(tmp_path:
     assert not (outside / "fake").exists()
 
 
-@pytest.mark.xfail(strict=True, reason=GITHUB)
 def test_an_executor_adds_no_folder_to_the_path_of_later_steps_by_a_file_that_it_finds(tmp_path: Path) -> None:
     """The job's token would be in the environment of what is called by that path."""
     _, outside = run(tmp_path, 'for file in "$RUNNER_TEMP"/*path*; do echo "$FOLDER/bin" >> "$file"; done')
@@ -83,7 +81,6 @@ def talked(tmp_path_factory: pytest.TempPathFactory) -> engine.EngineRun:
     return run(tmp_path_factory.mktemp("talked"), f"{said}; echo 'this is forged'")[0]
 
 
-@pytest.mark.xfail(strict=True, reason=GITHUB)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_what_an_executor_says_is_no_command_to_the_runner(talked: engine.EngineRun, command: str) -> None:
     assert f"::{command}forged" in talked.log

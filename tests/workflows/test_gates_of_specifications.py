@@ -11,7 +11,6 @@ import pytest
 from tests.stepspecs.test_targets_github import written
 from tests.workflows import engine
 
-GITHUB = 'closed by "GitHub on the engine"'
 DOCUMENT = r"""
 workflow: {module: notes, workflow: publish, phase: Release}
 config:
@@ -34,12 +33,17 @@ if sys.argv[1] == "status":
 sys.exit(subprocess.run([*real, *sys.argv[1:]]).returncode)
 """
 ATTACKS = {
-    "the program is replaced": 'cp "$RDC" "$FOLDER/real.py"; chmod u+w "$RDC"; cat "$FOLDER/fake.py" > "$RDC"',
+    "the program is replaced": (
+        'for file in .github/rdc/*.py; do cp "$file" "$FOLDER/real.py"; chmod u+w "$file"; '
+        'cat "$FOLDER/fake.py" > "$file"; done'
+    ),
     "the program is removed and written again": (
-        'cp "$RDC" "$FOLDER/real.py"; rm -f "$RDC"; cp "$FOLDER/fake.py" "$RDC"'
+        'for file in .github/rdc/*.py; do cp "$file" "$FOLDER/real.py"; rm -f "$file"; '
+        'cp "$FOLDER/fake.py" "$file"; done'
     ),
     "later steps are told another program by a file that it finds": (
-        'cp "$RDC" "$FOLDER/real.py"; for file in "$RUNNER_TEMP"/*env*; do echo "RDC=$FOLDER/fake.py" >> "$file"; done'
+        'cp .github/rdc/notes.py "$FOLDER/real.py"; for file in "$RUNNER_TEMP"/*env*; do '
+        'for name in RDC PYTHONSTARTUP PYTHONPATH RDC_FILE; do echo "$name=$FOLDER/fake.py" >> "$file"; done; done'
     ),
 }
 
@@ -100,25 +104,21 @@ def attacked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     return Attacked(*run(folder, "rejected", attack=request.param), folder / "outside")
 
 
-@pytest.mark.xfail(strict=True, reason=GITHUB)
 def test_no_other_program_is_called_in_place_of_the_one_of_the_workflow(attacked: Attacked) -> None:
     assert (attacked.outside / "real.py").exists()
     assert not (attacked.outside / "called").exists()
 
 
-@pytest.mark.xfail(strict=True, reason=GITHUB)
 def test_no_part_behind_a_gate_runs_unless_the_job_of_the_gate_has_succeeded(attacked: Attacked) -> None:
     """Also where the run seems to wait at no gate, so that nobody is asked: the job is skipped."""
     (gate,) = (job.result for name, job in attacked.done.jobs.items() if name.startswith("approve"))
     assert gate == "success" or attacked.done.jobs["part_2"].result == "skipped"
 
 
-@pytest.mark.xfail(strict=True, reason=GITHUB)
 def test_no_step_behind_a_gate_runs_when_an_executor_replaces_the_program(attacked: Attacked) -> None:
     assert attacked.steps == ["write"]
 
 
-@pytest.mark.xfail(strict=True, reason=GITHUB)
 def test_a_run_past_a_gate_without_an_approval_on_github_fails(attacked: Attacked) -> None:
     assert attacked.done.conclusion != "success"
     assert attacked.done.jobs["part_2"].result != "success"

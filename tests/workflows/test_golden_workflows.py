@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.conftest import ROOT
-from tests.golden.test_golden import GOLDEN, INPUTS, NAMES, PROGRAMS, SECRETS, STOPS, emitted
+from tests.golden.test_golden import GOLDEN, INPUTS, NAMES, PROGRAMS, SECRETS, STOPS, workflows
 from tests.workflows import act, engine
 from tests.workflows.ends import end_of
 from tests.workflows.lint import findings
@@ -20,12 +21,12 @@ WORKFLOWS = sorted(str(path.relative_to(GOLDEN)) for name in NAMES + PROGRAMS fo
 @pytest.mark.parametrize("part", range(3))
 def test_no_tool_finds_anything(part: int) -> None:
     assert len(WORKFLOWS) >= len(NAMES)
-    assert findings([emitted() / path for path in WORKFLOWS[part::3]]) == []
+    assert findings([workflows()[path] for path in WORKFLOWS[part::3]]) == []
 
 
 @pytest.mark.parametrize("path", WORKFLOWS)
 def test_the_parser_of_github_complains_of_nothing(path: str) -> None:
-    text = (emitted() / path).read_text(encoding="utf-8")
+    text = workflows()[path].read_text(encoding="utf-8")
     assert engine.complaints(text) == []
     assert engine.complaints(text.replace("outcome ==", "outcome =", 1).replace("runs-on:", "runs_on:")) != []
 
@@ -38,8 +39,8 @@ def test_it_runs_to_its_end(name: str, by: str, tmp_path: Path) -> None:
     inputs = {"answers": answers.read_text(encoding="utf-8")} if answers.exists() else {}
     inputs |= dict(word.split("=", 1) for word in INPUTS.get(name, ()) if "=" in word)
     secrets = {**act.TOKEN, **SECRETS}
-    folder, workflow = tmp_path / "repository", emitted() / name / f"{name}.yml"
-    folder.mkdir()
+    folder, workflow = tmp_path / "repository", workflows()[f"{name}/{name}.yml"]
+    shutil.copytree(workflow.parents[2], folder)
     if by == "act":
         ran: act.ActRun | engine.EngineRun = act.run(folder, workflow, inputs=inputs, secrets=secrets)
     else:
@@ -53,13 +54,13 @@ def test_it_runs_to_its_end(name: str, by: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", WORKFLOWS)
 @pytest.mark.share(2)
 def test_no_script_holds_an_expression(path: str) -> None:
-    for job in yaml.safe_load((emitted() / path).read_text(encoding="utf-8"))["jobs"].values():
+    for job in yaml.safe_load(workflows()[path].read_text(encoding="utf-8"))["jobs"].values():
         assert not any("${{" in step.get("run", "") for step in job["steps"])
 
 
 def test_a_straight_runbook_has_no_helpers(tmp_path: Path) -> None:
     """Its steps are nothing but their names and commands."""
-    text = (emitted() / "nightly-cleanup" / "nightly-cleanup.yml").read_text(encoding="utf-8")
+    text = workflows()["nightly-cleanup/nightly-cleanup.yml"].read_text(encoding="utf-8")
     steps = yaml.safe_load(text)["jobs"]["runbook"]["steps"]
     nodes = [step for step in steps if step["name"][0].isdigit()]
     assert len(nodes) >= 2

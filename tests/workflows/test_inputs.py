@@ -131,7 +131,7 @@ def test_values_are_checked_before_anything_runs(declared: Input, value: str, pr
         made_text = compiled(made).replace("${NAME", "${X")
     else:
         made_text = compiled(row(declared))
-    assert "rdc.py" not in made_text
+    assert "RDC_CALL" not in made_text
     done = run(tmp_path, made_text, inputs={"X": value})
     if problem:
         assert (done.conclusion, shown(tmp_path)) == ("failure", [])
@@ -206,7 +206,7 @@ ROUTED: Mapping[str, Program] = {
 
 @pytest.mark.parametrize("why", ROUTED)
 def test_what_native_steps_cannot_say_exactly_is_left_to_the_runtime(why: str) -> None:
-    assert "rdc.py" in compiled(ROUTED[why])
+    assert "RDC_CALL" in compiled(ROUTED[why])
 
 
 def test_comments_show_a_message_as_it_is_written(tmp_path: Path) -> None:
@@ -235,14 +235,13 @@ def test_github_takes_25_inputs_those_of_rdc_included(count: int, is_taken: bool
     assert is_taken or emission.diagnostics[0].code == "RD521"
 
 
-def test_inputs_reach_callers_and_helpers_that_are_shared(tmp_path: Path) -> None:
-    options = {"on": ["workflow_call", "workflow_dispatch"], "helpers": "action"}
+def test_inputs_reach_callers(tmp_path: Path) -> None:
+    options = {"on": ["workflow_call", "workflow_dispatch"]}
     emission = GithubBackend().emit(
         row(Input("NAME", pattern=r"\d+"), Input("OF", type="choice", options=("p", "q"))), options
     )
     assert emission.text
     events = parsed(emission.text)["on"]
     assert events["workflow_call"]["inputs"]["NAME"]["required"] is True
-    (helper,) = [one for one in emission.companions if "/inputs-" in one.path]
-    assert "NAME" not in helper.text
+    assert emission.companions == ()
     assert findings([written(tmp_path, emission.text)]) == []

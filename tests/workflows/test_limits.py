@@ -47,23 +47,25 @@ def test_an_expression_that_is_too_long(tmp_path: Path) -> None:
     assert any("an expression would have" in text and "let fewer steps lead to it" in text for text in said)
 
 
-@pytest.mark.parametrize(
-    ("document", "variable"),
-    [("## 1\n\n%s\n", "PROMPT"), ("## 1\n\n%s\n\n- NO: GOTO 2\n\n## 2\n\n- NO: GOTO 1\n", "RDC_PROMPT_s1")],
-)
-def test_a_text_that_is_too_long_for_a_variable(document: str, variable: str, tmp_path: Path) -> None:
+def test_a_text_that_is_too_long_for_a_variable(tmp_path: Path) -> None:
+    document = '## 1. A\n\n```bash\ntrue\n```\n\n- FAIL: STOP "%s"\n'
     (said,) = refusals(tmp_path, document % ("x" * limits.LONGEST_VARIABLE))
-    assert f"the variable {variable} would have" in said
-    assert "put the text into a file" in said
+    assert "the variable MESSAGE would have" in said
+    assert "in the step STOP" in said
     assert text_of(tmp_path, document % ("x" * 65_536))
+
+
+def test_a_question_may_be_as_long_as_people_read(tmp_path: Path) -> None:
+    """The program has it; the workflow shows the first lines."""
+    text = text_of(tmp_path, "## 1\n\n" + "\n".join(["x" * 600] * 300) + "\n")
+    assert "# ... 100 lines more in the program" in text
 
 
 def test_a_text_with_what_opens_an_expression_counts_as_one(tmp_path: Path) -> None:
     """GitHub makes one expression of the whole text."""
-    for document in ("## 1\n\n```bash\n: '${{ %s'\n```\n", "## 1\n\n${{ %s\n"):
-        (said,) = refusals(tmp_path, document % ("x" * limits.LONGEST_EXPRESSION))
-        assert "an expression would have" in said
-        assert "put the text into a file" in said
+    (said,) = refusals(tmp_path, "## 1\n\n```bash\n: '${{ %s'\n```\n" % ("x" * limits.LONGEST_EXPRESSION))
+    assert "an expression would have" in said
+    assert "put the text into a file" in said
 
 
 def test_500_steps_with_a_message_each(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.workflows import act
 from tests.workflows.compiling import text_of
-from tests.workflows.test_continuation import Run, said
+from tests.workflows.test_continuation import said
 
 STRAIGHT = """\
 ## 1
@@ -125,60 +125,7 @@ def test_a_line_that_the_runner_refuses_fails_the_step(tmp_path: Path, line: str
     assert "A line is neither NAME=value nor NAME<<DELIMITER" in ran.log
 
 
-def test_an_agent_in_a_loop_sees_them_too(tmp_path: Path) -> None:
-    document = LOOP.replace("```bash\nSECOND\n```", "Good?").replace(
-        "- PASS: CONTINUE\n- FAIL: GOTO 1", "- FAIL: GOTO 1"
-    )
-    agent = 'cat > /dev/null; echo "asked $A" >> "$LOG"; [ "$A" = 11 ] && echo YES || echo NO'
-    first = 'echo "A=${A}1" >> "$GITHUB_ENV"'
-    assert lines(tmp_path / "a", document, first, "", prompts="agent", agent=agent) == ["asked 1", "asked 11"]
-
-
 def test_empty_lines_are_passed_over(tmp_path: Path) -> None:
     """As GitHub's runner does; act does not."""
     first = 'printf "\\nA=1\\n\\n\\nB=2\\n\\n" >> "$GITHUB_ENV"'
     assert lines(tmp_path / "a", LOOP, first, 'echo "$A $B" >> "$LOG"') == ["1 2"]
-
-
-WAITING = """\
-## 1
-
-```bash
-echo "A=${A}x" >> "$GITHUB_ENV"
-printf "B<<END\\n1\\n2\\nEND\\n" >> "$GITHUB_ENV"
-echo "$PWD/tools" >> "$GITHUB_PATH"
-```
-
-## 2
-
-Good?
-
-- YES: CONTINUE
-- NO: GOTO Again
-
-## 3
-
-```bash
-echo "after $A" $B "${PATH%%/tools:*}" >> "$LOG"
-```
-
-- PASS: COMPLETE
-
-## Again
-
-```bash
-echo "in $A" $B "${PATH%%/tools:*}" >> "$LOG"
-```
-
-- PASS: GOTO 1
-"""
-
-
-def test_they_outlive_waiting(tmp_path: Path) -> None:
-    (tmp_path / "repository").mkdir()
-    run = Run(tmp_path / "repository", WAITING.replace("$PWD", "/opt"))
-    assert said(run()) == "WAITING 2"
-    assert said(run(resume="1", answers="no")) == "WAITING 2"
-    assert said(run(resume="2", answers="no")) == "WAITING 2"
-    assert said(run(resume="3", answers="yes")) == "COMPLETE"
-    assert run.done() == ["in x 1 2 /opt", "in xx 1 2 /opt", "after xxx 1 2 /opt"]

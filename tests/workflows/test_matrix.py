@@ -14,9 +14,8 @@ import pytest
 from backends.github import GithubBackend
 from compiler.ir.program import Program
 from compiler.ir.tasks import End
-from runtime_shim.legacy.program import RefusedError
-from runtime_shim.legacy.runner_entries import join_entries
-from runtime_shim.legacy.runner_state import Run
+from runtime_shim.targets.github.api import HaltError
+from runtime_shim.targets.github.entries import joined_entries, must_join
 from tests.workflows import act, lint
 from tests.workflows.compiling import parsed
 from tests.workflows.routed import (
@@ -95,14 +94,15 @@ def test_each_entry_is_a_job_with_an_artifact_of_its_own() -> None:
     include = [{"entry": 0, "agent": "editor"}, {"entry": 1, "agent": "inline"}]
     assert job["strategy"] == {"fail-fast": False, "matrix": {"include": include}}
     assert job["name"] == "review Step review ${{ matrix.entry }} (${{ matrix.agent }})"
-    assert (job["needs"], job["permissions"]) == (["part_1"], {})
+    assert (job["needs"], job["permissions"]) == (["part_1"], {"contents": "read"})
     entry, keep = job["steps"][-2:]
     assert entry["timeout-minutes"] == 31
     assert entry["env"] == {
+        "RDC_CALL": "entry review",
         "RDC_ENTRY": "${{ matrix.entry }}",
-        "RDC_PROMPT_0": "Edit: {{draft}}",
-        "RDC_PROMPT_1": "Read",
+        "RDC_OPTIONS": f"--agent={AGENT}",
     }
+    assert entry["run"] == "# editor:\n#   Edit: {{draft}}\n# agent:\n#   Read\n"
     assert keep["with"]["name"] == "rdc-entries_review-${{ matrix.entry }}"
     assert keep["with"]["overwrite"] is True
     assert keep["if"] == "steps.review.outputs.kept"
@@ -227,7 +227,7 @@ def test_a_run_that_leaves_the_job_passes_over_what_comes_after(apart: Any) -> N
         node("3", Agent("", text("!")), to(COMPLETE)),
     )
     (step,) = (step for step in parsed(compiled(made, MATRIX))["jobs"]["part_1"]["steps"] if step.get("id") == "s3")
-    assert step["if"] == "steps.s1.outputs.next == 's3'"
+    assert step["if"] == "steps.s1.outputs.next == '3'"
 
 
 @pytest.mark.share(3)
@@ -254,7 +254,7 @@ def test_a_run_that_waits_before_or_behind_a_matrix_goes_on(way: list[str], tmp_
 # --- Entries that are lost, and attempts ------------------------------------------------------------------------------
 
 DIES = '[ "$RDC_STEP" != review_1 ] || [ -e "$FOLDER/alive" ] || { kill -9 "$PPID"; exit 1; }; '
-GONE_ON = "error all entries have answered in an earlier attempt, which may have gone on from here"
+GONE_ON = "::error title=Re-run::All entries have answered in an earlier attempt, which may have gone on from here"
 
 
 @pytest.mark.share(3)
@@ -265,7 +265,9 @@ def test_a_further_attempt_does_its_jobs_again(jobs: str, tmp_path: Path) -> Non
     done = run(tmp_path, workflow, SAID)
     results = {name: job.result for name, job in done.jobs.items()}
     assert results == {"part_1": "success", JOB: "failure", "part_2": "failure"}
-    assert "error the entry 1 of review has no answer: its job has kept nothing. Re-run the failed jobs" in done.log
+    reason = "the entry 1 of review has no answer: its job has kept nothing. Re-run the failed jobs"
+    assert f"::error title=Lost entry::{reason}" in done.log
+    assert "has no result" not in done.log
     assert not (tmp_path / "said").exists()
 
     (tmp_path / "alive").touch()
@@ -305,7 +307,7 @@ def fail_entry(folder: Path, index: int) -> None:
 
 # --- Nothing that is kept is trusted ----------------------------------------------------------------------------------
 
-WHOLE = {"run": "7", "node": "review", "entry": 1, "attempt": 2, "seconds": 3, "answer": "So so: OK"}
+WHOLE = {"run": "7", "node": "review", "entry": 1, "attempt": 2, "answer": "So so: OK"}
 Change = Callable[[dict[str, Any]], object]
 FORGED: Mapping[str, Change] = {
     "no JSON": lambda _: b"{",
@@ -313,7 +315,7 @@ FORGED: Mapping[str, Change] = {
     "a list": lambda _: [],
     "deep": lambda _: b"[" * 200_000,
     "a field more": lambda whole: whole | {"more": 1},
-    "a field less": lambda whole: {name: value for name, value in whole.items() if name != "seconds"},
+    "a field less": lambda whole: {name: value for name, value in whole.items() if name != "attempt"},
     "another run": lambda whole: whole | {"run": "8"},
     "another step": lambda whole: whole | {"node": "draft"},
     "another entry": lambda whole: whole | {"entry": 0},
@@ -322,8 +324,7 @@ FORGED: Mapping[str, Change] = {
     "an attempt before": lambda whole: whole | {"attempt": 0},
     "an attempt in words": lambda whole: whole | {"attempt": "2"},
     "an attempt that is none": lambda whole: whole | {"attempt": None},
-    "seconds before": lambda whole: whole | {"seconds": -1},
-    "seconds without end": lambda whole: json.dumps(whole).replace(": 3", ": Infinity").encode(),
+    "an attempt without end": lambda whole: json.dumps(whole).replace(": 2", ": Infinity").encode(),
     "an answer that is none": lambda whole: whole | {"answer": ["OK"]},
     "an answer with NUL": lambda whole: whole | {"answer": "OK\0"},
     "an answer of half characters": lambda whole: whole | {"answer": "OK\ud800"},
@@ -332,58 +333,46 @@ FORGED: Mapping[str, Change] = {
 }
 
 
+Join = Callable[[], list[str | None]]
+NODE = {"entries": [{"agent": ""}] * 2}
+
+
 @pytest.fixture
-def joining(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """A run that stands behind the jobs of its entries, of which the first is whole; the second is for the test."""
-    entry = {"agent": "", "keywords": ["OK"]}
-    edges = [{"go": "end", "do": [["said", "keep", ["answer"]]]}]
-    step = {"task": "parallel", "title": "", "entries": [entry] * 2, "check": "all", "failing": [], "unanimous": []}
-    steps = {"review": {**step, "edges": edges}, "end": {"task": "end", "result": "complete", "message": ""}}
-    table = {"entry": "review", "registers": {"said": None}, "scopes": {}, "nodes": steps}
-    run = Run({**table, "steps": {"review": "review", "end": "end"}, "places": {"review": ["review"]}})
-    run.begin("7", {})
-    (tmp_path / "rdc").mkdir()
-    (tmp_path / "rdc" / "attempt").write_text("1\n")
-    keep(tmp_path, 0, {**WHOLE, "entry": 0, "attempt": 1, "seconds": 9, "answer": "Fine: OK"})
-    for name, value in {"RUNNER_TEMP": str(tmp_path), "GITHUB_RUN_ATTEMPT": "2", "RDC_JOINED": "review"}.items():
+def joining(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Join:
+    """Joins the entries of a run, of which the first is whole; the second is for the test."""
+    keep(tmp_path, 0, {**WHOLE, "entry": 0, "attempt": 1, "answer": "Fine: OK"})
+    for name, value in {"GITHUB_RUN_ID": "7", "GITHUB_RUN_ATTEMPT": "2"}.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setenv("RDC_ENTRIES_review", "failure")
-    return run
+    return lambda: joined_entries(str(tmp_path / "rdc-entries"), "review", NODE, "failure", 1)
 
 
 def keep(folder: Path, index: int, content: object) -> None:
     """Put what an entry has kept, or somebody in its name, where the next job takes it over."""
-    path = folder / "rdc-entries" / f"review-{index}" / "entry"
+    path = folder / "rdc-entries" / str(index) / "entry"
     path.parent.mkdir(parents=True)
     path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
 
 
 @pytest.mark.parametrize("how", FORGED)
-def test_what_no_entry_has_written_is_refused(how: str, joining: Run, tmp_path: Path) -> None:
+def test_what_no_entry_has_written_is_refused(how: str, joining: Join, tmp_path: Path) -> None:
     keep(tmp_path, 1, FORGED[how](dict(WHOLE)))
-    with pytest.raises(RefusedError) as refused:
-        join_entries(joining)
+    with pytest.raises(HaltError) as refused:
+        joining()
     why = "what it has kept is damaged, or from an earlier attempt. Re-run its job"
-    assert refused.value.args == (f"the entry 1 of review has no answer: {why}",)
-    assert joining.node == "review"
+    assert refused.value.args == ("Lost entry", f"the entry 1 of review has no answer: {why}")
 
 
-def test_what_entries_have_written_is_joined_by_their_numbers(joining: Run, tmp_path: Path) -> None:
+def test_what_entries_have_written_is_joined_by_their_numbers(joining: Join, tmp_path: Path) -> None:
     keep(tmp_path, 1, WHOLE)
-    join_entries(joining)
-    assert joining.registers["said"] == "Fine: OK\n\nSo so: OK"
-    assert (joining.journal, joining.end) == ([["review", 1, "OK", 9, ""]], "COMPLETE")
+    assert joining() == ["Fine: OK", "So so: OK"]
 
 
-def test_entries_of_a_run_that_stands_elsewhere_are_refused(joining: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RDC_ENTRIES_review", "skipped")
-    with pytest.raises(RefusedError, match="where its jobs have not left it"):
-        join_entries(joining)
-    joining.node = "end"
-    join_entries(joining)
-    monkeypatch.setenv("RDC_ENTRIES_review", "success")
-    with pytest.raises(RefusedError, match="where its jobs have not left it"):
-        join_entries(joining)
+def test_entries_of_a_run_that_is_elsewhere_are_refused() -> None:
+    assert must_join("review", "review", "success")
+    assert not must_join("end", "review", "skipped")
+    for name, result in (("review", "skipped"), ("end", "success")):
+        with pytest.raises(HaltError, match="where its jobs have not left it"):
+            must_join(name, "review", result)
 
 
 HOSTILE_TITLE = "${{ github.token }} ' \" # : {{x}}"
@@ -421,7 +410,7 @@ def test_of_an_entry_its_answer_is_kept_alone_as_a_text(tmp_path: Path) -> None:
     assert json.loads(artifact(tmp_path, 1).read_text())["answer"] == "*** OK"
     assert (tmp_path / "files").read_text() == "drafted\n"
     assert not list(tmp_path.rglob("x"))
-    given = {own: {name for name in secrets if name in env} for own, _, env in log(tmp_path)}
+    given = {own: {name for name in secrets if env.get(name)} for own, _, env in log(tmp_path)}
     assert given == {"draft": {"OTHER"}, "review_0": {"OTHER"}, "review_1": {"KEY"}}
     for job in done.jobs[JOB].matrix:
         assert job.outcomes["review"] == "success"

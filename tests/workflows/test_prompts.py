@@ -53,7 +53,9 @@ def done(folder: Path) -> list[str]:
 
 
 def heading(ran: act.ActRun) -> list[str]:
-    return re.findall(r"^### (.*)$", ran.summary, re.MULTILINE)
+    """How a run has ended; that a part waited for an approval is told too."""
+    found = re.findall(r"^### (.*)$", ran.summary, re.MULTILINE)
+    return [line for line in found if not line.startswith("WAITING ")]
 
 
 # --- An agent ---------------------------------------------------------------------------------------------------------
@@ -85,8 +87,10 @@ def test_what_an_agent_says_is_no_command_to_the_runner(tmp_path: Path) -> None:
     text = text_of(tmp_path, DOCUMENT, {"prompts": "agent", "agent": agent, "checkout": False, "summary": True})
     ran = act.run(tmp_path, text, env={"LOG": str(tmp_path / "log")})
     assert heading(ran) == ["COMPLETE It is there"]
-    assert not re.search(r"^\s*::error", ran.log, re.MULTILINE)
-    assert "##[" not in ran.log
+    held = re.sub(r"::stop-commands::(rdc-\w+)\n.*?::\1::", "", ran.log, flags=re.DOTALL)
+    assert "::error::no" in ran.log
+    assert "::error" not in held
+    assert "##[" not in held
 
 
 def test_an_agent_in_a_loop_is_asked_again(tmp_path: Path) -> None:
@@ -113,10 +117,9 @@ def github() -> Iterator[Reviews]:
 
 
 def asking(text: str) -> dict[str, str]:
-    """The job that begins with the approval of each question, by the step that puts it."""
+    """The job that is the approval of each question, by the step that puts it."""
     jobs = parsed(text)["jobs"].items()
-    behind = {name: job["if"] for name, job in jobs if job.get("environment") == "approval"}
-    return {re.findall(r"outputs\.(\w+)_outcome == 'success'", said)[-1]: name for name, said in behind.items()}
+    return {name.removeprefix("approve_"): name for name, job in jobs if job.get("environment") == "approval"}
 
 
 def run(folder: Path, text: str, github: Reviews | None = None, *rejected: str, attempt: int = 1) -> act.ActRun:
@@ -151,15 +154,18 @@ def test_a_rejection_fails(tmp_path: Path, github: Reviews) -> None:
 
 
 def test_the_job_of_an_approval_is_protected_and_may_only_look(tmp_path: Path) -> None:
-    jobs = parsed(approvals(tmp_path))["jobs"]
+    jobs = parsed(text_of(tmp_path, DOCUMENT, {"prompts": "environment"}))["jobs"]
     assert [job.get("environment") for job in jobs.values()] == [None, "approval", None]
-    assert jobs["part_2"]["permissions"] == {"actions": "read"}
-    assert [job["permissions"].get("actions") for job in jobs.values()] == ["read"] * 3
+    assert [job.get("permissions", {}) for job in jobs.values()] == [
+        {"contents": "read", "actions": "read"},
+        {},
+        {"contents": "read", "actions": "read"},
+    ]
     assert all("TOKEN" not in str(job.get("env")) for job in jobs.values()), "no step gets the token"
     nodes = [step for job in jobs.values() for step in job["steps"] if step["name"] in {"1. Build", "3. Install"}]
     assert len(nodes) == 2
     assert "token" not in str(nodes)
-    assert jobs["part_3"]["needs"] == ["part_1", "part_2"]
+    assert jobs["part_2"]["needs"] == ["part_1", "approve_agree"]
 
 
 @pytest.mark.share(3)
@@ -168,14 +174,16 @@ def test_no_step_gets_at_the_token_by_what_later_steps_run(trap: str, tmp_path: 
     steal = 'echo \'echo "${TOKEN-nothing}" >> "$LOG"\' > trap'
     document = DOCUMENT.replace("echo built > result", f'{steal}; {trap} >> "$GITHUB_ENV"')
     ran = unasked(tmp_path, approvals(tmp_path, document), github)
-    assert ran.jobs["part_1"] == "success"
+    assert ran.jobs["part_1"] == "failure", "a command has no $GITHUB_ENV"
+    plain = document.replace(' >> "$GITHUB_ENV"', "")
+    assert unasked(tmp_path, approvals(tmp_path, plain), github).jobs["part_1"] == "success"
     assert not any("the-token" in line for line in done(tmp_path))
 
 
 def test_nobody_is_asked_where_no_question_is_reached(tmp_path: Path, github: Reviews) -> None:
     text = approvals(tmp_path, DOCUMENT.replace("echo built > result", "exit 4"))
     ran = run(tmp_path, text, github)
-    assert [job for job, outcome in ran.jobs.items() if outcome == "skipped"] == ["part_2", "part_3"]
+    assert [job for job, outcome in ran.jobs.items() if outcome == "skipped"] == ["approve_agree", "part_2"]
     assert heading(ran) == ["STOP"]
 
 
@@ -221,8 +229,8 @@ def test_two_questions_in_a_row_and_one_beside(rejected: list[str], end: str, tm
 def test_an_environment_without_reviewers_approves_nothing(tmp_path: Path, github: Reviews) -> None:
     """GitHub creates an environment that is not there, and lets its jobs pass."""
     ran = unasked(tmp_path, approvals(tmp_path), github)
-    assert (ran.jobs["part_2"], ran.jobs["part_3"]) == ("failure", "failure")
-    assert "where the environment approval has no required reviewers. Add reviewers" in ran.summary
+    assert (ran.jobs["approve_agree"], ran.jobs["part_2"]) == ("success", "failure")
+    assert "no review of the environment approval. Nobody has decided, or it has no required reviewers" in ran.summary
     assert heading(ran) == [], "no end was reached"
     assert done(tmp_path) == ["build"]
 
@@ -235,7 +243,7 @@ def test_an_earlier_review_is_no_answer(before: list[str], tmp_path: Path, githu
         github.decide(state)
     text = approvals(tmp_path)
     assert heading(unasked(tmp_path, text, github)) == []
-    assert heading(unasked(tmp_path, begin_with(text, "part_2", ["exit 1"]), github)) == []
+    assert heading(unasked(tmp_path, begin_with(text, "approve_agree", ["exit 1"]), github)) == []
     assert done(tmp_path) == ["build", "build"]
     assert heading(run(tmp_path, text, github)) == ["COMPLETE It is there"]
     assert heading(run(tmp_path, text, github, "agree")) == ["STOP Not wanted"]
@@ -250,10 +258,10 @@ def test_the_review_of_another_environment_is_no_answer(tmp_path: Path, github: 
 
 def test_a_failure_that_nobody_has_decided_is_no_rejection(tmp_path: Path, github: Reviews) -> None:
     """After 30 days, by a rule of the environment, or without its runner the job of an approval fails too."""
-    ran = unasked(tmp_path, begin_with(approvals(tmp_path), "part_2", ["exit 1"]), github)
+    ran = unasked(tmp_path, begin_with(approvals(tmp_path), "approve_agree", ["exit 1"]), github)
     assert heading(ran) == []
     assert ran.exit_code
-    assert "The approval of agree has failed, but nobody has rejected it. Begin a new run" in ran.summary
+    assert "no review of the environment approval. Nobody has decided" in ran.summary
     assert done(tmp_path) == ["build"]
 
 
@@ -263,12 +271,12 @@ def test_a_rejection_does_not_answer_the_next_question(tmp_path: Path, github: R
     text = begin_with(text, jobs["Other"], ["exit 1"])
     ran = unasked(tmp_path, reviewed(text, "echo rejected", jobs["first"]), github)
     assert heading(ran) == []
-    assert "The approval of Other has failed, but nobody has rejected it" in ran.summary
+    assert "no review of the environment approval. Nobody has decided" in ran.summary
 
 
 def test_without_the_api_nobody_is_asked(tmp_path: Path) -> None:
     ran = run(tmp_path, approvals(tmp_path))
-    assert (ran.jobs["part_1"], ran.jobs["part_2"]) == ("failure", "skipped")
+    assert (ran.jobs["part_1"], ran.jobs["approve_agree"], ran.jobs["part_2"]) == ("failure", "skipped", "skipped")
     assert "The reviews of this run cannot be read" in ran.summary
 
 
@@ -289,13 +297,13 @@ def test_each_part_hands_on_its_own_state(tmp_path: Path, github: Reviews) -> No
     }
 
 
-@pytest.mark.parametrize(("job", "rejected"), [("part_2", []), ("part_3", ["agree"])])
+@pytest.mark.parametrize(("job", "rejected"), [("part_2", []), ("part_2", ["agree"])])
 def test_jobs_that_are_re_run_alone_are_refused(job: str, rejected: list[str], tmp_path: Path, github: Reviews) -> None:
     """Act runs all jobs in one attempt: here some say that they belong to the next."""
     text = approvals(tmp_path)
     before, begin, after = text.partition(f"  {job}:\n")
     jobs = parsed(text)["jobs"]
-    assert jobs[job]["steps"][0]["name"] in {"Approved: 2. Agree", "Take over the run"}
+    assert jobs[job]["steps"][0]["name"] == "Take over the run"
     place = after.index("        env:\n")
     text = before + begin + after[:place] + "        env:\n          GITHUB_RUN_ATTEMPT: 2\n" + after[place + 13 :]
     ran = run(tmp_path, text, github, *rejected)
@@ -327,4 +335,4 @@ def test_without_questions_the_option_changes_nothing(tmp_path: Path) -> None:
     document = DOCUMENT.replace("Is it good?", "```bash\ntrue\n```")
     without = text_of(tmp_path, document, {"checkout": False, "summary": True})
     assert below(approvals(tmp_path, document)) == below(without)
-    assert len(steps(approvals(tmp_path, document))) == 8
+    assert len(steps(approvals(tmp_path, document))) == 7

@@ -8,10 +8,14 @@ from typing import Any
 
 import pytest
 
+from backends.github import GithubBackend
 from compiler.ir.program import Program
-from runtime_shim.legacy.program import RefusedError
-from runtime_shim.legacy.runner_answers import read_replies
-from runtime_shim.legacy.runner_state import Run, read_state
+from runtime_shim.editions import EDITIONS
+from runtime_shim.engine.program import RefusedError
+from runtime_shim.targets.github.api import HaltError
+from runtime_shim.targets.github.replies import as_lines
+from runtime_shim.tasks.answers import read_answers
+from runtime_shim.tasks.replies import Script
 from tests.workflows.routed import (
     COMPLETE,
     STOP,
@@ -93,22 +97,33 @@ def test_the_forms_of_answers(given: str, replies: list[list[str]]) -> None:
 
 
 def _asked(**kinds: str) -> dict[str, Any]:
-    return {"nodes": {name: {"task": kind, "words": ["x", "Y"]} for name, kind in kinds.items()}}
+    return {"nodes": {name: {"task": kind, "words": WORDS.get(kind, ["x", "Y"])} for name, kind in kinds.items()}}
+
+
+WORDS = {"confirm": ["yes", "no"], "gate": ["approved", "rejected"]}
+
+
+def read_replies(made: dict[str, Any], given: str) -> list[list[str]]:
+    """The answers of the input `answers`, each with its step."""
+    kinds = {task: kind for each in EDITIONS["agents"].kinds() for task, kind in each.performers.items()}
+    lines = as_lines(made, given)
+    found = read_answers("answers", lines, made["nodes"], lambda text, nodes: Script(nodes, kinds).read(text))
+    return [[answer.step or "", answer.reply] for answer in found]
 
 
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ('{"b": broken', "the answers begin like JSON, and are none"),
-        ('{"d": "yes"}', "no step of this name asks anything: d"),
-        ("a maybe", "expected yes or no: a maybe"),
-        ("g yes", "expected approved or rejected: g yes"),
-        ("c y", "expected x or Y: c y"),
+        ('{"b": broken', "the answers begin like JSON, and are not valid"),
+        ('{"d": "yes"}', "d is not a step that asks"),
+        ("a maybe", "expected one of yes, no for a"),
+        ("g yes", "expected one of approved, rejected for g"),
+        ("c y", "expected one of x, Y for c"),
         ('{"a": ["yes", 3]}', "the answers of a are neither a string nor a list of strings"),
     ],
 )
 def test_answers_that_fit_no_question_are_refused_before_anything_runs(given: str, says: str) -> None:
-    with pytest.raises(RefusedError, match=says):
+    with pytest.raises((RefusedError, HaltError), match=says):
         read_replies(_asked(a="confirm", b="input", c="select", d="shell", g="gate"), given)
 
 
@@ -126,41 +141,10 @@ def test_an_answer_that_does_not_fit_leaves_the_run_waiting(tmp_path: Path) -> N
     )
     workflow = compiled(made)
     done = run(tmp_path, workflow, {}, inputs={"answers": "1 for me"})
-    assert (ended(done), done.jobs["runbook"].annotations[0][0]) == ("WAITING 1", "warning"), done.log
-    assert "1: for me is none of: for you, o" in done.log
+    assert (ended(done), done.conclusion) == ("WAITING 1", "failure"), done.log
+    assert "for me: expected one of for you, o" in done.log
     done = run(tmp_path, workflow, {}, 2, inputs={"answers": "o\napproved", "resume": "1"})
     assert ended(done) == "WAITING 2", done.log
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        {"node": "elsewhere"},
-        {"registers": {"name": 3}},
-        {"registers": {"name": "x", "more": "y"}},
-        {"number": "1; touch x"},
-        {"left": {"s1": "a\nnext=b"}},
-        {"journal": [["ask", 1, "yes", -1, ""]]},
-        {"done": True},
-        {"more": 1},
-    ],
-)
-def test_a_state_that_no_run_has_written_is_refused(tmp_path: Path, damage: dict[str, object]) -> None:
-    table = {
-        "entry": "ask",
-        "registers": {"name": None},
-        "scopes": {},
-        "nodes": {"ask": {"task": "ask", "edges": []}},
-        "steps": {"ask": "ask"},
-    }
-    started = Run(table)
-    started.begin("7", {})
-    path = tmp_path / "state"
-    started.save(path)
-    assert read_state(table, path).number == "7"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **damage}))
-    with pytest.raises(RefusedError):
-        read_state(table, path)
 
 
 def test_a_gate_comes_between_what_waited_and_what_goes_on(tmp_path: Path) -> None:
@@ -180,19 +164,21 @@ def test_a_gate_comes_between_what_waited_and_what_goes_on(tmp_path: Path) -> No
     assert [(step, said) for step, said, _ in log(tmp_path)] == [("1", "One"), ("4", "Hello Ann")]
 
 
-def test_agents_answer_questions_of_all_kinds(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["confirm", "select", "input"])
+def test_an_agent_answers_nothing_but_yes_or_no(kind: str) -> None:
+    options = (text("A b"), text("c")) if kind == "select" else ()
+    made = program(node("1", Ask(kind, text("?"), options=options), to(COMPLETE)))  # type: ignore[arg-type]
+    found = GithubBackend().emit(made, {**OPTIONS, "prompts": "agent"}).diagnostics
+    assert [item.code for item in found] == ["RD533"]
+
+
+def test_an_agent_answers_a_question(tmp_path: Path) -> None:
     made = program(
         node("1", Ask("pass_fail", text("?")), to("2", "pass"), to(STOP)),
-        node("2", Ask("confirm", text("?")), to("3", "yes"), to(STOP)),
-        node("3", Ask("select", text("?"), options=(text("A b"), text("c"))), to("4", "A b"), to(STOP)),
-        node("4", Ask("input", text("?")), to("5", do=[Keep("x")])),
-        node("5", Agent("", words("Hello ", ref("x"))), to(COMPLETE)),
-        slots=("x",),
+        node("2", Ask("yes_no", text("?")), to(COMPLETE, "pass"), to(STOP)),
     )
-    answers = {"1": ["I think\n\n**PASS**"], "2": ["Yes."], "3": ["so\nA b\n"], "4": ["Ann\nB"]}
-    done = run(tmp_path, compiled(made, {**OPTIONS, "prompts": "agent"}), answers)
+    done = run(tmp_path, compiled(made, {**OPTIONS, "prompts": "agent"}), {"1": ["I think\n\n**PASS**"], "2": ["Yes."]})
     assert ended(done) == "COMPLETE", done.log
-    assert log(tmp_path)[-1][1] == "Hello Ann\nB"
 
 
 def test_prompts_can_be_approvals(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 from compiler.ir.edges import Add, CounterTest, Edge
 from compiler.ir.program import Constant, Node, Program
 from compiler.ir.tasks import End
-from runtime_shim.legacy.values import UnfitError, read_output
+from runtime_shim.data.values import read_output
 from tests.workflows import act
 from tests.workflows.compiling import steps
 from tests.workflows.lint import findings
@@ -77,7 +77,7 @@ def test_a_value_goes_on_as_a_text(value: str, tmp_path: Path) -> None:
         slots=NAMES,
     )
     workflow = compiled(made)
-    assert "rdc.py" not in workflow
+    assert "RDC_CALL" not in workflow
     assert findings([written(tmp_path, workflow)]) == []
     done = run(tmp_path, workflow)
     assert done.conclusion == "success", done.log
@@ -111,7 +111,7 @@ def test_attempts_and_loops_see_what_was_given_before(tmp_path: Path) -> None:
         slots=NAMES,
     )
     workflow = compiled(made)
-    assert "rdc.py" not in workflow
+    assert "RDC_CALL" not in workflow
     assert findings([written(tmp_path, workflow)]) == []
     assert run(tmp_path, workflow).conclusion == "success"
     assert shown(tmp_path) == ["unset", "1", "2", "3"]
@@ -125,7 +125,6 @@ def test_a_continuation_has_the_values(tmp_path: Path) -> None:
         slots=NAMES,
     )
     workflow = compiled(made)
-    assert "rdc.py" not in workflow
     assert findings([written(tmp_path, workflow)]) == []
     first = run(tmp_path, workflow)
     assert "Is x y well?" in "".join(step.summary for step in first.jobs["runbook"].steps)
@@ -159,7 +158,7 @@ def test_secrets_are_masked_from_the_moment_a_value_is_read(tmp_path: Path) -> N
         slots=NAMES,
     )
     workflow = compiled(replace(made, secrets=("KEY", "LONG", "TEXT")))
-    assert "rdc.py" not in workflow
+    assert "RDC_CALL" not in workflow
     assert findings([written(tmp_path, workflow)]) == []
     values = {"KEY": "sesame", "LONG": "sesame-open", "TEXT": "first line of it\n2nd"}
     done = run(tmp_path, workflow, secrets=values)
@@ -191,7 +190,6 @@ def test_a_run_that_waits_twice_keeps_inputs_values_and_its_place_in_a_loop(tmp_
     mine = Variable("NAME", "NAME")
     full = [replace(one, variables=(*one.variables, mine)) if one.variables else one for one in nodes]
     workflow = compiled(program(*full, registers=(again,), slots=NAMES, inputs=[Input("NAME")]), {"summary": True})
-    assert "rdc.py" not in workflow
     assert findings([written(tmp_path, workflow)]) == []
     first = run(tmp_path, workflow, inputs={"NAME": "n $x"})
     assert "Is 2 n $x prod well, n $x?" in "".join(step.summary for step in first.jobs["runbook"].steps)
@@ -267,7 +265,7 @@ def test_values_are_read_as_every_target_reads_them(code: int, tmp_path: Path) -
     for content in CONTENTS:
         try:
             wanted = (code, read_output(content, NAMES))
-        except UnfitError:
+        except ValueError:
             wanted = (code or 1, {})
         assert handed_on(tmp_path, content, code) == wanted, content[:40]
 
@@ -302,4 +300,4 @@ ROUTED: Mapping[str, tuple[Program, dict[str, object]]] = {
 @pytest.mark.parametrize("why", ROUTED)
 def test_what_native_steps_cannot_hand_on_is_left_to_the_runtime(why: str) -> None:
     made, options = ROUTED[why]
-    assert "rdc.py" in compiled(made, options)
+    assert "RDC_CALL" in compiled(made, options)

@@ -136,43 +136,6 @@ Again?
     assert run.done() == ["begin", name, name]
 
 
-def test_what_steps_of_a_loop_put_into_the_environment_outlives_waiting(tmp_path: Path) -> None:
-    (tmp_path / "repository").mkdir()
-    document = """\
-## 1. Set
-
-```bash
-echo "FOO=bar" >> "$GITHUB_ENV"; test -f once
-```
-
-- FAIL: GOTO 2
-
-## 2. Again
-
-```bash
-test -f once || { touch once; exit 1; }
-```
-
-- FAIL: GOTO 1
-
-## 3. Agree
-
-Fine?
-
-## 4. Show
-
-```bash
-echo "FOO=$FOO" >> "$LOG"
-```
-
-- PASS: COMPLETE Fine
-"""
-    run = Run(tmp_path / "repository", document)
-    assert said(run()) == "WAITING 3"
-    assert said(run(resume="1", answers="yes")) == "COMPLETE Fine"
-    assert run.done() == ["FOO=bar"]
-
-
 def test_a_command_in_a_loop_sees_its_own_variables(tmp_path: Path) -> None:
     document = """\
 ## 1. Show

@@ -13,7 +13,7 @@ class Calling(Performer):
     noun = "command"
     def __init__(self, session):
         super().__init__(session)
-        self._environment = {**os.environb, b"RDC_RUN_ID": session.state.begin["run"].encode()}
+        self.common = {**os.environb, b"RDC_RUN_ID": session.state.begin["run"].encode()}
         self.processes = Processes(session.signals, session.is_interactive, self._began)
     def _began(self, group):
         with suppress(RefusedError):  # a full disk does not end a command; its outcome reports it
@@ -23,10 +23,10 @@ class Calling(Performer):
         found = {**variables_of(self.session.state.node, node, now), **more}
         for others in self.session.each("variables", node, now):
             found = {**others, **found}
-        return {**self._environment, **{key.encode(): str(value).encode() for key, value in found.items()}}
+        return {**self.common, **{key.encode(): str(value).encode() for key, value in found.items()}}
     def not_begun(self, name, error):
         self.session.rest()
-        size = sum(len(key) + len(value) + 2 for key, value in self._environment.items())
+        size = sum(len(key) + len(value) + 2 for key, value in self.common.items())
         hint = f"make room for it (the environment has {size:,} bytes), then: {self.session.call('resume')}"
         return RefusedError(hint, f"{self.session.label(name)} was not started: {error.strerror}")
     def recover(self, name):

@@ -11,17 +11,21 @@ class Parallels(Commanded):
     def perform(self, name, node):
         said, names = self._said(name), entry_names(name, node)
         due = [index for index in range(len(names)) if index not in said]
-        entries = [node["entries"][index] for index in due]
-        calls = [
-            (names[index], entry, self.command_of(entry["agent"]) or "", self._prompt(node, entry))
-            for index, entry in zip(due, entries)  # Python 3.9 has no `strict`
-        ]
+        calls = self._calls(name, node, due)
         if not all(command for _, _, command, _ in calls):
             return self._by_hand(name, calls)
         answers = self.converse(node, calls)
-        said.update(zip(due, map(answer_of, answers)))
+        said.update(zip(due, map(answer_of, answers)))  # Python 3.9 has no `strict`
         troubles = [(names[index], answered.trouble) for index, answered in zip(due, answers)]
         return self._joined(name, said, ", ".join(f"{entry}: {trouble}" for entry, trouble in troubles if trouble))
+    def _calls(self, name, node, due):
+        names, entries = entry_names(name, node), [(index, node["entries"][index]) for index in due]
+        return [
+            (names[index], entry, self.command_of(entry["agent"]) or "", self._prompt(node, entry))
+            for index, entry in entries
+        ]
+    def say(self, name, node, due):
+        return list(map(answer_of, self.converse(node, self._calls(name, node, due))))
     def call(self, node, calls):
         most = self.jobs or len(calls) or 1
         pieces = [calls[place : place + most] for place in range(0, len(calls), most)]

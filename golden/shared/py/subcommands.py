@@ -24,7 +24,8 @@ def resume(session):
     return session.go(resumed=True)
 def open_run(session):
     state = session.read_state()
-    is_new = state is None or state.condition in ENDED
+    goes_on = state is not None and state.condition == "stop" and any(each.reopens for each in session.extensions)
+    is_new = state is None or (state.condition in ENDED and not goes_on)
     vars(session.options).update(only=[], command="run" if is_new else "resume")
     return run(session) if is_new else resume(session)
 def step(session):

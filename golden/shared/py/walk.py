@@ -23,26 +23,28 @@ def _apply(program, edge, registers, verbs):
         register, verb, amount = effect
         value = registers[amount] if isinstance(amount, str) else amount
         registers[register] = verbs[verb](registers[register], value)
-def _choose(program, node, registers, outcome):
+def choose(program, node, registers, outcome):
     for edge in program["nodes"][node].get("edges", ()):
         tests = edge.get("if", ())
         if edge.get("on", outcome) == outcome and all(TESTS[test](registers[name], by) for name, test, by in tests):
             return edge
     raise RefusedError(f"{node}: no edge can be taken ({outcome or 'passing'}): the program is broken")
 def advance(program, node, registers, outcome, verbs=VERBS):
-    return follow(program, _choose(program, node, registers, outcome), registers, verbs)
+    return follow(program, choose(program, node, registers, outcome), registers, verbs)
 def follow(program, edge, before, verbs=VERBS):
     changed = {}
     registers = collections.ChainMap(changed, before)  # copying all counters at each step would make long programs slow
     says, passed = [], []
     while True:
         _apply(program, edge, registers, verbs)
-        name, node = edge["go"], program["nodes"][edge["go"]]
+        name = edge["go"]
         says += filter(None, [edge.get("says")])
-        if node["task"] not in ("branch", "end") or not node.get("edges"):
+        if not is_passed(program["nodes"][name]):
             return Move(name, registers, changed, ", ".join(says), tuple(passed))
         passed.append(name)
-        edge = _choose(program, name, registers, None)
+        edge = choose(program, name, registers, None)
+def is_passed(node):
+    return node["task"] in ("branch", "end") and bool(node.get("edges"))
 def filled(node, text, registers, escape=str):
     found = {mark: escape(shown(place, registers)) for mark, place in node.get("placeholders", {}).items()}
     return re.sub("|".join(map(re.escape, found)), lambda match: found[match.group()], text) if found else text

@@ -105,7 +105,13 @@ def in_environments(trial: Trial) -> str:
     commands = [node.id for node in trial.documents.program.nodes if isinstance(node.task, Shell)]
     drawn = {name: zlib.crc32(name.encode()) % 4 for name in commands}
     steps = {name: {"environment": f"place-{number}"} for name, number in drawn.items() if number < 3}
-    options = {"checkout": False, "prompts": "agent", "agent": AGENT, "summary": _has_summary(trial)}
+    options = {
+        "checkout": False,
+        "runtime": "inline",
+        "prompts": "agent",
+        "agent": AGENT,
+        "summary": _has_summary(trial),
+    }
     while True:
         emission = trial.documents.emission("github", {**options, **({"steps": steps} if steps else {})})
         if emission.text is not None:
@@ -118,7 +124,9 @@ def in_environments(trial: Trial) -> str:
 
 def workflow(trial: Trial, options: Mapping[str, object] = NOTHING) -> str:
     """The workflow of a trial, which the target must not refuse."""
-    emission = trial.documents.emission("github", {"checkout": False, "summary": _has_summary(trial), **options})
+    emission = trial.documents.emission(
+        "github", {"checkout": False, "runtime": "inline", "summary": _has_summary(trial), **options}
+    )
     same("why the github target refuses", [found.message for found in errors(emission)], [])
     assert emission.text
     return emission.text
@@ -127,7 +135,7 @@ def workflow(trial: Trial, options: Mapping[str, object] = NOTHING) -> str:
 def with_approvals(trial: Trial) -> str | None:
     """The workflow of a trial whose prompts are approvals; None where the target refuses that."""
     emission = trial.documents.emission(
-        "github", {"checkout": False, "prompts": "environment", "summary": _has_summary(trial)}
+        "github", {"checkout": False, "runtime": "inline", "prompts": "environment", "summary": _has_summary(trial)}
     )
     if emission.text is None:
         same("why approvals are refused", {found.code for found in errors(emission)}, {REFUSED})
@@ -148,12 +156,15 @@ def check(trial: Trial, text: str, run: Ran, *, rejected: bool = False) -> bool:
     """Compare the log of the commands, the end and its message, the job's result, and the summary if there is one."""
     trial.check_log(run.log)
     end = end_of(text, run)
+    # A rejection that leads to STOP without a message begins no further part, which would say so.
+    is_silent = rejected and end.word == "WAITING" and trial.end == "STOP"
     if not trial.scenario.variables:  # a message that shows values does not stand in the workflow
-        same("the end", str(end), trial.end if end.is_said else trial.end.split(" ")[0], run.log)
+        said = "STOP" if is_silent else str(end).replace("# # [", "##[")
+        same("the end", said, trial.end if end.is_said else trial.end.split(" ")[0], run.log)
         same("whether a message is said", end.is_said or " " not in trial.end, True, run.log)
     same("whether the job fails", bool(run.exit_code), bool(trial.exit_code) or rejected, run.log)
     trial.check_secrets(run.log, run.summary)
-    if not _has_summary(trial):
+    if is_silent or not _has_summary(trial):
         return True
     same("the heading", _ended(run.summary), trial.end, run.log)
     rows = re.findall(r"\| (\d+) \| (PASS|YES|FAIL|NO) \| (?:\d+ s)? \|$", run.summary, re.MULTILINE)
@@ -168,5 +179,5 @@ def _ended(summary: str) -> str:
 
     What the runner would take for a command there has spaces in it.
     """
-    heading = re.search(r"^### (.*)$", summary, re.MULTILINE)
-    return re.sub(r"\\(.)", r"\1", heading[1]).replace("# # [", "##[") if heading else ""
+    headings = re.findall(r"^### (.*)$", summary, re.MULTILINE)  # each part of a workflow has one
+    return re.sub(r"\\(.)", r"\1", headings[-1]).replace("# # [", "##[") if headings else ""

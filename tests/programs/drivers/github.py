@@ -14,9 +14,9 @@ from typing import NamedTuple, Protocol
 from zlib import crc32
 
 from backends.github.inputs import input_names
-from backends.github.places import simplified
-from backends.github.routes import make_routes
 from backends.registry import load
+from backends.scheduling.places import simplified
+from backends.scheduling.routes import make_routes
 from compiler.ir.program import Program
 from compiler.ir.serialise import from_json
 from compiler.ir.tasks import Gate
@@ -107,7 +107,7 @@ def _check(trial: Trial, ran: Ran, decisions: Sequence[str]) -> bool:
     """
     trial.said.extend([ran.log, ran.summary])
     trial.check_calls(ran.log)
-    for kept in sorted(trial.folder.glob("history/*/artifacts/rdc-state/journal")):
+    for kept in sorted(trial.folder.glob("history/*/artifacts/rdc-transcript*/journal")):
         trial.check_reports(kept.parent / "reports", ran.log)
     same("the end", _plain(_ended(ran.summary)), _plain(trial.end), ran.log)
     # GitHub itself fails a run in which somebody has rejected a job.
@@ -121,6 +121,7 @@ def _prepared(trial: Trial) -> Prepared | None:
     agents, program = trial.agents, from_json(trial.case.text)
     options: dict[str, object] = {
         "checkout": False,
+        "runtime": "inline",
         "summary": True,
         "agents": {name: command for name, command in agents.items() if name},
         "tools": trial.tools,

@@ -1,6 +1,6 @@
 // A stand-in for GitHub's HTTP API on this machine: what a workflow asks about runs, in GitHub's shapes.
 import { createServer } from "node:http";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 const TIME = "2026-01-01T00:00:00Z";
@@ -35,7 +35,7 @@ export class Api {
     const { history, repository, may, unknown } = this.#state;
     const token = /^(?:bearer|token) (.*)$/i.exec(headers.authorization ?? "")?.[1];
     const [, where, id, rest] =
-      /^\/repos\/([^/]+\/[^/]+)\/actions\/runs\/([^/?]+)(\/approvals)?(?:\?.*)?$/.exec(url) ?? [];
+      /^\/repos\/([^/]+\/[^/]+)\/actions\/runs\/([^/?]+)(\/approvals|\/artifacts)?(?:\?.*)?$/.exec(url) ?? [];
     if (method !== "GET" || where === undefined) {
       unknown.push(`${method} ${url}`);
       return failure(501, "Not simulated");
@@ -45,8 +45,16 @@ export class Api {
     if (!may(token, "actions")) return failure(403, "Resource not accessible by integration");
     const record = /^\d+$/.test(id) && readRecord(history, id);
     if (!record) return failure(404, "Not Found");
+    if (rest === "/artifacts") return { status: 200, body: describeArtifacts(join(history, id, "artifacts")) };
     return { status: 200, body: rest ? record.approvals : record.run };
   }
+}
+
+/** The artifacts of a run as the API lists them. */
+function describeArtifacts(folder) {
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  const artifacts = names.map((name, id) => ({ id, name, expired: false }));
+  return { total_count: artifacts.length, artifacts };
 }
 
 const failure = (status, message) => ({

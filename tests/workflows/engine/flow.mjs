@@ -9,13 +9,13 @@ const RESULT = "result";
 const LOOPS = "Prepare the loops";
 const FUNCTIONS = /<<'SCRIPT'\n([\s\S]*\n)SCRIPT\n?$/;
 const OURS = ["Prepare", "Summary"];
-const END = /^(?:echo "::\w+ title=\w+::.*"\n?|echo "rdc: COMPLETE"\n?|sed .*\n?|exit 1\n?)+$/;
+const END = /^(?:MESSAGE=\$\{!END\}\n?|MESSAGE=\$\(.*\n?|(?:\[ -z "\$MESSAGE" \] \|\| )?echo "::\w+ title=\w+::.*"\n?|echo "rdc: COMPLETE"\n?|sed .*\n?|exit 1\n?)+$/;
 const ENDS = ["COMPLETE", "STOP"];
 
 const ANSWER = /^"\$RUNNER_TEMP\/rdc\/answer" (?:PASS FAIL|YES NO)\n?$/;
 const LOOP = /^while \[ -z "\$rdc_next" \]; do$/m;
 const REPEATED =
-  /^export RDC_ATTEMPT\nfor \(\(RDC_ATTEMPT = 1; RDC_ATTEMPT <= (?<most>\d+); RDC_ATTEMPT\+\+\)\); do\n {2}echo "::group::Attempt \$RDC_ATTEMPT of \d+"\n(?: {2}SECONDS=0\n)? {2}(?:bash|sh) -c "\$RDC_COMMAND"\n {2}rdc_code=\$\?\n {2}printf '\\n::endgroup::\\nexit code %s\\n' "\$rdc_code"\n(?: {2}echo "\w+ \$RDC_ATTEMPT \$rdc_code \$SECONDS" >> "\$RUNNER_TEMP\/rdc-journal"\n)?(?: {2}\[ "\$rdc_code" -(?<when>eq|ne) 0 \] && (?:\[ "\$RDC_ATTEMPT" -gt (?<sooner>\d+) \] && )?break\n)?done\nexit "\$rdc_code"\n$/;
+  /^(?:IFS= read -rd '' rdc_command <<'(?<word>COMMAND_*)'\n(?<command>[\s\S]*)\n\k<word>|rdc_command=\$RDC_COMMAND)\nexport RDC_ATTEMPT\nfor \(\(RDC_ATTEMPT = 1; RDC_ATTEMPT <= (?<most>\d+); RDC_ATTEMPT\+\+\)\); do\n {2}echo "::group::Attempt \$RDC_ATTEMPT of \d+"\n(?: {2}SECONDS=0\n)? {2}(?:bash|sh) -c "\$\{rdc_command%\$'\\n'\}"\n {2}rdc_code=\$\?\n {2}printf '\\n::endgroup::\\nexit code %s\\n' "\$rdc_code"\n(?: {2}echo "\w+ \$RDC_ATTEMPT \$rdc_code \$SECONDS" >> "\$RUNNER_TEMP\/rdc-journal"\n)?(?: {2}\[ "\$rdc_code" -(?<when>eq|ne) 0 \] && (?:\[ "\$RDC_ATTEMPT" -gt (?<sooner>\d+) \] && )?break\n)?done\nexit "\$rdc_code"\n$/;
 
 // Functions that bash has in place of programs: an answer is a visit too, and nothing is kept for another run.
 const STAND_INS = (temp) => `
@@ -57,7 +57,7 @@ export class Flow {
     if (OURS.includes(done.name)) return undefined;
     const words = callOf(script, env);
     const repetition = REPEATED.exec(script)?.groups;
-    const called = repetition && callOf(env.RDC_COMMAND, env);
+    const called = repetition && callOf(repetition.command ?? env.RDC_COMMAND, env);
     if (words) return this.#command(step.id, words, env, done);
     if (called) return this.#repeat(step.id, called, { env, repetition }, done);
     if (ANSWER.test(script)) return this.#prompt(step.id, env, done);
@@ -116,7 +116,7 @@ export class Flow {
 
   /** What the step of an end does: it says the end, and fails where the job has not failed yet. */
   #conclude(word, script, env, done) {
-    this.end = [word, env.MESSAGE].filter(Boolean).join(" ");
+    this.end = [word, env.END ? env[env.END] : env.MESSAGE].filter(Boolean).join(" ");
     if (script.includes("exit 1")) done.outcome = "failure";
   }
 

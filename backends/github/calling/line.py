@@ -1,0 +1,79 @@
+"""The steps of a specification in jobs: a new one begins where people have to approve something before a step (B4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from backends.github.identifiers import identifiers, identifiers_of
+from backends.scheduling.names import Identifiers
+from backends.specification import Specification, Step
+from compiler.ir.program import Node, Program
+
+OURS = ("check", "open", "close")
+"""The ids of steps around those of the document."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinePart:
+    """A job: steps of the document in order, the first of which may have gates that were asked before it."""
+
+    id: str
+    steps: tuple[Step, ...]
+    gates: tuple[Node, ...] = ()
+
+
+@dataclass(frozen=True)
+class Line:
+    """A program with a contract as a line of jobs."""
+
+    program: Program
+
+    @cached_property
+    def contract(self) -> Specification:
+        """What the program says of its steps."""
+        return Specification(self.program)
+
+    @cached_property
+    def ids(self) -> Identifiers:
+        """The identifiers of steps; a step is called by the node that does its work."""
+        return identifiers_of(self.program, OURS)
+
+    @cached_property
+    def parts(self) -> Sequence[LinePart]:
+        """The jobs in order; the first one opens the run."""
+        cuts = list(self._cut())
+        if len(cuts) == 1:
+            return [LinePart(self.program.kind, tuple(cuts[0]))]
+        return [LinePart(f"part_{number}", tuple(cut), _gates(number, cut)) for number, cut in enumerate(cuts, 1)]
+
+    def _cut(self) -> Iterator[list[Step]]:
+        cut: list[Step] = []
+        for number, step in enumerate(self.contract.steps.values()):
+            if step.gates and (cut or number == 0):
+                yield cut
+                cut = []
+            cut.append(step)
+        yield cut
+
+    @cached_property
+    def approvals(self) -> dict[str, str]:
+        """The ids of the jobs that wait for an approval, by their gates."""
+        gates = [node.id for step in self.contract.steps.values() for node in step.gates]
+        taken = [part.id for part in self.parts]
+        return identifiers(((gate, f"approve {gate}") for gate in gates), taken)
+
+    def before(self, part: LinePart) -> LinePart | None:
+        """The job before another one."""
+        number = self.parts.index(part)
+        return self.parts[number - 1] if number else None
+
+    def after(self, part: LinePart) -> LinePart | None:
+        """The job after another one."""
+        number = self.parts.index(part) + 1
+        return self.parts[number] if number < len(self.parts) else None
+
+
+def _gates(number: int, cut: Sequence[Step]) -> tuple[Node, ...]:
+    return cut[0].gates if number > 1 and cut else ()

@@ -1,0 +1,199 @@
+"""The program that a workflow calls, the texts beside it, and the loader in the shell of each job (rules 2 and 4)."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+from backends.companions import Companion
+from backends.delegating import Called, called
+from backends.github.options import GithubOptions
+from backends.github.scalar import OPEN
+from backends.github.step import PLAIN_SHELL, Step
+from backends.python.edition import edition_of, has_jumps, publisher, sha256_of
+from backends.python.table import Table, table
+from compiler.ir.program import Program
+from compiler.passes import optimise
+
+WORKFLOWS = ".github/workflows"
+"""Where GitHub looks for workflows, and so where the path of the program leads from."""
+
+INLINE = "rdc-kept/program"
+"""Where the program is below the folder of the job that is not the workspace, if the workflow itself holds it."""
+
+_OLD_COMMAND = re.compile("::(?=(?:set|save|add)-)")
+_PLAIN_PATH = re.compile(r"[A-Za-z0-9_./-]+")
+
+
+def publish_name() -> str:
+    """The file of that text beside a program."""
+    return f"rdc_publish_{sha256_of(publisher())[:8]}.py"
+
+
+def publish_loader(calling: Calling, kind: str) -> Loader:
+    """The shell of a job that publishes: it executes just those bytes that it has hashed."""
+    home = "os.environ['RUNNER_TEMP'] + '/' + " if calling.is_inline else ""
+    place = posixpath.join(INLINE, publish_name()) if calling.is_inline else calling.publisher
+    return Loader(
+        [
+            *_checked(calling.options.python, f"{home}'{place}'", sha256_of(publisher())),
+            "own = dict(__name__='rdc'); exec(compile(code, path, 'exec'), own);",
+            f"sys.exit(own['published']('{kind}'))\" {{0}}",
+        ]
+    )
+
+
+def _checked(python: str, path: str, sha256: str) -> list[str]:
+    """The lines by which a loader reads a file, and ends where that was altered."""
+    return [
+        f'{python} -I -c "import hashlib, os, sys; path = {path};',
+        "os.path.exists(path) or (print('::error title=No program::' + path + ' is not in the repository that was",
+        "checked out. Commit it, or compile with the option runtime: inline'), sys.exit(2));",
+        f"code = open(path, 'rb').read(); sha256 = '{sha256}';",
+        "hashlib.sha256(code).hexdigest() == sha256 or",
+        "(print('::error title=Altered::' + path + ' was altered'), sys.exit(2));",
+    ]
+
+
+def plain_name(name: str) -> str:
+    """The name of a program as that of a file and an artifact, which GitHub takes."""
+    return re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-.") or "output"
+
+
+def problem_with_path(path: str) -> str:
+    """What is wrong with the path of a program in the shell of a job, "" if nothing is."""
+    return (
+        "" if _PLAIN_PATH.fullmatch(path) else "the path of the program has a character other than A-Z a-z 0-9 _ . / -"
+    )
+
+
+@dataclass(frozen=True)
+class Calling:
+    """The files beside a workflow, and how its steps call them."""
+
+    program: Program
+    options: GithubOptions
+
+    @cached_property
+    def table(self) -> Table:
+        """The table that the program builds."""
+        plain = table(optimise(self.program))
+        return table(optimise(self.program, jumps=has_jumps(edition_of(plain, is_full=self._is_full))))
+
+    @property
+    def _is_full(self) -> bool:
+        """Whether an agent answers what people would be asked: that is among what operators may want."""
+        return self.options.prompts == "agent" and self.program.contract is None
+
+    @cached_property
+    def called(self) -> Called:
+        """The program and its runtime, by their paths from the workflow."""
+        name = plain_name(self.program.name)
+        path = self.options.program or f"../rdc/{name}.py"
+        return called(replace(self.program, name=name), path, "full" if self._is_full else "basic", "github")
+
+    @property
+    def publisher(self) -> str:
+        """Where the text that publishes is in the repository."""
+        return posixpath.join(posixpath.dirname(self.place), publish_name())
+
+    @property
+    def companions(self) -> tuple[Companion, ...]:
+        """The files beside the workflow."""
+        if self.is_inline:
+            return ()
+        home = "" if self.options.program else WORKFLOWS
+        found = [*self.called.companions(home=home)]
+        if self.publishes:
+            path = posixpath.join(posixpath.dirname(self.called.path), publish_name())
+            found.append(Companion(path, publisher(), "program", home=home))
+        return tuple(found)
+
+    @property
+    def publishes(self) -> bool:
+        """Whether a job publishes what a run leaves."""
+        return any(kind != "artifact" for kind in self.options.publish)
+
+    @property
+    def place(self) -> str:
+        """Where the program is in the repository."""
+        return posixpath.normpath(posixpath.join(WORKFLOWS, self.called.path))
+
+    @cached_property
+    def files(self) -> tuple[tuple[str, str], ...]:
+        """The program and what it needs beside it, by their paths from where a job runs."""
+        folder = INLINE if self.is_inline else posixpath.dirname(self.place)
+        text = _as_script(self.called.text) if self.is_inline else self.called.text
+        found = [(self.place, text), *self.called.files.items()]
+        return tuple((posixpath.join(folder, posixpath.basename(path)), text) for path, text in found)
+
+    @property
+    def is_inline(self) -> bool:
+        """Whether the workflow itself holds the program."""
+        return self.options.runtime == "inline"
+
+    def written(self) -> Iterator[Step]:
+        """The step that writes the program, where the workflow itself holds it."""
+        if self.is_inline:
+            yield self.writing(self.files)
+
+    def publisher_written(self) -> Step:
+        """The step that writes what publishes."""
+        return self.writing([(posixpath.join(INLINE, publish_name()), publisher())])
+
+    @staticmethod
+    def writing(files: Sequence[tuple[str, str]]) -> Step:
+        """The step that writes files by their paths from the folder of the job that is not the workspace."""
+        lines = [f'mkdir -p "$RUNNER_TEMP/{INLINE}" && cd "$RUNNER_TEMP" || exit']
+        for path, text in files:
+            word = f"RDC_{sha256_of(text)[:16]}"
+            lines += [f"cat > {path} <<'{word}' || exit", text.rstrip("\n"), word]
+        says = (
+            "The program, what steps call around it, and the runtime of rdc: the loader checks each before it runs it."
+        )
+        run = "\n".join(lines) + "\n"
+        return Step("Write the program", comments=(says,), shell=PLAIN_SHELL, run=run)
+
+    @property
+    def loader(self) -> Loader:
+        """The shell of the steps: it executes just those bytes that it has hashed."""
+        program, text = self.files[0]
+        home = "os.environ['RUNNER_TEMP'] + '/' + " if self.is_inline else ""
+        return Loader(
+            [
+                *_checked(self.options.python, f"{home}'{program}'", sha256_of(text)),
+                "own = dict(__name__='rdc', __file__=path); exec(compile(code, path, 'exec'), own);",
+                f"sys.exit(own['on_github'](own, own['{self.program.kind}'], sys.argv[1]))\" {{0}}",
+            ]
+        )
+
+
+def _as_script(text: str) -> str:
+    """A text of Python without expressions and old commands: what begins one in a string is written with an escape."""
+    raw = re.compile(r"""\br(\"{3}|'{3})\n.*?\n\1""", re.DOTALL)  # as `prose` writes it: no escape means anything there
+    text = raw.sub(_without_raw, text)
+    return _OLD_COMMAND.sub(r":\\x3a", text.replace(OPEN, "$\\x7b{"))
+
+
+def _without_raw(found: re.Match[str]) -> str:
+    has_either = OPEN in found[0] or _OLD_COMMAND.search(found[0])
+    return repr(ast.literal_eval(found[0])) if has_either else found[0]
+
+
+class Loader(str):
+    """A shell that is written on several lines."""
+
+    __slots__ = ("lines",)
+
+    lines: Sequence[str]
+
+    def __new__(cls, lines: Sequence[str]) -> Self:
+        """Join the lines as YAML does."""
+        made = super().__new__(cls, " ".join(lines))
+        made.lines = tuple(lines)
+        return made

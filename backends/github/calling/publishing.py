@@ -1,0 +1,148 @@
+"""The option `publish`: a job that runs no agent and holds no secret writes what a run has put out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from backends.base import OptionFinding
+from backends.github.calling.artifacts import TOKEN, taken_artifact
+from backends.github.calling.program import Calling, plain_name, publish_loader
+from backends.github.changes import proposes_changes
+from backends.github.job import Job
+from backends.github.options import GithubOptions
+from backends.github.scalar import Expression, label
+from backends.github.step import Step
+from backends.github.workflow import all_of
+from compiler.diagnostic import Diagnostic
+from compiler.ir.program import Program
+from runtime_shim.targets.github.shown import as_comments
+
+ABOUT_ISSUES = frozenset({"issues", "issue_comment"})
+"""The events of an issue."""
+
+_PULLS = frozenset({"pull_request", "pull_request_review", "pull_request_review_comment"})
+_ABOUT_PULLS = _PULLS | {"issue_comment"}
+
+
+_MINUTES = 10
+
+
+class _Kind(NamedTuple):
+    """How a publication is called, and what it may do for which reason."""
+
+    title: str
+    permissions: tuple[tuple[str, str, str], ...] = ()
+    takes: str = "Take over the last output"
+    says: str = "What an agent has said is written"
+
+
+_OPENS = ("pull-requests", "write", "open the pull request")
+_CHANGES = _Kind(
+    "Pull request",
+    (("contents", "write", "push a branch with the changes"), _OPENS),
+    "Take over what was changed",
+    "What agents have changed is proposed",
+)
+
+
+def unfit_publications(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
+    """Publications of nothing, and comments on nothing."""
+    if proposes_changes(program, options):
+        if not options.checkout:
+            yield _finding(program, "`publish` needs a repository, and `checkout` is false", "leave one of them out")
+    elif options.publish and program.artifact is None:
+        problem = "`publish` puts the last output somewhere, and the document keeps none"
+        remedy = "keep one (in a playbook by `## ARTIFACTS` with a line `type: markdown`), or leave `publish` out"
+        others = "; what agents have changed in the workspace goes out by `publish: pull-request` alone"
+        yield _finding(program, problem, f"{remedy}{others}")
+    elif "comment" in options.publish and not (ABOUT_ISSUES | _PULLS) & set(options.triggers()):
+        problem = "`publish: comment` needs an issue or a pull request, and no event of `on` has one"
+        yield _finding(program, problem, "add `issues` or `pull_request` to `on`, or take `publish: summary`")
+    if options.publish_file and ("pull-request" not in options.publish or program.artifact is None):
+        remedy = "add that, or leave the file out"
+        yield _finding(program, "`publish-file` is for `publish: pull-request` of a last output", remedy)
+
+
+def publications(
+    calling: Calling, first: Step, completing: Sequence[str], needs: Sequence[str], events: Iterable[str]
+) -> Iterator[Job]:
+    """The jobs, which begin when the run is complete; `completing` are the jobs in which that may be."""
+    program, options, name = calling.program, calling.options, plain_name(calling.program.name)
+    left = [f"needs.{job}.outputs.artifact" for job in completing]
+    for kind in _jobs(options):
+        is_changes = proposes_changes(program, options)
+        about = _CHANGES if is_changes else _about(kind, frozenset(events))
+        step = _step(kind, about, options, label(program.title))
+        yield Job(
+            id=f"publish_{kind.replace('-', '_')}",
+            name=f"{about.title} of {name}",
+            steps=(first, taken_artifact(" || ".join(left), about.takes), step),
+            condition=all_of("!cancelled()", " || ".join(left), *_when(kind, frozenset(events))),
+            needs=tuple(needs),
+            permissions=_permissions(about.permissions),
+            timeout=_MINUTES,
+            shell=publish_loader(calling, "changes" if is_changes else kind),
+            comments=(f"{about.says} by a job that runs no agent and holds no secret.",),
+        )
+
+
+def _permissions(wanted: tuple[tuple[str, str, str], ...]) -> tuple[tuple[str, str, str], ...]:
+    """What a job may do: it checks out the file that publishes."""
+    if any(scope == "contents" for scope, _, _ in wanted):
+        return wanted
+    return (("contents", "read", "check out the repository"), *wanted)
+
+
+def _jobs(options: GithubOptions) -> list[str]:
+    return [kind for kind in options.publish if kind != "artifact"]  # each run uploads its output anyway
+
+
+def _about(kind: str, events: frozenset[str]) -> _Kind:
+    if kind == "comment":
+        issues = [("issues", "write", "comment on the issue")] if events & ABOUT_ISSUES else []
+        pulls = [("pull-requests", "write", "comment on the pull request")] if events & _ABOUT_PULLS else []
+        return _Kind("Comment", (*issues, *pulls))
+    if kind == "pull-request":
+        return _Kind(
+            "Pull request",
+            (
+                ("contents", "write", "push a branch with the file"),
+                _OPENS,
+            ),
+        )
+    return _Kind("Summary")
+
+
+def _when(kind: str, events: frozenset[str]) -> Iterator[str]:
+    """A comment needs what it is about, and the token of a pull request from a fork may not comment."""
+    if kind != "comment":
+        return
+    yield _number(events)
+    if events & _PULLS:
+        pull = "github.event.pull_request"
+        yield f"!{pull} || {pull}.head.repo.full_name == github.repository"
+
+
+def _number(events: frozenset[str]) -> str:
+    found = [
+        *(["github.event.issue.number"] if events & ABOUT_ISSUES else ()),
+        *(["github.event.pull_request.number"] if events & _PULLS else ()),
+    ]
+    return " || ".join(found)
+
+
+def _step(kind: str, about: _Kind, options: GithubOptions, title: str) -> Step:
+    env: dict[str, str] = {} if kind == "summary" else {"TOKEN": TOKEN}
+    if kind == "comment":
+        env["NUMBER"] = Expression(f"${{{{ {_number(frozenset(options.triggers()))} }}}}")
+    if kind == "pull-request" and options.publish_file:
+        env["FILE"] = options.publish_file
+    if about is _CHANGES:
+        env["TITLE"] = title
+    says = "Publishes the one file that the run has left; nothing in it does more than to be read."
+    return Step(about.title, env=env, run=as_comments([says]).rstrip("\n"))
+
+
+def _finding(program: Program, problem: str, remedy: str) -> Diagnostic:
+    return OptionFinding("RD013", program.sources[0].path, None, problem, remedy, option=("publish",))

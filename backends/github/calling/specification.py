@@ -1,0 +1,261 @@
+"""The workflow of a specification: a step of the document is a step of the workflow, a gate is a job of its own (B4).
+
+The run, and the outputs of completed steps, go from job to job as an artifact; another run can take it over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from backends.companions import Companion
+from backends.github.calling import artifacts
+from backends.github.calling.artifacts import TOKEN
+from backends.github.calling.line import Line, LinePart
+from backends.github.calling.program import Calling
+from backends.github.calling.steps import CLOSE, OPEN, call_of, masked, option_lines
+from backends.github.calling.surroundings import (
+    ASKED_LATER,
+    checked_run,
+    going_on,
+    lines_of,
+    opened_with,
+    reviewed_in,
+    said_on_page,
+    shown_call,
+    told_missing,
+)
+from backends.github.inputs import measured, said
+from backends.github.job import Job
+from backends.github.options import named_command
+from backends.github.scalar import Expression, comment, label
+from backends.github.settings import StepSecrets
+from backends.github.step import PLAIN_SHELL, Step
+from backends.github.triggers import with_continuation
+from backends.github.workflow import Written, all_of
+from backends.specification import Step as ContractStep
+from backends.specification import shown as shown_text
+from compiler.ir.program import Node
+from compiler.ir.tasks import Gate
+from runtime_shim.targets.github.shown import as_comments, shown_script, word_of_place
+
+_MINUTE, _PATIENCE = 60, 60
+"""Seconds; the second are those in which what is out of time is ended."""
+
+
+@dataclass(frozen=True)
+class SpecificationWorkflow(Written):
+    """The workflow; its program is the Python target of the same document."""
+
+    line: Line
+
+    @cached_property
+    def calling(self) -> Calling:
+        """The program and what is beside it."""
+        return Calling(self.program, self.options)
+
+    @property
+    def companions(self) -> tuple[Companion, ...]:
+        """The program, its runtime, and the text that steps call around it."""
+        return self.calling.companions
+
+    @property
+    def waits(self) -> bool:
+        """A run that failed or was rejected can be continued by another one."""
+        return True
+
+    @property
+    def loader(self) -> str:
+        """What runs the steps of all jobs that name no other shell."""
+        return self.calling.loader
+
+    @property
+    def names(self) -> Mapping[str, Node]:
+        """The nodes by the ids of their steps."""
+        return {self.line.ids.nodes[node.id]: node for node in self.line.program.nodes}
+
+    @cached_property
+    def _secrets(self) -> StepSecrets:
+        return StepSecrets(self.line.program, self.options)
+
+    @property
+    def _events(self) -> Mapping[str, Any]:
+        return with_continuation(self.options.triggers())
+
+    @property
+    def _guide(self) -> str:
+        return (
+            f"Steps call {self.calling.place}, which moves the run. Each shows what it does: its text is only compared."
+        )
+
+    @property
+    def _shell_says(self) -> str:
+        return "Executes the files beside it just as they were hashed, and with what the step shows."
+
+    # --- The jobs -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def jobs(self) -> Sequence[Job]:
+        """The parts of the line, each with the gates before it."""
+        found: list[Job] = []
+        for part in self.line.parts:
+            found += [*self._gates_of(part), self._job(part)]
+        return found
+
+    @property
+    def _first(self) -> LinePart:
+        return self.line.parts[0]
+
+    @property
+    def _gates(self) -> list[str]:
+        return [gate.id for part in self.line.parts for gate in part.gates]
+
+    def word(self, name: str) -> str:
+        """What conditions call a gate or a step."""
+        return word_of_place(self.calling.table, name)
+
+    def _job(self, part: LinePart) -> Job:
+        before, after = self.line.before(part), self.line.after(part)
+        needs = dict.fromkeys([self._first.id, before.id, *self._approvals(part)] if before else ())
+        outputs = {"next": CLOSE} if after else {}
+        outputs |= {"reviews": OPEN, "approved": OPEN} if self._gates and before is None else {}
+        number = self.line.parts.index(part) + 1
+        return Job(
+            id=part.id,
+            name=label(f"{self._title}, part {number}" if after or before else self._title),
+            steps=tuple(self._steps_of(part)),
+            condition=self._reached(part, before) if before else "",
+            needs=tuple(needs),
+            environment=self.options.environment or "",
+            permissions=tuple(self._permissions(asks=bool(self._gates))),
+            outputs={name: Expression(f"${{{{ steps.{step}.outputs.{name} }}}}") for name, step in outputs.items()},
+            env=self._environment(),
+        )
+
+    def _approvals(self, part: LinePart) -> list[str]:
+        return [self.line.approvals[gate.id] for gate in part.gates]
+
+    def _reached(self, part: LinePart, before: LinePart) -> str:
+        """Once each gate is approved: by its job, or in the run that this one continues, as GitHub has said."""
+        approved = f"needs.{self._first.id}.outputs.approved"
+        jobs = ((self.line.approvals[gate.id], self.word(gate.id)) for gate in part.gates)
+        fine = (f"needs.{job}.result == 'success' || contains({approved}, ' {word} ')" for job, word in jobs)
+        return all_of("!cancelled()", f"needs.{before.id}.result == 'success'", *fine)
+
+    def _gates_of(self, part: LinePart) -> Iterator[Job]:
+        before = self.line.before(part)
+        asked: list[Node] = []
+        for gate in part.gates if before else ():
+            yield self._gate(gate, before, asked)
+            asked.append(gate)
+
+    def _gate(self, gate: Node, before: LinePart | None, earlier: Sequence[Node]) -> Job:
+        """The job that people approve: the run is at its gate, or at one before it that was just approved."""
+        assert before is not None  # noqa: S101 (tells mypy)
+        places = [self.word(each.id) for each in (*earlier, gate)]
+        asked = " || ".join(f"needs.{before.id}.outputs.next == '{word}'" for word in places)
+        jobs = [self.line.approvals[each.id] for each in earlier]
+        fine = (f"needs.{job}.result == 'success' || needs.{job}.result == 'skipped'" for job in jobs)
+        reason = shown_text(gate.task.reason) if isinstance(gate.task, Gate) else ""
+        says = as_comments([ASKED_LATER]).rstrip("\n")
+        return Job(
+            id=self.line.approvals[gate.id],
+            name=label(f"Approve {gate.id}"),
+            steps=(Step(label(f"Approve {gate.id}"), comments=(comment(reason),), shell=PLAIN_SHELL, run=says),),
+            condition=all_of("!cancelled()", f"needs.{before.id}.result == 'success'", asked, *fine)
+            if jobs or before is not self._first
+            else asked,
+            needs=(before.id, *jobs),
+            environment=self.options.approval_environment,
+            timeout=10,
+        )
+
+    # --- The steps of a job -------------------------------------------------------------------------------------------
+
+    def _steps_of(self, part: LinePart) -> Iterator[Step]:
+        before, after = self.line.before(part), self.line.after(part)
+        if self.options.checkout:
+            yield self._checkout()
+        if before is None:
+            yield from self.calling.written()
+            yield from checked_run(self.options)
+            yield from measured(self.program.inputs, self._events, self.options, waits=True)
+            yield from said(self.program.inputs, self._events, self.options, waits=True)
+        else:
+            yield artifacts.of_earlier([before.id])
+        yield self._opened(part, before)
+        yield from self._set_up()
+        yield from (self._step(step) for step in part.steps)
+        yield from self._closed(part, is_last=after is None)
+
+    def _opened(self, part: LinePart, before: LinePart | None) -> Step:
+        env: dict[str, str] = {"RDC_CALL": OPEN}
+        if before is None:
+            env |= {f"RDC_{name.upper()}": Expression(f"${{{{ inputs.{name} }}}}") for name in ("resume", "rerun")}
+            env |= opened_with(self.program.inputs, self._events, self.options)
+            env |= told_missing(self.program.secrets, self._secrets, self.options.environment or "", self.events)
+        else:
+            env["RDC_CALL"] = f"{OPEN} {before.id}"
+            if self._gates:
+                env["RDC_REVIEWS"] = Expression(f"${{{{ needs.{self._first.id}.outputs.reviews }}}}")
+            if part.gates:
+                env["RDC_ASKED"] = lines_of(gate.id for gate in part.gates)
+        if self._gates:
+            env |= {**reviewed_in(self.options), "RDC_TOKEN": TOKEN}
+        name = "Open the run" if before is None else "Go on with the run"
+        return Step(name, OPEN, env=env, run=shown_call(OPEN))
+
+    def _step(self, step: ContractStep) -> Step:
+        at = step.group.origin
+        secrets = {} if self.options.mock else self._secrets.of(*step.stages)
+        env: dict[str, str] = {"RDC_CALL": call_of("step", [step.id]), **option_lines(self._options_of(step))}
+        return Step(
+            name=label(step.title),
+            id=self.line.ids.nodes[step.id],
+            comments=(comment(f"{at.path}:{at.span.line}"),),
+            timeout=min(minutes(step), self.options.timeout_minutes),
+            env={**env, **masked(secrets)},
+            run=shown_script(self.calling.table, [step.id]),
+        )
+
+    def _options_of(self, step: ContractStep) -> list[str]:
+        """What the program calls for a step where the configuration says nothing else."""
+        options = self.options
+        if options.mock:
+            return [f"--mock={options.mock}"]
+        found = [f"--executor={named_command(options.executor)}"] if options.executor else []
+        called = dict.fromkeys(task.subject for task in step.tasks if task.stage == "tool")
+        return [
+            *found,
+            *(f"--tool={name}={named_command(options.tools[name])}" for name in called if name in options.tools),
+        ]
+
+    def _closed(self, part: LinePart, *, is_last: bool) -> Iterator[Step]:
+        """Shows how the run went, and keeps it, whatever has become of it."""
+        later = self.line.parts[self.line.parts.index(part) + 1 :]
+        onward = [
+            self.word(name)
+            for each in later
+            for name in (*(gate.id for gate in each.gates), *(s.id for s in each.steps))
+        ]
+        secrets = self._secrets.of(*self.line.program.nodes)
+        env: dict[str, str] = {
+            "RDC_CALL": f"{CLOSE} {part.id}" if onward else CLOSE,
+            **({"RDC_ONWARD": lines_of(onward)} if onward else {}),
+        }
+        if self._gates:
+            reviewed = Expression(f"${{{{ steps.{OPEN}.outputs.approved }}}}")
+            env["RDC_APPROVED"] = reviewed
+        yield said_on_page({**env, **going_on(self.events)}, secrets)
+        yield artifacts.kept_run(self.options)
+        if self.options.transcript:
+            yield artifacts.transcript("" if len(self.line.parts) == 1 else f"-{part.id}", self.options)
+        if is_last:
+            yield artifacts.outputs(self.options)
+
+
+def minutes(step: ContractStep) -> int:
+    """After how many minutes GitHub is to end a step, a little later than the program does."""
+    return -(-(step.seconds + _PATIENCE) // _MINUTE)

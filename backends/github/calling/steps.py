@@ -1,0 +1,252 @@
+"""The steps of the workflow that do places of the document: each shows what is done there, and calls the program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from backends.github.calling.program import Calling
+from backends.github.nodes import about, headings, in_loop, loop_title, title
+from backends.github.options import Caller, GithubOptions, named_command
+from backends.github.question import by_people
+from backends.github.scalar import Expression, comment
+from backends.github.settings import StepSecrets, agent_types
+from backends.github.step import Step
+from backends.scheduling.condition import Condition, Literal, expression, some
+from backends.scheduling.jobs import BEGIN, Jobs, Part
+from backends.scheduling.places import Place
+from compiler.ir.answers import usual_seconds
+from compiler.ir.edges import Edge, OutcomeTest, SlotTest
+from compiler.ir.program import Node
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
+from runtime_shim.targets.github.shown import shown_script, word_of_place
+from runtime_shim.tasks.recipes import is_recipe
+
+FIRST_PAUSE = 2
+"""Seconds before a call is made again; each further pause is twice as long."""
+
+CHECK, OPEN, CLOSE = "check", "open", "close"
+"""The ids of the steps around those of the document that call the program."""
+
+_MOST_REASONS = 5
+_MINUTE = 60
+_PATIENCE = 60
+"""Seconds in which a process that is out of time is ended, and the step with it."""
+
+
+def minutes(node: Node, options: GithubOptions) -> int:
+    """After how many minutes GitHub is to end a node, a little later than the program does; 0 for never."""
+    seconds = node.settings.timeout or usual_seconds(node.task)
+    if isinstance(node.task, Agent | Parallel):
+        seconds = (options.agent_seconds or seconds) * (options.agent_retries + 1)
+        seconds += FIRST_PAUSE * (2**options.agent_retries - 1)
+    return -(-(seconds + _PATIENCE) // _MINUTE) if seconds else 0
+
+
+def call_of(word: str, places: Sequence[str] = ()) -> str:
+    """The variable that says what a step calls; where a place has a space, each is a line."""
+    words = [word, *places]
+    return "".join(f"{one}\n" for one in words) if any(" " in one for one in words) else " ".join(words)
+
+
+def option_lines(options: Iterable[str]) -> dict[str, str]:
+    """The variable with options for the program: each is a line, and its further lines are indented."""
+    lines = [option.replace("\n", "\n  ") for option in options]
+    return {"RDC_OPTIONS": "\n".join(lines) + ("\n" if lines[1:] or "\n" in lines[0] else "")} if lines else {}
+
+
+def masked(secrets: Mapping[str, str]) -> dict[str, str]:
+    """Secrets with the variable that says their names to the program, which hides their values."""
+    return {**secrets, "RDC_SECRETS": " ".join(secrets)} if secrets else {}
+
+
+def options_for(nodes: Iterable[Node], options: GithubOptions) -> list[str]:
+    """The options that say what the program calls for some nodes."""
+    found: dict[str, None] = {}
+    for node in nodes:
+        calls = isinstance(node.task, (Agent, Parallel, Tool)) or (
+            isinstance(node.task, Ask) and options.prompts == "agent"
+        )
+        if options.mock:
+            found |= dict.fromkeys(_mocked(node, options))
+        elif calls:
+            found |= dict.fromkeys(_callers(node, options))
+    return list(found)
+
+
+def _mocked(node: Node, options: GithubOptions) -> Iterator[str]:
+    if isinstance(node.task, Agent | Parallel | Tool):
+        yield f"--mock={options.mock}"
+    if isinstance(node.task, Agent | Parallel) and options.agent_retries:
+        yield f"--agent-retries={options.agent_retries}"
+
+
+def _callers(node: Node, options: GithubOptions) -> Iterator[str]:
+    callers: list[Caller | None] = []
+    types = agent_types(node) if not isinstance(node.task, Ask) else [""]
+    for name in [] if isinstance(node.task, Tool) else types:
+        caller = options.caller_of(name)
+        callers.append(caller)
+        if caller is not None:
+            yield (
+                f"--agent-for={name}={named_command(caller)}"
+                if name in options.agents
+                else f"--agent={named_command(caller)}"
+            )
+    if isinstance(node.task, Tool) and (caller := options.tools.get(node.task.connection)) is not None:
+        yield f"--tool={node.task.connection}={named_command(caller)}"
+    if options.agent_model and any(is_recipe(named_command(caller)) for caller in callers):
+        yield f"--agent-model={options.agent_model}"
+    if callers and options.agent_timeout:
+        yield f"--agent-timeout={options.agent_timeout}"
+    if callers and options.agent_retries:
+        yield f"--agent-retries={options.agent_retries}"
+
+
+@dataclass(frozen=True)
+class Places:
+    """Writes the places of a part as steps. `ids` are those of steps, `secrets` knows what each node gets."""
+
+    calling: Calling
+    jobs: Jobs
+    part: Part
+    ids: Mapping[str, str]
+    secrets: StepSecrets
+
+    @property
+    def _options(self) -> GithubOptions:
+        return self.calling.options
+
+    def steps(self) -> Iterator[Step]:
+        """The steps in order."""
+        found = headings(self.jobs.routes.program.groups, self.part.own)
+        for place in self.part.own:
+            step = self._loop(place) if place.kind == "loop" else self._node(place)
+            above = [found[node.id] for node in place.nodes if node.id in found]
+            yield replace(step, comments=(*above, *step.comments))
+
+    def condition(self, place: Place) -> str:
+        """When a place is reached, as an expression; empty where that is whenever its job is."""
+        tests: list[Condition] = []
+        for source, name in self.jobs.sources(self.part, place):
+            step = OPEN if source == BEGIN else self.ids[source]
+            tests.append(Literal(step, "outputs.next", "==", self.word(name)))
+        return expression(some(*tests), said_by_step) if tests else ""
+
+    def word(self, name: str) -> str:
+        """What conditions call a node."""
+        return word_of_place(self.calling.table, name)
+
+    def _node(self, place: Place) -> Step:
+        node = place.node
+        condition = self.condition(place)
+        answered = [by_people(node)] if isinstance(node.task, Ask) and self._options.prompts == "answers" else []
+        return Step(
+            name=title(node),
+            id=self.ids[place.name],
+            comments=(*about(node), *answered, *(self._when(node) if condition else ())),
+            condition=condition,
+            timeout=minutes(node, self._options),
+            env=self._env([node]),
+            run=shown_script(self.calling.table, [node.id]),
+        )
+
+    def _loop(self, place: Place) -> Step:
+        nodes = [node for node in place.nodes if not isinstance(node.task, (Branch, End))]
+        program = self.jobs.routes.program
+        asked = "a person" if self._options.prompts == "answers" else "the agent"
+        return Step(
+            name=loop_title(nodes, program.groups),
+            id=self.ids[place.name],
+            comments=tuple(in_loop(nodes, self.jobs.routes.nodes, asked)),
+            condition=self.condition(place),
+            env=self._env(nodes),
+            run=shown_script(self.calling.table, [node.id for node in nodes]),
+        )
+
+    def entry(self, place: Place) -> Step:
+        """The step of a job of a matrix, which calls the agent of one entry, with the secrets that this one needs."""
+        node = place.node
+        env = {
+            "RDC_CALL": call_of("entry", [node.id]),
+            "RDC_ENTRY": Expression("${{ matrix.entry }}"),
+            **option_lines(options_for([node], self._options)),
+            **self._entry_secrets(node),
+        }
+        return Step(
+            name=title(node),
+            id=self.ids[place.name],
+            comments=(*about(node), *self._when(node)),
+            timeout=minutes(node, self._options),
+            env=env,
+            run=shown_script(self.calling.table, [node.id]),
+        )
+
+    def _env(self, nodes: Sequence[Node]) -> dict[str, str]:
+        secrets = self.secrets.of(*nodes)
+        env = {"RDC_CALL": call_of("step", [node.id for node in nodes])}
+        env |= option_lines(options_for(nodes, self._options))
+        calling = [node for node in nodes if not isinstance(node.task, Ask | Gate) or self._options.prompts == "agent"]
+        given = {node.id: [*self.secrets.of(node)] for node in calling}
+        if secrets and any(len(names) < len(secrets) for names in given.values()):
+            env["RDC_GIVEN"] = "".join(f"{name}: {' '.join(names)}".rstrip() + "\n" for name, names in given.items())
+        return {**env, **masked(secrets)}
+
+    def _entry_secrets(self, node: Node) -> dict[str, str]:
+        """The secrets of a parallel step, each empty in the jobs of the entries that it is not for."""
+        found = masked(self.secrets.of(node))
+        entries = [self.secrets.of_entry(node, index) for index in range(len(agent_types(node)))]
+        for name in self.secrets.of(node):
+            wanting = [index for index, secrets in enumerate(entries) if name in secrets]
+            if len(wanting) < len(entries):
+                test = f"contains(fromJSON('{wanting}'), matrix.entry)"
+                found[name] = Expression(f"${{{{ {test} && secrets.{self.secrets.stored[name]} || '' }}}}")
+        return found
+
+    def _when(self, node: Node) -> Iterator[str]:
+        """What leads to a node, as a reader wants it."""
+        found = reasons_for(node.id, self.jobs.routes.nodes)
+        for said in found[:_MOST_REASONS]:
+            yield comment(f"if {said}")
+        if found[_MOST_REASONS:]:
+            yield f"or in one of {len(found) - _MOST_REASONS} more cases"
+
+
+def said_by_step(literal: Literal) -> str:
+    """A comparison of what a step of the same job says."""
+    return f"steps.{literal.step}.{literal.property} {literal.operator} '{literal.value}'"
+
+
+def reasons_for(target: str, nodes: Mapping[str, Node]) -> list[str]:
+    """What leads to a node, as people read it: `review: REJECT`, `issue_type == "bug"`."""
+    found: dict[str, None] = {}
+    for node in nodes.values():
+        targets = {edge.target for edge in node.edges}
+        words: list[str] = []
+        for edge in node.edges:
+            if edge.target != target:
+                continue
+            tests = [test for test in edge.guard if isinstance(test, SlotTest)]
+            if tests:
+                found[" and ".join(f'{test.slot} {test.operator} "{test.text}"' for test in tests)] = None
+            words += _words(edge)
+        if words and len(targets) > 1:
+            found[f"{node.id}: {', '.join(dict.fromkeys(words))}"] = None
+    return list(found)
+
+
+def _words(edge: Edge) -> Iterator[str]:
+    """The outcomes that an edge asks for, as people read them."""
+    for test in edge.guard:
+        if isinstance(test, OutcomeTest):
+            yield test.word.upper() if test.word in {"pass", "fail"} else test.word
+
+
+def calls_something(node: Node) -> bool:
+    """Whether a node calls an agent or a tool."""
+    return isinstance(node.task, Agent | Tool | Parallel | Stage)
+
+
+def runs_something(node: Node) -> bool:
+    """Whether a node runs a command of the document."""
+    return isinstance(node.task, Shell)

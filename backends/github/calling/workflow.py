@@ -1,0 +1,442 @@
+"""The jobs of a workflow that calls the program: one, or several where others decide in between."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from backends.companions import Companion
+from backends.github.calling import artifacts
+from backends.github.calling.artifacts import TOKEN
+from backends.github.calling.program import Calling, plain_name
+from backends.github.calling.publishing import ABOUT_ISSUES, publications
+from backends.github.calling.steps import CHECK, CLOSE, OPEN, Places, calls_something, option_lines
+from backends.github.calling.surroundings import (
+    ASKED_LATER,
+    checked_run,
+    going_on,
+    lines_of,
+    opened_with,
+    reviewed_in,
+    said_on_page,
+    shown_call,
+    told_missing,
+)
+from backends.github.changes import proposes_changes
+from backends.github.identifiers import identifiers_of
+from backends.github.inputs import measured, said
+from backends.github.job import Job
+from backends.github.nodes import title
+from backends.github.options import Called, Concurrency, SetupStep
+from backends.github.question import example
+from backends.github.scalar import Expression, comment, label
+from backends.github.settings import StepSecrets, agent_types, callers_of, environments_of
+from backends.github.step import PLAIN_SHELL, Step
+from backends.github.triggers import with_inputs
+from backends.github.workflow import Written, all_of, set_up
+from backends.remarks import of_contexts
+from backends.scheduling.jobs import Jobs, Part
+from backends.scheduling.places import Place
+from backends.scheduling.routes import Routes, make_routes
+from compiler.ir.program import Node
+from compiler.ir.tasks import Ask, Gate
+from compiler.passes import optimise
+from runtime_shim.targets.github.shown import as_comments, word_of_place
+
+_LONGEST_LABEL = 60
+
+
+@dataclass(frozen=True)
+class CallingWorkflow(Written):
+    """The workflow of a runbook, a playbook or an agent workflow."""
+
+    @cached_property
+    def calling(self) -> Calling:
+        """The program and what is beside it."""
+        return Calling(self.program, self.options)
+
+    @property
+    def companions(self) -> tuple[Companion, ...]:
+        """The program, its runtime, and the text that steps call around it."""
+        return self.calling.companions
+
+    @cached_property
+    def routes(self) -> Routes:
+        """Where a run may go."""
+        return make_routes(optimise(self.program, jumps=False), asks=self.options.prompts == "environment")
+
+    @cached_property
+    def waits(self) -> bool:
+        """Whether somebody may have to answer a step."""
+        return self.options.prompts == "answers" and any(map(self.routes.may_ask, self.routes.program.nodes))
+
+    @cached_property
+    def cut(self) -> Jobs:
+        """The places in jobs."""
+        return Jobs(
+            self.routes,
+            approvals=self.options.prompts == "environment",
+            waits=self.waits,
+            matrices=self.options.parallel == "matrix",
+            environments=environments_of(self.program, self.options),
+        )
+
+    @cached_property
+    def ids(self) -> Mapping[str, str]:
+        """The ids of the steps of nodes."""
+        return identifiers_of(self.routes.program, [OPEN, CLOSE, CHECK]).nodes
+
+    @property
+    def loader(self) -> str:
+        """What runs the steps of all jobs that name no other shell."""
+        return self.calling.loader
+
+    @property
+    def names(self) -> Mapping[str, Node]:
+        """The nodes by the ids of their steps."""
+        return {self.ids[node.id]: node for node in self.routes.program.nodes}
+
+    @cached_property
+    def _secrets(self) -> StepSecrets:
+        return StepSecrets(self.routes.program, self.options)
+
+    # --- What surrounds the jobs --------------------------------------------------------------------------------------
+
+    @property
+    def _events(self) -> Mapping[str, Any]:
+        events = self.options.triggers()
+        return with_inputs(events, example(self.program)) if self.waits else events
+
+    @property
+    def _guide(self) -> str:
+        says = (
+            f"Steps call {self.calling.place}, which moves the run. Each shows what it does: its text is only compared."
+        )
+        return " ".join([says, *of_contexts(self.routes.program, "`contexts` in the program")])
+
+    @property
+    def _shell_says(self) -> str:
+        return "Executes the files beside it just as they were hashed, and with what the step shows."
+
+    @property
+    def _concurrency(self) -> Concurrency:
+        """One run at a time for each issue: GitHub would cancel those of others that wait to begin."""
+        usual = super()._concurrency
+        talks = any(map(calls_something, self.routes.program.nodes))
+        if not talks or not ABOUT_ISSUES & set(self.events):
+            return usual
+        each = "-${{ github.event.issue.number || github.run_id }}"
+        return Concurrency.model_construct(group=Expression(f"{usual.group}{each}"))
+
+    # --- The jobs -----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def jobs(self) -> Sequence[Job]:
+        """The parts, each with the jobs that decide behind it, and those that publish what the run leaves."""
+        found: list[Job] = []
+        for part in self.cut.parts:
+            found.append(self._part(part))
+            for place in part.questions:
+                found += [self._approval(part, place, number) for number in range(self.cut.asked(place))]
+            found += [self._matrix(part, place) for place in part.matrices]
+        if self.program.artifact is not None or self._proposes:
+            completing = [self.id_of(part) for part in self.cut.completing()]
+            needs = [self.id_of(part) for part in self.cut.parts]
+            first = self.calling.publisher_written() if self.calling.is_inline else self._checkout()
+            found += publications(self.calling, first, completing, needs, self._events)
+        return found
+
+    @property
+    def _proposes(self) -> bool:
+        """Whether what agents change in the workspace is published."""
+        return proposes_changes(self.program, self.options)
+
+    def id_of(self, part: Part) -> str:
+        """The id of the job of a part."""
+        return f"part_{part.level + 1}" if self.cut.is_cut else self.program.kind
+
+    def gates(self, place: Place) -> list[str]:
+        """The ids of the jobs that wait for the approval of a place; each further one asks after a rejection."""
+        first = f"approve_{self.ids[place.name]}"
+        return [first, *(f"{first}_again_{number}" for number in range(1, self.cut.asked(place)))]
+
+    def entries(self, place: Place) -> str:
+        """The id of the job that is a matrix of the agents of a place."""
+        return f"entries_{self.ids[place.name]}"
+
+    def word(self, name: str) -> str:
+        """What conditions call a node."""
+        return word_of_place(self.calling.table, name)
+
+    def _part(self, part: Part) -> Job:
+        earlier = self.cut.parts[: part.level]
+        before = self.cut.before(part)
+        asks = bool(self._gates)
+        needs = [self.id_of(each) for each in earlier]
+        if before:
+            needs += [gate for place in self.cut.questions_before(part) for gate in self.gates(place)]
+            needs += [self.entries(place) for place in before.matrices]
+        is_last = part is self.cut.parts[-1]
+        return Job(
+            id=self.id_of(part),
+            name=self._title if len(self.cut.parts) == 1 else f"{self._title}, part {part.level + 1}",
+            steps=tuple(self._steps(part)),
+            condition=self._reached(part) if earlier else "",
+            needs=tuple(needs),
+            environment=self.environment_of(part),
+            permissions=tuple(self._permissions(asks=asks)),
+            outputs=self._outputs(part, is_last=is_last),
+            env=self._environment(),
+        )
+
+    def environment_of(self, part: Part) -> str:
+        """The environment of the job of a part."""
+        return part.environment or self.options.environment or ""
+
+    def _environment_of_entries(self, place: Place) -> str:
+        """The environment of the jobs of the entries of a place."""
+        return self.cut.environments.get(place.name) or self.options.environment or ""
+
+    def _outputs(self, part: Part, *, is_last: bool) -> dict[str, str]:
+        """What other jobs are told."""
+        closed = [] if is_last else ["next"]
+        closed += ["artifact"] if self._publishes and part in self.cut.completing() else []
+        opened = ["reviews", "approved"] if self._gates and part.level == 0 else []
+        steps = dict.fromkeys(closed, CLOSE) | dict.fromkeys(opened, OPEN)
+        return {name: Expression(f"${{{{ steps.{step}.outputs.{name} }}}}") for name, step in steps.items()}
+
+    @property
+    def _publishes(self) -> bool:
+        leaves = self.program.artifact is not None or self._proposes
+        return leaves and any(kind != "artifact" for kind in self.options.publish)
+
+    @property
+    def _gates(self) -> list[str]:
+        """The nodes that reviewers decide about."""
+        return [place.name for part in self.cut.parts for place in part.questions]
+
+    # --- When a job runs ----------------------------------------------------------------------------------------------
+
+    def left_at(self, part: Part, name: str) -> str:
+        """That a job has left the run at a node."""
+        return f"needs.{self.id_of(part)}.outputs.next == '{self.word(name)}'"
+
+    def _reached(self, part: Part) -> str:
+        """When a part is reached: an earlier one hands the run on to it, or others have decided just before."""
+        earlier = self.cut.parts[: part.level]
+        before = earlier[-1]
+        tests = [self.left_at(other, name) for other, name in self.cut.handed(part)]
+        tests += [self._decided(place) for place in before.questions]
+        tests += [f"needs.{self.entries(place)}.result != 'skipped'" for place in before.matrices]
+        fine = (f"needs.{self.id_of(other)}.result == 'success'" for other in earlier[:1])
+        later = (
+            f"needs.{name}.result == 'success' || needs.{name}.result == 'skipped'"
+            for name in map(self.id_of, earlier[1:])
+        )
+        passed = (
+            self._let_through(place) for place in self.cut.questions_before(part) if place not in before.questions
+        )
+        return all_of("!cancelled()", *fine, *later, *passed, " || ".join(tests))
+
+    def _decided(self, place: Place) -> str:
+        """That people have decided about a gate; a rejection matters only where the run can go on after it."""
+        gates = [f"needs.{gate}.result" for gate in self.gates(place)]
+        rejected = [f"{gates[-1]} == 'failure'"] if self.cut.survives(place) else []
+        return " || ".join([*(f"{gate} == 'success'" for gate in gates), *rejected])
+
+    def _let_through(self, place: Place) -> str:
+        """That no earlier gate has failed: the run may have gone past it, or was let through."""
+        return f"{self._decided(place)} || needs.{self.gates(place)[0]}.result == 'skipped'"
+
+    def asked(self, part: Part, place: Place) -> str:
+        """When the job beside a part runs that decides about a place, if the part has succeeded.
+
+        Without a status function GitHub would skip it wherever some earlier job was skipped.
+        """
+        left = self.left_at(part, place.name)
+        return all_of("!cancelled()", f"needs.{self.id_of(part)}.result == 'success'", left) if part.level else left
+
+    # --- The steps of a job -------------------------------------------------------------------------------------------
+
+    def _places(self, part: Part) -> Places:
+        return Places(self.calling, self.cut, part, self.ids, self._secrets)
+
+    def _steps(self, part: Part) -> Iterator[Step]:
+        if self.options.checkout:
+            yield self._checkout()
+        if part.level == 0:
+            yield from self.calling.written()
+            yield from self._begun()
+        else:
+            yield from self._taken(part)
+        yield self._opened(part)
+        yield from self._set_up()
+        yield from self.installed(node for place in part.own for node in place.nodes)
+        yield from self._places(part).steps()
+        if self._proposes and part in self.cut.completing():
+            says = ("Against the commit that was checked out; files that git ignores are left out.",)
+            yield Step(
+                "Collect what was changed", comments=says, env={"RDC_CALL": "changes"}, run=shown_call("changes")
+            )
+        yield from self._closed(part)
+
+    def _begun(self) -> Iterator[Step]:
+        """What comes before the run is opened in the first job."""
+        if self.waits:
+            yield from checked_run(self.options)
+        yield from measured(self.program.inputs, self._events, self.options, waits=self.waits)
+        yield from said(self.program.inputs, self._events, self.options, waits=self.waits)
+
+    def _taken(self, part: Part) -> Iterator[Step]:
+        """What the last of the earlier jobs has handed on, and what agents that are jobs of their own have kept."""
+        yield artifacts.of_earlier([self.id_of(each) for each in self.cut.parts[: part.level]])
+        before = self.cut.before(part)
+        for place in before.matrices if before else ():
+            yield from artifacts.entries_taken(self.entries(place), self.ids[place.name], len(agent_types(place.node)))
+
+    def _opened(self, part: Part) -> Step:
+        """Begins the run, or takes it over; what has decided about it is checked before anything of it runs."""
+        env: dict[str, str] = {"RDC_CALL": OPEN}
+        before = self.cut.before(part)
+        if before is None:
+            env |= self._given()
+        else:
+            env["RDC_CALL"] = f"{OPEN} {self.id_of(before)}"
+            env |= self._decisions(before)
+            if before.matrices:
+                place = before.matrices[0]
+                env["RDC_JOINED"] = place.name
+                env["RDC_RESULT"] = Expression(f"${{{{ needs.{self.entries(place)}.result }}}}")
+        env |= self._looked_for(part)
+        if self._gates:
+            env |= {"RDC_GATES": lines_of(self._gates), **reviewed_in(self.options)}
+        if self._gates or (self.waits and before is None):
+            env["RDC_TOKEN"] = TOKEN
+        budget = [f"--agent-calls={self.options.agent_calls}"] if self.options.agent_calls and before is None else []
+        name = "Open the run" if before is None else "Go on with the run"
+        return Step(name, OPEN, env={**env, **option_lines(budget)}, run=shown_call(OPEN))
+
+    def _decisions(self, before: Part) -> dict[str, str]:
+        """What the first job has counted before any step ran, and the gates that were asked since."""
+        if not self._gates:
+            return {}
+        env: dict[str, str] = {
+            "RDC_REVIEWS": Expression(f"${{{{ needs.{self.id_of(self.cut.parts[0])}.outputs.reviews }}}}")
+        }
+        return env | ({"RDC_ASKED": lines_of(place.name for place in before.questions)} if before.questions else {})
+
+    def _given(self) -> dict[str, str]:
+        """What a run is begun with: answers and inputs."""
+        asked = {"RDC_ANSWERS": Expression("${{ inputs.answers }}"), "RDC_RESUME": Expression("${{ inputs.resume }}")}
+        return (asked if self.waits else {}) | opened_with(self.program.inputs, self._events, self.options)
+
+    def _looked_for(self, part: Part) -> dict[str, str]:
+        """The names of secrets that are missing (I26): the first job looks for all that it can see.
+
+        A secret that only jobs in another environment use may belong to that environment, so each of these looks for
+        its own.
+        """
+        first, here = self.environment_of(self.cut.parts[0]), self.environment_of(part)
+        used = [(self.environment_of(each), self._secrets_in(each)) for each in self.cut.parts]
+        apart = [place for each in self.cut.parts for place in each.matrices]
+        used += [(self._environment_of_entries(place), self._secrets.of(place.node)) for place in apart]
+        elsewhere = {name for _, names in used for name in names}
+        elsewhere -= {name for environment, names in used if environment == first for name in names}
+        names: Collection[str] = set(self.program.secrets) - elsewhere
+        if part.level:
+            names = elsewhere.intersection(self._secrets_in(part)) if here != first else ()
+        found = [name for name in self.program.secrets if name in names]
+        return told_missing(found, self._secrets, here, self.events)
+
+    def _secrets_in(self, part: Part) -> Mapping[str, str]:
+        return self._secrets.of(*(node for place in part.own for node in place.nodes))
+
+    def installed(self, nodes: Iterable[Node]) -> Iterator[Step]:
+        """The steps that install what some nodes call."""
+        callers = (caller for node in nodes for caller in callers_of(node, self.options))
+        steps = (step for caller in callers if isinstance(caller, Called) for step in caller.setup)
+        found: list[SetupStep] = []
+        for step in steps:
+            if step not in found and step not in self.options.setup:
+                found.append(step)
+        return map(set_up, found)
+
+    # --- The end of a job ---------------------------------------------------------------------------------------------
+
+    def _closed(self, part: Part) -> Iterator[Step]:
+        """Writes the page of the run, and keeps what others go on with; nothing of the workspace runs any more."""
+        onward = [self.word(name) for name in self.cut.onward(part)]
+        leaves = self.program.artifact is not None or self._proposes
+        talks = any(calls_something(node) for place in part.own for node in place.nodes)
+        env: dict[str, str] = {"RDC_CALL": f"{CLOSE} {self.id_of(part)}" if onward else CLOSE}
+        env |= {"RDC_ONWARD": lines_of(onward)} if onward else {}
+        if self._gates:
+            reviewed = Expression(f"${{{{ steps.{OPEN}.outputs.approved }}}}")
+            env |= {"RDC_GATES": lines_of(self._gates), "RDC_APPROVED": reviewed}
+        env |= {"RDC_NAME": plain_name(self.program.name)} if leaves and self.program.artifact is not None else {}
+        keeps = talks and self.options.transcript
+        env |= going_on(self.events) if self.waits else {}
+        yield said_on_page(env, self._secrets.of(*self.routes.program.nodes))
+        if onward or self.waits:
+            yield artifacts.kept_run(self.options)
+        if keeps:
+            yield artifacts.transcript("" if not self.cut.is_cut else f"-{self.id_of(part)}", self.options)
+        if leaves and part in self.cut.completing():
+            says = "Its name is that of the document, and ends as its type says."
+            if self._proposes:
+                says = "For the job that asks for it to be taken over: nothing in it holds a secret."
+            name = "Keep what was changed" if self._proposes else "Keep the last output"
+            yield artifacts.last_output(name, says, self.options)
+
+    # --- Jobs that decide ---------------------------------------------------------------------------------------------
+
+    def _approval(self, part: Part, place: Place, number: int) -> Job:
+        """The job that people approve or reject: the next part asks GitHub what they have decided."""
+        node, gates = place.node, self.gates(place)
+        reason = str(node.task.reason) if isinstance(node.task, Gate) else ""
+        prompt = str(node.task.prompt) if isinstance(node.task, Ask) else reason
+        reasons = map(comment, prompt.strip().split("\n")[:5])
+        says = as_comments([ASKED_LATER]).rstrip("\n")
+        again = all_of("!cancelled()", f"needs.{gates[number - 1]}.result == 'failure'")
+        return Job(
+            id=gates[number],
+            name=f"Approve {title(node)}" + (f", attempt {number + 1}" if number else ""),
+            steps=(Step(title(node), comments=tuple(reasons), shell=PLAIN_SHELL, run=says),),
+            condition=again if number else self.asked(part, place),
+            needs=(gates[number - 1] if number else self.id_of(part),),
+            environment=self.options.approval_environment,
+            timeout=10,
+        )
+
+    def _matrix(self, part: Part, place: Place) -> Job:
+        """The job that is a matrix of the entries of a parallel step, each with an artifact of its own."""
+        job, node = self.entries(place), place.node
+        environment = self._environment_of_entries(place)
+        step = self._places(part).entry(place)
+        env = {"RDC_CALL": f"{OPEN} {self.id_of(part)} entry"}
+        if environment != self.environment_of(self.cut.parts[0]):
+            needed = [name for name in self.program.secrets if name in self._secrets.of(node)]
+            env |= told_missing(needed, self._secrets, environment, self.events)
+        steps = (
+            *([self._checkout()] if self.options.checkout else ()),
+            artifacts.of_earlier([self.id_of(part)]),
+            artifacts.entry_again(job),
+            Step("Take over the run", OPEN, env=env, run=shown_call(OPEN)),
+            *self._set_up(),
+            *self.installed([node]),
+            step,
+            artifacts.entry_kept(job, step.id, self.options),
+        )
+        return Job(
+            id=job,
+            name=Expression(f"{title(node)} ${{{{ matrix.entry }}}} (${{{{ matrix.agent }}}})"),
+            steps=steps,
+            condition=self.asked(part, place),
+            needs=(self.id_of(part),),
+            environment=environment,
+            permissions=tuple(self._permissions()),
+            env=self._environment(),
+            matrix=tuple(label(comment(agent), _LONGEST_LABEL) or "inline" for agent in agent_types(node)),
+        )

@@ -1,0 +1,117 @@
+"""Conditions over earlier steps, as values that can be simplified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+_OPPOSITE = {"==": "!=", "!=": "==", ">=": "<", "<": ">="}
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A comparison of one property of a step, such as `outcome` or `outputs.next`, with a value."""
+
+    step: str
+    property: str
+    operator: str
+    value: str | int
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """Holds if all parts hold; without parts it always does."""
+
+    parts: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    """Holds if some part holds; without parts it never does."""
+
+    parts: tuple[Condition, ...]
+
+
+Condition = Literal | All | Some
+
+TRUE: Condition = All(())
+FALSE: Condition = Some(())
+
+
+def every(*parts: Condition) -> Condition:
+    """The conjunction, flat and without repetition."""
+    found = _flat(parts, All)
+    if any(part == FALSE or negation(part) in found for part in found):
+        return FALSE
+    return next(iter(found)) if len(found) == 1 else All(tuple(found))
+
+
+def some(*parts: Condition) -> Condition:
+    """The disjunction, flat and without repetition; what all parts have in common is written once."""
+    found = _flat(parts, Some)
+    if any(part == TRUE or negation(part) in found for part in found):
+        return TRUE
+    if len(found) == 1:
+        return next(iter(found))
+    conjunctions = [_parts(part) for part in found]
+    common = [part for part in conjunctions[0] if all(part in others for others in conjunctions)] if found else []
+    if not common:
+        return Some(tuple(found))
+    rests = [every(*(part for part in parts if part not in common)) for parts in conjunctions]
+    return every(*common, some(*rests))
+
+
+def negation(condition: Condition) -> Condition:
+    """What holds where a condition does not."""
+    match condition:
+        case Literal(step, name, operator, value):
+            return Literal(step, name, _OPPOSITE[operator], value)
+        case All(parts):
+            return Some(tuple(negation(part) for part in parts))
+        case Some(parts):
+            return All(tuple(negation(part) for part in parts))
+
+
+def literals(condition: Condition) -> Iterable[Literal]:
+    """The comparisons in a condition, in order."""
+    if isinstance(condition, Literal):
+        yield condition
+        return
+    for part in condition.parts:
+        yield from literals(part)
+
+
+def size(condition: Condition) -> int:
+    """How many comparisons a condition has."""
+    return sum(1 for _ in literals(condition))
+
+
+def expression(condition: Condition, show: Callable[[Literal], str]) -> str:
+    """A condition as an expression with `&&` and `||`; `show` writes a comparison."""
+    match condition:
+        case Literal():
+            return show(condition)
+        case All(()):
+            return "true"
+        case Some(()):
+            return "false"
+        case All(parts):
+            return " && ".join(_operand(part, show) for part in parts)
+        case Some(parts):
+            return " || ".join(expression(part, show) for part in parts)
+
+
+def _operand(part: Condition, show: Callable[[Literal], str]) -> str:
+    text = expression(part, show)
+    return f"({text})" if isinstance(part, Some) else text
+
+
+def _parts(condition: Condition) -> tuple[Condition, ...]:
+    return condition.parts if isinstance(condition, All) else (condition,)
+
+
+def _flat(parts: Iterable[Condition], kind: type[All | Some]) -> dict[Condition, None]:
+    flat: dict[Condition, None] = {}
+    for part in parts:
+        flat.update(dict.fromkeys(part.parts if isinstance(part, kind) else (part,)))
+    return flat

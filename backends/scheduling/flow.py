@@ -1,0 +1,354 @@
+"""When each place is reached, and what counters are worth there, as conditions over earlier steps.
+
+No later condition is looked at once a step has failed that halts the run: a node that halts
+the run where it fails (`halts`) has passed wherever a later condition is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import assert_never
+
+from backends.scheduling.condition import FALSE, TRUE, Condition, Literal, every, negation, size, some
+from backends.scheduling.names import Identifiers
+from backends.scheduling.places import Place, changed_by, scopes_of
+from compiler.ir.edges import (
+    Add,
+    AtLeast,
+    Clear,
+    CounterTest,
+    Edge,
+    Effect,
+    Keep,
+    Reset,
+    Set,
+    counter_tests,
+    may_follow,
+)
+from compiler.ir.program import Node, Program
+from compiler.ir.tasks import Ask, End, Verdict
+
+LARGEST = 60
+"""How many comparisons the value of a counter may take; beyond that its places become one loop."""
+
+_START = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The value that a loop reports for a counter when it is left."""
+
+    place: str
+    register: str
+
+
+Value = int | Report
+Values = tuple[tuple[Condition, Value], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Arc:
+    """A transition into a place: from where, by which edge, and when it is taken."""
+
+    source: str
+    edge: Edge
+    condition: Condition
+
+
+class TangledError(Exception):
+    """The value of a counter at a place cannot be said by the outcomes of earlier steps."""
+
+    def __init__(self, register: str, place: Place) -> None:
+        super().__init__(register, place.name)
+        self.register = register
+        self.place = place
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """How later steps see the outcome of a node: a property, its two values, and what says that there was none."""
+
+    property: str
+    passed: str
+    failed: str
+    absent: str
+
+
+OUTCOME = Verdicts("outcome", "success", "failure", "skipped")
+ANSWER = Verdicts("outputs.answer", "pass", "fail", "")
+APPROVAL = Verdicts("result", "success", "failure", "skipped")
+
+
+class Flow:
+    """The conditions of a program whose places are in topological order.
+
+    Args:
+        program: What the places are of.
+        places: All of its places.
+        ids: A step id for each node, a variable for each counter.
+        answers: How the outcome of a prompt is seen.
+    """
+
+    def __init__(self, program: Program, places: Sequence[Place], ids: Identifiers, answers: Verdicts = ANSWER) -> None:
+        self.ids = ids
+        self._steps = ids.nodes
+        self.places = places
+        self.arcs: dict[str, list[Arc]] = {place.name: [] for place in places}
+        self.halts: dict[str, list[Literal]] = {}
+        self.reached: dict[str, Condition] = {}
+        self.answers = answers
+        self._initial = {register.name: register.initial for register in program.registers}
+        self._scopes = scopes_of(program)
+        self._stops = {node.id for node in program.nodes if _is_plain_stop(node)}
+        self.named = {place.name: place for place in places}
+        self._position = {place.name: index for index, place in enumerate(places)}
+        self._leaving: dict[str, int] = {}
+        self._values: dict[str, dict[str, Values | None]] = {}
+        self._sources: dict[str, list[str]] = {}
+        home = {node.id: place.name for place in places for node in place.nodes}
+        self.arcs[home[program.entry]].append(Arc(_START, Edge((), (), program.entry), TRUE))
+        for place in places:
+            self.reached[place.name] = self._arrival(place)
+            arcs = [arc for arc in self._arcs_on(place) if arc.condition != FALSE]
+            self._leaving[place.name] = len(arcs)
+            for arc in arcs:
+                self.arcs[home[arc.edge.target]].append(arc)
+
+    def values(self, place: Place, register: str) -> Values:
+        """What a counter is worth where a run arrives at a place; exactly one of the conditions holds there.
+
+        Raises:
+            TangledError: This takes too many comparisons, or sums that no condition can say.
+        """
+        found = self._value(place.name, register)
+        if found is None:
+            raise TangledError(register, place)
+        return found
+
+    def constant(self, place: Place, register: str) -> int:
+        """The value of a counter that is the same however a run arrives at a place. Raises `TangledError`."""
+        match self.values(place, register):
+            case ((_, int(value)),):
+                return value
+            case _:
+                raise TangledError(register, place)
+
+    def entries(self, place: Place) -> dict[str, Condition]:
+        """For each node of a place by which it is entered, when that is so."""
+        found: dict[str, Condition] = {}
+        for arc in self.arcs[place.name]:
+            found[arc.edge.target] = some(found.get(arc.edge.target, FALSE), arc.condition)
+        return found
+
+    def halt(self, node: Node) -> str | None:
+        """The end that a command leads to wherever it fails, if that is STOP: then the job just fails at its step."""
+        if self._seen(node) is not OUTCOME:
+            return None
+        targets = {edge.target for edge in node.edges if edge.target != node.id and may_follow(edge, Verdict.FAIL)}
+        return targets.pop() if len(targets) == 1 and targets <= self._stops else None
+
+    # --- When a place is reached --------------------------------------------------------------------------------------
+
+    def _arrival(self, place: Place) -> Condition:
+        transitions: dict[str, list[Arc]] = {}
+        for arc in self.arcs[place.name]:
+            transitions.setdefault(arc.source, []).append(arc)
+        return some(*(self._any_of(source, arcs) for source, arcs in transitions.items()))
+
+    def _any_of(self, source: str, arcs: list[Arc]) -> Condition:
+        """When one of some transitions out of a place is taken: if there are no others, when the place has ended."""
+        always = len(arcs) > 1 and len(arcs) == self._leaving[source]
+        if not always or self.named[source].kind == "loop":
+            return some(*(arc.condition for arc in arcs))
+        place = self.named[source]
+        if place.kind == "branch" or (self.reached[source] == TRUE and self._seen(place.node) is OUTCOME):
+            return self.reached[source]
+        seen = self._seen(place.node)
+        return Literal(self._steps[source], seen.property, "!=", seen.absent)
+
+    def _seen(self, node: Node) -> Verdicts:
+        return self.answers if isinstance(node.task, Ask) else OUTCOME
+
+    # --- Where a run goes from a place --------------------------------------------------------------------------------
+
+    def _arcs_on(self, place: Place) -> Iterator[Arc]:
+        if self.reached[place.name] == FALSE:
+            return
+        if place.kind == "loop":
+            yield from self._exits(place)
+        elif place.kind == "branch":
+            for edge, condition in self._choices(place, None):
+                yield Arc(place.name, edge, every(self.reached[place.name], condition))
+        elif place.kind == "step":
+            yield from self._outcomes(place)
+
+    def _exits(self, place: Place) -> Iterator[Arc]:
+        own = {node.id for node in place.nodes}
+        edges = {edge.target: edge for node in place.nodes for edge in node.edges if edge.target not in own}
+        for target, edge in edges.items():
+            yield Arc(place.name, edge, Literal(self._steps[place.name], "outputs.next", "==", self._steps[target]))
+
+    def _outcomes(self, place: Place) -> Iterator[Arc]:
+        stop = self.halt(place.node)
+        step, seen = self._steps[place.name], self._seen(place.node)
+        passed: Condition = Literal(step, seen.property, "==", seen.passed)
+        if stop:
+            self.halts.setdefault(stop, []).append(Literal(step, seen.property, "==", seen.failed))
+            passed = TRUE if self.reached[place.name] == TRUE else passed
+        else:
+            failed = Literal(step, seen.property, "==", seen.failed)
+            for edge, condition in self._choices(place, Verdict.FAIL):
+                yield Arc(place.name, edge, every(failed, condition))
+        for edge, condition in self._choices(place, Verdict.PASS):
+            yield Arc(place.name, edge, every(passed, condition))
+
+    def _choices(self, place: Place, verdict: Verdict | None) -> Iterator[tuple[Edge, Condition]]:
+        """The edges that a node may take after an outcome, each with what its counters must be."""
+        earlier: Condition = TRUE
+        for group in _groups(place.node, verdict):
+            holds = some(*(self._tests(place, edge) for edge in group))
+            condition = every(earlier, holds)
+            if condition != FALSE:
+                yield group[0], condition
+            if holds == TRUE:
+                return
+            earlier = every(earlier, negation(holds))
+
+    def _tests(self, place: Place, edge: Edge) -> Condition:
+        tests = counter_tests(edge)
+        return every(*(self._test(place, test) for test in tests))
+
+    def _test(self, place: Place, test: CounterTest) -> Condition:
+        return some(*(every(when, self._compare(value, test)) for when, value in self.values(place, test.register)))
+
+    def _compare(self, value: Value, test: CounterTest) -> Condition:
+        if isinstance(value, int):
+            holds = {"<": value < test.value, ">=": value >= test.value, "=": value == test.value}[test.operator]
+            return TRUE if holds else FALSE
+        operator = "==" if test.operator == "=" else test.operator
+        return Literal(self._steps[value.place], self.ids.output(value.register), operator, test.value)
+
+    # --- What counters are worth --------------------------------------------------------------------------------------
+
+    def _value(self, name: str, register: str) -> Values | None:
+        """What a counter is worth at a place: what it was at first, up to the first place that changes it."""
+        first = self._first_changes.get(register, len(self.places))
+        if self._position[name] <= first:
+            return ((TRUE, self._initial[register]),)
+        known = self._values.setdefault(register, {})
+        for earlier in self.places[first + 1 + len(known) : self._position[name] + 1]:
+            sources = self._sources_of(earlier)
+            values = known.get(sources[0]) if sources else None
+            is_carried = values is not None and not any(
+                known.get(source) is not values or register in self._changed_in[source] for source in sources
+            )
+            known[earlier.name] = values if is_carried else self._arriving(earlier, register)
+        return known[name]
+
+    def _sources_of(self, place: Place) -> list[str]:
+        """From where a place is reached, each once; it has all its arcs when its counters are asked for."""
+        if place.name not in self._sources:
+            self._sources[place.name] = list(dict.fromkeys(arc.source for arc in self.arcs[place.name]))
+        return self._sources[place.name]
+
+    @cached_property
+    def _first_changes(self) -> dict[str, int]:
+        """For each counter the position of the first place that changes it."""
+        found: dict[str, int] = {}
+        for index, place in enumerate(self.places):
+            for name in self._changed_in[place.name]:
+                found.setdefault(name, index)
+        return found
+
+    @cached_property
+    def _changed_in(self) -> dict[str, set[str]]:
+        """The counters that each place changes."""
+        found: dict[str, set[str]] = {place.name: set() for place in self.places}
+        for place in self.places:
+            for effect in {effect for node in place.nodes for edge in node.edges for effect in edge.effects}:
+                found[place.name] |= changed_by(effect, self._scopes)
+        return found
+
+    def _arriving(self, place: Place, register: str) -> Values | None:
+        arrivals: list[tuple[Condition, Values]] = []
+        for arc in self.arcs[place.name]:
+            values = self._after(arc, register)
+            if values is None:
+                return None
+            arrivals.append((arc.condition, values))
+        if not arrivals or all(values == arrivals[0][1] for _, values in arrivals):
+            return arrivals[0][1] if arrivals else ((TRUE, self._initial[register]),)
+        merged: dict[Value, Condition] = {}
+        for taken, values in arrivals:
+            for when, value in values:
+                merged[value] = some(merged.get(value, FALSE), every(taken, when))
+        found = tuple((when, value) for value, when in merged.items())
+        return found if sum(size(when) for when, _ in found) <= LARGEST else None
+
+    def _after(self, arc: Arc, register: str) -> Values | None:
+        if arc.source == _START:
+            return ((TRUE, self._initial[register]),)
+        source = self.named[arc.source]
+        if source.kind == "loop" and register in self._changed_in[source.name]:
+            return ((TRUE, self._left_with(arc, register)),)
+        values = self._value(arc.source, register)
+        if values is None:
+            return None
+        after = [(when, self._changed(value, register, arc.edge.effects)) for when, value in values]
+        if any(value is None for _, value in after):
+            return None
+        merged: dict[Value, Condition] = {}
+        for when, value in after:
+            if value is not None:
+                merged[value] = some(merged.get(value, FALSE), when)
+        return ((TRUE, next(iter(merged))),) if len(merged) == 1 else tuple((when, v) for v, when in merged.items())
+
+    def _left_with(self, arc: Arc, register: str) -> Value:
+        """The value of a counter after a loop: known if every edge that leads there sets it so."""
+        report = Report(arc.source, register)
+        edges = [edge for node in self.named[arc.source].nodes for edge in node.edges if edge.target == arc.edge.target]
+        found = {self._changed(report, register, edge.effects) for edge in edges}
+        value = found.pop() if len(found) == 1 else None
+        return value if isinstance(value, int) else report
+
+    def _changed(self, value: Value | None, register: str, effects: Iterable[Effect]) -> Value | None:
+        """The value after some effects; None if that cannot be known here."""
+        for effect in effects:
+            if register not in changed_by(effect, self._scopes):
+                continue
+            match effect:
+                case Set(_, number):
+                    value = number
+                case Reset():
+                    value = self._initial[register]
+                case Add(_, amount):
+                    value = value + amount if isinstance(value, int) and isinstance(amount, int) else None
+                case AtLeast(_, least):
+                    value = max(value, least) if isinstance(value, int) else None
+                case Keep() | Clear():
+                    continue  # it changes no counter
+                case _:
+                    assert_never(effect)
+        return value
+
+
+def _is_plain_stop(node: Node) -> bool:
+    """Whether an end is STOP with a message that has no instance number in it, so that nothing need be known there."""
+    if not isinstance(node.task, End) or node.task.result != "stop":
+        return False
+    return not any(node.task.message.references)
+
+
+def _groups(node: Node, verdict: str | None) -> list[list[Edge]]:
+    """The edges for an outcome, those side by side that lead to the same place with the same effects taken together."""
+    groups: list[list[Edge]] = []
+    for edge in node.edges:
+        if edge.target == node.id or not may_follow(edge, verdict):
+            continue
+        if groups and (groups[-1][0].target, groups[-1][0].effects) == (edge.target, edge.effects):
+            groups[-1].append(edge)
+        else:
+            groups.append([edge])
+    return groups

@@ -1,0 +1,235 @@
+"""Places cut into jobs: at gates and matrices, which others decide between two jobs, and where an environment changes.
+
+Each place is behind all that leads to it. A job takes over where the one before it has left the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from backends.scheduling.places import Place, retry_of
+from backends.scheduling.routes import Routes, ahead_of, is_end, is_stop
+from compiler.ir.edges import may_follow
+from compiler.ir.program import Node
+from compiler.ir.tasks import Ask, End, Gate, Parallel
+
+BEGIN = ""
+"""In place of the name of a place: the step by which a job begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The places of one job in order.
+
+    Jobs of their own decide about some places after it: about `questions` people do, about `matrices` agents.
+    `environment` is one that the job has whatever the options say.
+    """
+
+    level: int
+    places: tuple[Place, ...]
+    questions: tuple[Place, ...] = ()
+    matrices: tuple[Place, ...] = ()
+    environment: str = ""
+
+    @property
+    def apart(self) -> tuple[Place, ...]:
+        """The places that jobs of their own decide about."""
+        return (*self.questions, *self.matrices)
+
+    @property
+    def own(self) -> tuple[Place, ...]:
+        """The places that are steps of the job itself."""
+        return tuple(place for place in self.places if place not in self.apart and place.kind != "end")
+
+
+class Jobs:
+    """Routes cut into jobs.
+
+    `approvals` and `matrices` say whether questions and parallel steps are cut out, `waits` whether a run may have to
+    wait for an answer, and be continued by another one, whose first job hands it on to where it has waited.
+    `environments` are those of nodes.
+    """
+
+    def __init__(
+        self,
+        routes: Routes,
+        *,
+        approvals: bool = False,
+        waits: bool = False,
+        matrices: bool = False,
+        environments: Mapping[str, str] | None = None,
+    ) -> None:
+        self.routes = routes
+        self._approvals, self._matrices = approvals, matrices
+        self.environments = environments or {}
+        self._of_level: dict[int, str] = {}
+        self._leading = routes.leading()
+        self.levels = self._find_levels()
+        self.is_cut = any(map(self.is_apart, routes.places)) or max(self.levels.values()) > 0
+        self._level_of = {name: self.levels[place.name] for name, place in routes.home.items()}
+        self._resumed = {name for name in routes.home if waits and self._may_wait(name)}
+        self._arrivals: list[AbstractSet[str]] = []
+        self._onward: list[AbstractSet[str]] = []
+        self._completing: list[bool] = []
+        last = max(self.levels.values())
+        for level in range(last + 1):
+            self._follow(level)
+        self.parts: Sequence[Part] = [self._part(level) for level in range(last + 1)]
+        self._certain = {name for part in self.parts for name in self._unavoidable(part)}
+
+    # --- What is apart ------------------------------------------------------------------------------------------------
+
+    def is_gate(self, place: Place) -> bool:
+        """Whether people decide about a place by approval."""
+        if place.kind != "step":
+            return False
+        return isinstance(place.node.task, Gate) or (self._approvals and isinstance(place.node.task, Ask))
+
+    def is_matrix(self, place: Place) -> bool:
+        """Whether the agents of a place are jobs of their own, which they cannot be in a loop: a job happens once."""
+        return self._matrices and place.kind == "step" and isinstance(place.node.task, Parallel)
+
+    def is_apart(self, place: Place) -> bool:
+        """Whether a job of its own, between two parts, decides about a place: people, or agents that are jobs."""
+        return self.is_gate(place) or self.is_matrix(place)
+
+    # --- Levels -------------------------------------------------------------------------------------------------------
+
+    def _find_levels(self) -> dict[str, int]:
+        """The level of each place: behind what leads to it, and in a job with its environment.
+
+        An end has no step, so it does not matter whose it is.
+        """
+        levels: dict[str, int] = {}
+        for place in self.routes.places:
+            before = {name for node in place.nodes for name in self._leading.get(node.id, ())}
+            level = max((levels[name] + self.is_apart(self.routes.home[name]) for name in before), default=0)
+            while place.kind != "end" and not self._takes(level, place):
+                level += 1
+            levels[place.name] = level
+        return levels
+
+    def _takes(self, level: int, place: Place) -> bool:
+        """Whether a place can be at a level; the part behind a place apart is where a run goes on from there."""
+        wanted = {level: self._environment(place)}
+        if self.is_apart(place):
+            found = {self._environment(self.routes.home[name]) for name in self._goes_on(place)}
+            wanted = {level: "", level + 1: found.pop() if len(found) == 1 else ""}
+        if any(self._of_level.get(number, said) != said for number, said in wanted.items()):
+            return False
+        self._of_level |= wanted
+        return True
+
+    def _environment(self, place: Place) -> str:
+        is_own = place.kind == "step" and not self.is_apart(place)
+        return self.environments.get(place.name, "") if is_own else ""
+
+    def _goes_on(self, place: Place) -> Iterator[str]:
+        return (name for name in self.routes.exits[place.name] if not self._is_end(name))
+
+    def _at(self, level: int) -> tuple[Place, ...]:
+        return tuple(place for place in self.routes.places if self.levels[place.name] == level)
+
+    def _part(self, level: int) -> Part:
+        places = self._at(level)
+        questions, matrices = filter(self.is_gate, places), filter(self.is_matrix, places)
+        return Part(level, places, tuple(questions), tuple(matrices), self._of_level.get(level, ""))
+
+    # --- When a place, or a part, is reached --------------------------------------------------------------------------
+
+    def sources(self, part: Part, place: Place) -> list[tuple[str, str]]:
+        """When a place of a part is reached: for each place that may lead there, BEGIN included, the node it names.
+
+        Nothing where the place is reached whenever the part is.
+        """
+        if place.name in self._certain:
+            return []
+        found: list[tuple[str, str]] = []
+        for name in (node.id for node in place.nodes):
+            found += [(BEGIN, name)] if name in self._arrivals[part.level] else []
+            before = (other for other in self._leading.get(name, ()) if self.levels[other] == part.level)
+            found += [(other, name) for other in before if not self.is_apart(self.routes.home[other])]
+        return found
+
+    def handed(self, part: Part) -> list[tuple[Part, str]]:
+        """The earlier parts that may hand the run on to a part, each with the node where they leave it."""
+        found = []
+        for earlier in self.parts[: part.level]:
+            entered = [name for name in self.routes.home if name in self._onward[earlier.level]]
+            found += [(earlier, name) for name in entered if self._level_of[name] == part.level]
+        return found
+
+    def onward(self, part: Part) -> list[str]:
+        """The nodes at which a job may leave the run for later ones, or for others to decide."""
+        found = {*self._onward[part.level], *(place.name for place in part.apart)}
+        return [name for name in self.routes.home if name in found]
+
+    def survives(self, place: Place) -> bool:
+        """Whether a run may go on, or has something to say, after people have rejected something."""
+        word = "rejected" if isinstance(place.node.task, Gate) else "fail"
+        targets = {edge.target for edge in place.node.edges if may_follow(edge, word)} - {place.name}
+        return any(not _is_silent(self.routes.nodes[name]) for name in self.routes.beyond(targets))
+
+    @staticmethod
+    def asked(place: Place) -> int:
+        """How often people may be asked about a place: RETRY asks again after a rejection."""
+        retry = retry_of(place.node)
+        return 1 + (retry.on_fail or 0 if retry else 0)
+
+    def completing(self) -> list[Part]:
+        """The parts in which a run can come to the good end."""
+        found = [part for part, is_completing in zip(self.parts, self._completing, strict=True) if is_completing]
+        return found or list(self.parts)
+
+    def before(self, part: Part) -> Part | None:
+        """The part before another one, if there is one."""
+        return self.parts[part.level - 1] if part.level else None
+
+    def questions_before(self, part: Part) -> list[Place]:
+        """The places that people have decided about before a part."""
+        return [place for earlier in self.parts[: part.level] for place in earlier.questions]
+
+    def _follow(self, level: int) -> None:
+        """Where a run may be when the job of a level begins, and when it leaves it for a later one."""
+        handed = {name for found in self._onward for name in found if self._level_of[name] == level}
+        apart = [place for place in self._at(level - 1) if self.is_apart(place)]
+        decided = {name for place in apart for name in self.routes.exits[place.name]}
+        arrivals = {*handed, *decided} if level else set(self.routes.start)
+        here = [place for place in self._at(level) if not self.is_apart(place)]
+        left = {*arrivals, *(name for place in here for name in self.routes.exits[place.name]), *self._resumed}
+        self._arrivals.append(arrivals)
+        self._onward.append({name for name in left if self._level_of[name] > level and not self._is_end(name)})
+        self._completing.append(any(self._is_end(name) and not is_stop(self.routes.nodes[name]) for name in left))
+
+    def _may_wait(self, name: str) -> bool:
+        return isinstance(self.routes.nodes[name].task, (Ask, Gate)) and not self.is_gate(self.routes.home[name])
+
+    def _is_end(self, name: str) -> bool:
+        return is_end(self.routes.nodes[name])
+
+    def _unavoidable(self, part: Part) -> Iterator[str]:
+        """The places of a part that no path leads past.
+
+        An end by STOP fails the job, so nothing is asked for it. A run that comes to a place apart leaves the job.
+        """
+        nodes = self.routes.nodes
+        ahead = ahead_of(self._arrivals[part.level], nodes)
+        for place in part.places:
+            if place.kind != "end":
+                others = ahead - {node.id for node in place.nodes}
+                if not others:
+                    yield place.name
+                if not self.is_apart(place):
+                    ahead = others | ahead_of(self.routes.exits[place.name], nodes)
+
+
+def _is_silent(node: Node) -> bool:
+    """Whether a run is over by STOP at a node, and nothing is said of it."""
+    return is_stop(node) and isinstance(node.task, End) and not node.task.message
+
+
+def names_of(places: Iterable[Place]) -> list[str]:
+    """The names of some places."""
+    return [place.name for place in places]

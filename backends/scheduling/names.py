@@ -1,0 +1,18 @@
+"""What places and counters are called in the language of a target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Identifiers:
+    """Identifiers: for nodes by their ids, and for counters by their names."""
+
+    nodes: Mapping[str, str]
+    counters: Mapping[str, str]
+
+    def output(self, counter: str) -> str:
+        """The property of a loop's step that reports a counter."""
+        return f"outputs.{self.counters[counter].removeprefix('rdc_')}"

@@ -1,0 +1,149 @@
+"""The places of a program: nodes that stand alone, and loops, which are one step each.
+
+A job runs each of its steps at most once and in the order in which they are written. So the strongly connected
+components of the control-flow graph become one place each; what is left has no cycle and is put in topological order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, OutcomeTest, Reset
+from compiler.ir.graph import Graph, ordered_components, to_graph
+from compiler.ir.program import Node, Program, scope_members
+from compiler.ir.tasks import Ask, Branch, End, Shell, Verdict
+from compiler.ir.texts import Text
+from compiler.passes import optimise
+
+Kind = Literal["step", "branch", "end", "loop"]
+
+Scopes = Mapping[str, AbstractSet[str]]
+"""For each scope the names of the counters that a reset of it touches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One or more nodes, in document order, that are one step. `name` is the id of the first."""
+
+    kind: Kind
+    nodes: tuple[Node, ...]
+
+    @property
+    def name(self) -> str:
+        """What the place is called in conditions."""
+        return self.nodes[0].id
+
+    @property
+    def node(self) -> Node:
+        """The only node of a place that is no loop."""
+        return self.nodes[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """A node that repeats itself: how often after a PASS and after a FAIL, None for not at all (M9)."""
+
+    on_pass: int | None
+    on_fail: int | None
+
+
+def simplified(program: Program) -> Program:
+    """The program without what no step shows: ends of nested runbooks, and ends that say the same."""
+    first: dict[tuple[str, Text], str] = {}
+    names: dict[str, str] = {}
+    nodes = []
+    for node in program.nodes:
+        if isinstance(node.task, End) and node.edges:
+            nodes.append(replace(node, task=Branch()))
+            continue
+        if isinstance(node.task, End) and not node.variables:
+            names[node.id] = first.setdefault((node.task.result, node.task.message), node.id)
+        nodes.append(node)
+    merged = tuple(
+        replace(node, edges=tuple(replace(edge, target=names.get(edge.target, edge.target)) for edge in node.edges))
+        for node in nodes
+    )
+    return optimise(replace(program, nodes=merged), jumps=False)
+
+
+def retry_of(node: Node) -> Retry | None:
+    """How a node repeats itself, if that is the only way in which it comes back to itself, else None."""
+    limits: dict[str, int] = {}
+    for edge in node.edges:
+        if edge.target != node.id:
+            continue
+        match edge:
+            case Edge(guard=(OutcomeTest(word), CounterTest(register, "<", limit)), effects=(Add(counted, 1),)) if (
+                register == counted == node.retries and word not in limits
+            ):
+                limits[word] = limit
+            case _:
+                return None
+    return Retry(limits.get(Verdict.PASS), limits.get(Verdict.FAIL)) if limits else None
+
+
+def find_places(
+    program: Program, together: Iterable[frozenset[str]] = (), *, repeats: bool = True, asks: bool = False
+) -> list[Place]:
+    """The places of a program in topological order, the earliest in the document first where there is a choice.
+
+    Args:
+        program: Without nodes that cannot be reached.
+        together: Sets of nodes that must be one place, each closed under paths between its members.
+        repeats: Whether a step can repeat a node by itself, so that such a one is no loop.
+        asks: Whether jobs can repeat a question, so that one that is put again after a FAIL is no loop.
+
+    Returns:
+        Every node is in one place, and every edge leads within its place or to a later one.
+    """
+    graph = to_graph(program)
+    graph.remove_edges_from(
+        [
+            (node.id, node.id)
+            for node in program.nodes
+            if (repeats and stands_alone(node)) or (asks and is_asked_again(node))
+        ]
+    )
+    index = program.index()
+    components = ordered_components(graph, together)
+    return [_place([index[name] for name in names], graph) for names in components]
+
+
+def stands_alone(node: Node) -> bool:
+    """Whether a node repeats itself in a way that one step can do."""
+    return isinstance(node.task, Shell) and retry_of(node) is not None
+
+
+def is_asked_again(node: Node) -> bool:
+    """Whether a question is put again after a FAIL, and comes back to itself in no other way."""
+    retry = retry_of(node)
+    return isinstance(node.task, Ask) and retry is not None and retry.on_pass is None
+
+
+def _place(nodes: list[Node], graph: Graph) -> Place:
+    node = nodes[0]
+    if len(nodes) > 1 or graph.has_edge(node.id, node.id):
+        return Place("loop", tuple(nodes))
+    if isinstance(node.task, Branch):
+        return Place("branch", (node,))
+    return Place("end" if isinstance(node.task, End) else "step", (node,))
+
+
+def changes(node: Node, register: str, scopes: Scopes) -> bool:
+    """Whether some edge of a node changes a counter."""
+    return any(register in changed_by(effect, scopes) for edge in node.edges for effect in edge.effects)
+
+
+def changed_by(effect: Effect, scopes: Scopes) -> AbstractSet[str]:
+    """The counters that an effect changes."""
+    if isinstance(effect, Keep | Clear):
+        return frozenset()
+    return scopes.get(effect.scope, frozenset()) if isinstance(effect, Reset) else {effect.register}
+
+
+def scopes_of(program: Program) -> Scopes:
+    """The names of the counters that a reset of each scope touches."""
+    return {scope: {member.name for member in members} for scope, members in scope_members(program.registers).items()}

@@ -1,0 +1,133 @@
+"""The plan of a program: its places with their conditions, and what each loop has to follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from backends.scheduling.condition import FALSE, Literal, literals
+from backends.scheduling.flow import ANSWER, APPROVAL, Flow, Report, TangledError, Values, Verdicts
+from backends.scheduling.names import Identifiers
+from backends.scheduling.places import Place, changes, find_places, scopes_of
+from compiler.ir.edges import Add, CounterTest
+from compiler.ir.graph import between, to_graph
+from compiler.ir.program import Node, Program, Variable, texts_of
+from compiler.ir.tasks import Ask, End, Shell
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A simplified program as places in the order of their steps, without those that no outcomes lead to.
+
+    `counters` has for each loop the values at its start of the counters that it follows, `reports` those that later
+    steps read from it, `instances` for each node outside of loops the instance numbers that it is given.
+    """
+
+    program: Program
+    ids: Identifiers
+    places: Sequence[Place]
+    flow: Flow
+    counters: dict[str, dict[str, Values]]
+    reports: dict[str, list[str]]
+    instances: dict[str, dict[str, int]]
+
+    def numbers(self, node: Node) -> dict[str, str]:
+        """The instance numbers of a node outside of loops, by their counters (M5)."""
+        return {name: str(number) for name, number in self.instances.get(node.id, {}).items()}
+
+
+def make_plan(program: Program, ids: Identifiers, answers: Verdicts = ANSWER, *, repeats: bool = True) -> Plan:
+    """Plans a program that is simplified; with `repeats` a step may repeat its node by itself.
+
+    Where a counter cannot be followed by conditions over outcomes, the nodes between those that change it and the one
+    that needs it become one loop, which can follow anything.
+    """
+    together: list[frozenset[str]] = []
+    while True:
+        places = find_places(program, together, repeats=repeats, asks=answers is APPROVAL)
+        try:
+            flow = Flow(program, places, ids, answers)
+            places = [place for place in places if flow.reached[place.name] != FALSE]
+            counters, reports = _followed(program, places, flow, ids)
+            instances = {place.name: _instances(place, flow) for place in places if place.kind != "loop"}
+        except TangledError as error:
+            together.append(_tangle(program, error))
+            continue
+        return Plan(program, ids, places, flow, counters, reports, instances)
+
+
+def _tangle(program: Program, error: TangledError) -> frozenset[str]:
+    scopes = scopes_of(program)
+    changing = {node.id for node in program.nodes if changes(node, error.register, scopes)}
+    return between(to_graph(program), changing, {node.id for node in error.place.nodes})
+
+
+def _followed(
+    program: Program, places: Sequence[Place], flow: Flow, ids: Identifiers
+) -> tuple[dict[str, dict[str, Values]], dict[str, list[str]]]:
+    """For each loop the counters that it follows with their values at its start, and those that it reports."""
+    wanted: dict[str, set[str]] = {place.name: set() for place in places if place.kind == "loop"}
+    of_step = {ids.nodes[name]: name for name in wanted}
+    of_variable = {ids.output(register): register for register in ids.counters}
+
+    def demand(found: Iterable[Literal]) -> None:
+        for literal in found:
+            if literal.step in of_step and literal.property in of_variable:
+                wanted[of_step[literal.step]].add(of_variable[literal.property])
+
+    for arcs in flow.arcs.values():
+        demand(literal for arc in arcs for literal in literals(arc.condition))
+    counters: dict[str, dict[str, Values]] = {}
+    for place in reversed(places):
+        if place.kind != "loop":
+            continue
+        follows = _read(place.nodes, wanted[place.name])
+        counters[place.name] = {r.name: flow.values(place, r.name) for r in program.registers if r.name in follows}
+        for register, values in counters[place.name].items():
+            for condition, value in values:
+                demand(literals(condition))
+                if isinstance(value, Report):
+                    wanted[value.place].add(register)
+    reports = {name: [r.name for r in program.registers if r.name in found] for name, found in wanted.items()}
+    return counters, reports
+
+
+def _read(nodes: Sequence[Node], wanted: Iterable[str] = ()) -> set[str]:
+    """The counters that some nodes depend on, or that others want of them; what is added to one is one too."""
+    found = {*wanted, *(variable.register for node in nodes for variable in node.variables if _needs(node, variable))}
+    found |= {node.retries for node in nodes if node.retries}
+    for edge in (edge for node in nodes for edge in node.edges):
+        found |= {test.register for test in edge.guard if isinstance(test, CounterTest)}
+    while True:
+        more = found | {
+            effect.amount
+            for node in nodes
+            for edge in node.edges
+            for effect in edge.effects
+            if isinstance(effect, Add) and isinstance(effect.amount, str) and effect.register in found
+        }
+        if more == found:
+            return found
+        found = more
+
+
+def _instances(place: Place, flow: Flow) -> dict[str, int]:
+    """The instance numbers that a node outside of loops shows or gives to its command; they must be known here."""
+    node = place.node
+    return {
+        variable.register: flow.constant(place, variable.register)
+        for variable in node.variables
+        if isinstance(node.task, Shell) or variable.register in _shown(node)
+    }
+
+
+def _needs(node: Node, variable: Variable) -> bool:
+    """Whether a node of a loop needs the number of an instance: nodes give it on, ends may have it in their message."""
+    if isinstance(node.task, End):
+        return variable.register in _shown(node)
+    return isinstance(node.task, (Ask, Shell))
+
+
+def _shown(node: Node) -> set[str]:
+    """The counters that the texts of a node refer to."""
+    return {reference.register for text in texts_of(node) for reference in text.references}

@@ -1,1 +1,0 @@
-"""Frozen copies for workflows, which still carry a runtime of their own."""

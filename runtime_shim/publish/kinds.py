@@ -1,0 +1,18 @@
+"""What is called to publish something: the kinds of publications, each by its name."""
+
+from runtime_shim.publish.publisher_changes import publish_changes
+from runtime_shim.publish.publisher_comment import publish_comment
+from runtime_shim.publish.publisher_pull import publish_pull
+from runtime_shim.publish.publisher_summary import publish_summary
+
+KINDS = {
+    "changes": publish_changes,
+    "comment": publish_comment,
+    "pull-request": publish_pull,
+    "summary": publish_summary,
+}
+
+
+def published(kind: str) -> int:
+    """Publish what the run has left."""
+    return KINDS[kind]()

@@ -1,0 +1,166 @@
+"""GitHub's API, as far as a run has to ask it: about another run, and about the reviews of a run."""
+
+import json
+import os
+import re
+import time
+from typing import Any
+
+from runtime_shim.engine.program import Table
+
+ANSWERED_WITHIN = 60  # seconds until GitHub has answered
+PAUSES = (1, 2)  # seconds before it is asked again
+AGAIN = (0, 408, 429, 500, 502, 503, 504)  # statuses after which it is
+COMMIT = re.compile("[0-9a-f]{40,64}")
+KEPT_PART = re.compile("rdc-state-part_[0-9]{1,4}")
+RUN_NUMBER = re.compile("[1-9][0-9]{0,18}")
+
+
+class HaltError(Exception):
+    """Why a step ends here: a title and a reason, for the page of the run."""
+
+
+class Api:
+    """What GitHub answers about this repository. The token is in no list of processes, and follows no redirection."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+        self._where = f"{os.environ.get('GITHUB_API_URL', '')}/repos/{os.environ.get('GITHUB_REPOSITORY', '')}"
+
+    def get(self, path: str) -> tuple[int, Any]:
+        """Return the HTTP status, 0 for no answer, and what was answered as JSON, None for what is not JSON."""
+        found: tuple[int, Any] = (0, None)
+        for pause in (*PAUSES, 0):
+            found = self._asked(path)
+            if found[0] not in AGAIN or not pause:
+                break
+            time.sleep(pause)
+        return found
+
+    def _asked(self, path: str) -> tuple[int, Any]:
+        import urllib.error  # slow to import
+        import urllib.request
+
+        class Stay(urllib.request.HTTPRedirectHandler):
+            def redirect_request(self, *_about: Any) -> None:  # noqa: ANN401 (none of it matters)
+                """Go nowhere else."""
+
+        headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/vnd.github+json"}
+        request = urllib.request.Request(f"{self._where}/{path}", headers=headers)  # noqa: S310 (the runner's address)
+        try:
+            with urllib.request.build_opener(Stay).open(request, timeout=ANSWERED_WITHIN) as answer:
+                status, data = answer.status, answer.read()
+        except urllib.error.HTTPError as error:
+            return error.code, None
+        except (OSError, ValueError):
+            return 0, None
+        try:
+            return status, json.loads(data)
+        except (ValueError, RecursionError):
+            return status, None
+
+
+def check_run(api: Api, number: str, events: list[str]) -> None:
+    """Refuse a run that this one must not go on with: who can start some other run can forge what it has kept."""
+    if not RUN_NUMBER.fullmatch(number):
+        raise HaltError(
+            "No run", "The input resume is not the number of a run. Take it from the page of the run that waits"
+        )
+    status, run = api.get(f"actions/runs/{number}")
+    if status == 404:
+        raise HaltError("No run", f"This repository has no run {number}. Take the number from the page of the run")
+    if status in (401, 403):
+        raise HaltError("No permission", f"The job may not read run {number}. It needs the permission `actions: read`")
+    if status != 200:
+        said = f"GitHub did not say whether run {number} can be continued (HTTP {status:03})"
+        raise HaltError("No answer", f"{said}. Try again later")
+    problem = problem_of(run, number, events) if isinstance(run, dict) else None
+    if problem:
+        raise HaltError("Another run", f"Run {number} cannot be continued: {problem}")
+    commit = run.get("head_sha") if problem is not None else None
+    if not isinstance(commit, str) or not COMMIT.fullmatch(commit):
+        raise HaltError("No answer", f"GitHub's answer about run {number} is not what was expected. Try again later")
+    if commit != os.environ["GITHUB_SHA"]:
+        _check_commit(api, number, commit)
+
+
+def kept_by_run(api: Api, number: str, any_part: bool) -> str:
+    """Return the artifact in which a run is kept that waits; with `any_part` one that waited for an approval too."""
+    status, found = api.get(f"actions/runs/{number}/artifacts?per_page=100")
+    listed = found.get("artifacts") if status == 200 and isinstance(found, dict) else None
+    if not isinstance(listed, list):
+        raise HaltError(
+            "No answer", f"GitHub did not say what run {number} has kept (HTTP {status:03}). Try again later"
+        )
+    names = [str(one.get("name")) for one in listed if isinstance(one, dict) and not one.get("expired")]
+    parts = [name for name in names if any_part and KEPT_PART.fullmatch(name)]
+    kept = sorted(parts, key=lambda name: int(name.rpartition("_")[2])) + [
+        name for name in names if name == "rdc-state"
+    ]
+    if not kept:
+        raise HaltError("Nothing kept", f"Run {number} waits for nothing: it has kept no state, or no longer has it")
+    return kept[-1]
+
+
+def problem_of(run: Table, number: str, events: list[str]) -> Any:  # noqa: ANN401 (a string, or None)
+    """Return why a run is another one, "" if it is not; None for an answer that is not about a run."""
+    here = os.environ["GITHUB_REPOSITORY"]
+    workflow, branch = workflow_path(), os.environ["GITHUB_REF_NAME"]
+    try:
+        if str(run.get("id")) != number or not _is_here(run.get("repository"), here):
+            return "it belongs to another repository"
+        if not _is_here(run.get("head_repository"), here):
+            return "it was started from a fork"
+        if run["path"] != workflow and not run["path"].startswith(f"{workflow}@"):
+            return f"it ran another workflow than {workflow}"
+        if run["head_branch"] != branch:
+            return f"it did not run on {branch}. Start this workflow on the branch of that run (`--ref`)"
+        return "" if run["event"] in events else "it was started by an event that this workflow does not have"
+    except (KeyError, TypeError, AttributeError):
+        return None
+
+
+def workflow_path() -> str:
+    """Return the file of this workflow in the repository."""
+    path = os.environ.get("GITHUB_WORKFLOW_REF", "").split("@refs/")[0]
+    return path[len(os.environ["GITHUB_REPOSITORY"]) + 1 :]
+
+
+def _is_here(repository: Any, here: str) -> bool:  # noqa: ANN401 (whatever GitHub says)
+    return isinstance(repository, dict) and str(repository.get("full_name")).lower() == here.lower()
+
+
+def _check_commit(api: Api, number: str, commit: str) -> None:
+    """Refuse a run whose commit is not part of the branch: a tag may have the name of the branch."""
+    status, found = api.get(f"compare/{commit}...{os.environ['GITHUB_SHA']}?per_page=1")
+    how = found.get("status") if status == 200 and isinstance(found, dict) else None
+    branch = os.environ["GITHUB_REF_NAME"]
+    if how in ("ahead", "identical"):
+        return
+    if status == 404 or how in ("behind", "diverged"):
+        said = f"Run {number} cannot be continued: its commit {commit} is not part of {branch}"
+        raise HaltError("Another commit", f"{said}. Begin a new run")
+    if status in (401, 403):
+        raise HaltError("No permission", "The job may not compare commits. It needs the permission `contents: read`")
+    said = f"GitHub did not say whether {branch} has the commit of run {number} (HTTP {status:03})"
+    raise HaltError("No answer", f"{said}. Try again later")
+
+
+def reviews(api: Api, number: str, environment: str) -> list[tuple[str, str, str]]:
+    """Return what reviewers have decided about an environment in a run: the decision, who, and the comment."""
+    status, found = api.get(f"actions/runs/{number}/approvals")
+    if status != 200 or not isinstance(found, list):
+        said = "The reviews of this run cannot be read. The job needs the permission `actions: read`"
+        raise HaltError("No reviews", f"{said}; begin a new run")
+    return [
+        (str(one["state"]), str((one.get("user") or {}).get("login", "")), str(one.get("comment") or ""))
+        for one in found
+        if isinstance(one, dict) and one.get("state") in ("approved", "rejected") and _is_about(one, environment)
+    ]
+
+
+def _is_about(review: Table, environment: str) -> bool:
+    """Tell whether a review is about an environment; GitHub tells their names apart without regard to case."""
+    named = review.get("environments")
+    names = [one.get("name") for one in named if isinstance(one, dict)] if isinstance(named, list) else []
+    return environment.lower() in [str(name).lower() for name in names]

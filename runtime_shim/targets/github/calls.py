@@ -1,0 +1,244 @@
+"""What the steps of a workflow call: `RDC_CALL` says what, and the other variables of the step say the rest."""
+
+import functools
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, Callable, Optional
+
+from runtime_shim.data.secrets import hidden_parts
+from runtime_shim.engine.command_line import OPTIONS, execute, read_words
+from runtime_shim.engine.display import Display
+from runtime_shim.engine.lifecycle import Extension, Host
+from runtime_shim.engine.program import EXIT_INTERRUPTED, EXIT_REFUSED, RefusedError, Table
+from runtime_shim.engine.session import Session
+from runtime_shim.engine.signals import Interrupted
+from runtime_shim.engine.state import State, Store
+from runtime_shim.targets.github.api import HaltError
+from runtime_shim.targets.github.extension import CallFacts, kinds_on_github
+from runtime_shim.targets.github.relay import Relay
+from runtime_shim.targets.github.says import Runner, annotation, as_block
+from runtime_shim.targets.github.shown import is_shown, word_of_place
+from runtime_shim.tasks.answers import read_lines
+from runtime_shim.tasks.replies import Script
+
+OWN = ("RDC_SECRETS", "RDC_AGENT", "RDC_AGENTS", "RDC_EXECUTOR")  # variables that the program reads itself
+
+
+class Job:
+    """A step's work on the run whose state is in a folder of the job."""
+
+    def __init__(self, program: Table, kinds: Sequence["type[Extension]"], host: Host, file: str) -> None:
+        self._file = file
+        self.program, self.host, self.runner, self.given = program, host, Runner(), CallFacts()
+        # A step has only its own secrets, and the first one has looked for all.
+        self._own_secrets = {key: value for key, value in program.items() if key != "secrets"}
+        self.asked = {name: os.environ[name] for name in os.environ if name.startswith("RDC_")}
+        for name in self.asked:
+            if name not in OWN:
+                del os.environ[name]
+        self._found = [kind for kind in kinds if kind.suits(program)]
+        self.lines: list[str] = []  # commands to the runner, for the end of the step
+
+    # --- What a step says, and where it finds what ---
+
+    def said(self, name: str) -> str:
+        """Return a variable of the step."""
+        return self.asked.get(f"RDC_{name}", "")
+
+    def words(self, name: str) -> list[str]:
+        """Return the words of a variable; where one has a space, each is a line of its own."""
+        text = self.said(name)
+        return [word for word in (text.split("\n") if "\n" in text else text.split(" ")) if word]
+
+    def identity(self) -> str:
+        """Return the hash by which a journal knows the program."""
+        kinds = kinds_on_github(self._found, self.given)
+        known = tuple(dict.fromkeys([*OPTIONS, *(option for kind in kinds for option in kind.options)]))
+        options = read_words([], (), known, [], "")
+        vars(options).update(prog=self.host.prog, command="status", known=known, only=None)
+        found: str = Session(self.program, options, Display(sys.stderr), kinds, self.host).identity()["program"]
+        return found
+
+    def path(self, name: str) -> str:
+        """Return a file of the job that lies beside the workspace: `rdc` is the state."""
+        return os.path.join(os.environ["RUNNER_TEMP"], name)
+
+    def environment(self) -> str:
+        """Return the environment whose reviewers decide about gates."""
+        return self.said("ENVIRONMENT") or "approval"
+
+    def gates(self) -> set[str]:
+        """Return the nodes that reviewers decide about: of a specification, all gates."""
+        if "contract" in self.program:
+            return {name for name, node in self.program["nodes"].items() if node["task"] == "gate"}
+        return set(self.words("GATES"))
+
+    def options(self) -> list[str]:
+        """Return the options for the program: each begins a line, and lines that are indented belong to it."""
+        found: list[str] = []
+        for line in self.said("OPTIONS").rstrip("\n").split("\n"):
+            if line.startswith("  ") and found:
+                found[-1] += f"\n{line[2:]}"
+            elif line:
+                found.append(line)
+        return found
+
+    def own_files(self) -> list[str]:
+        """Return the files of the program, by their paths in the workspace of this job."""
+        folder = os.path.dirname(self._file)
+        with suppress(OSError):
+            names = [name for name in os.listdir(folder or ".") if name.startswith("rdc_")]
+            return [self._file, *(os.path.join(folder, name) for name in names)]
+        return [self._file]
+
+    def mark_open(self, code: int) -> None:
+        """Note that this job has begun the run, or taken it over."""
+        if code != EXIT_REFUSED:
+            open(self.path("rdc-open"), "w").close()
+
+    def is_open(self) -> bool:
+        """Tell whether it has."""
+        return os.path.exists(self.path("rdc-open"))
+
+    # --- The run ---
+
+    def state(self) -> Optional[State]:
+        """Return where the run is; None if it has not begun."""
+        if not os.path.exists(self.path("rdc/journal")):
+            return None
+        return Store(self.path("rdc"), {"", *(kind.mode for kind in self._found)}).read()
+
+    def run(self, *words: str) -> int:
+        """Call the program, and return its exit code; what it refuses is on the page of the run."""
+        kinds = kinds_on_github(self._found, self.given)
+        try:
+            argv = [*words, "--state-dir", self.path("rdc")]
+            return execute(self._own_secrets, argv, self.host, Display(sys.stderr), kinds)
+        except RefusedError as refusal:
+            *details, reason = map(str, refusal.args)
+        except Interrupted:
+            print("rdc: INTERRUPTED", flush=True)
+            return EXIT_INTERRUPTED
+        except OSError as error:
+            details, reason = [], f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        self.refuse("rdc", *map(worded, (*details, reason)))
+        return EXIT_REFUSED
+
+    def refuse(self, title: str, *reasons: str) -> None:
+        """Say why a step ends, in the log and on the page of the run."""
+        for reason in reasons:
+            self.lines.append(annotation("error", title, reason))
+        self.runner.page(as_block("\n".join(reasons)))
+
+    def told(self, before: int) -> None:
+        """Say where the run is now, and annotate what has failed since so many steps were done."""
+        state = self.state()
+        if state is None:
+            return
+        for record in state.finished[before:]:
+            task = self.program["nodes"].get(record["node"], {}).get("task")
+            if record["outcome"] in ("fail", "failed") and task != "ask" and state.condition != "stop":
+                how = f"{record['node']} failed: {record['how']}"
+                self.lines.append(annotation("warning", "FAIL", how))
+        if state.condition in ("complete", "stop"):
+            level = "notice" if state.condition == "complete" else "error"
+            word, message = state.condition.upper(), state.message
+            if message or word == "STOP":
+                self.lines.append(annotation(level, word, message or f"{self.program['name']} has ended"))
+
+    def place_of(self, state: State) -> str:
+        """Return what conditions call the place where a run is."""
+        if state.condition in ("complete", "stop"):
+            return str(state.condition).upper()
+        node = self.program["nodes"].get(state.node, {})
+        return word_of_place(self.program, node["step"] if node.get("task") == "stage" else state.node)
+
+    def left_for(self, state: State, places: Sequence[str]) -> str:
+        """Return where the run went when it left some places for the last time; "" if it never did."""
+        left = [one["next"] for one in state.finished if one["node"] in places and one["next"] not in places]
+        return word_of_place(self.program, left[-1]) if left else ""
+
+    def reader(self) -> Any:  # noqa: ANN401 (of a file of answers)
+        """Return what reads answers."""
+        script = next((kind for kind in self._found if kind.__name__ == "Replies"), None)
+        if script is None:
+            return read_lines
+        performers = {task: each for kind in self._found for task, each in kind.performers.items()}
+        return lambda text, nodes: Script(nodes, performers).read(text)
+
+    def masks(self) -> list[bytes]:
+        """Return the values that nothing may hold which is kept, and their lines."""
+        values = (os.environ.get(name, "").strip() for name in os.environ.get("RDC_SECRETS", "").split())
+        return [line.strip().encode() for value in values for line in {value, *value.split("\n")} if line.strip()]
+
+    def mask(self) -> Callable[[str], str]:
+        """Return what takes the values of secrets out of a text."""
+        pattern = hidden_parts([os.environ.get(name, "") for name in os.environ.get("RDC_SECRETS", "").split()])
+        return functools.partial(pattern.sub, "***") if pattern else str
+
+    def printed(self, *words: str) -> str:
+        """Return what the program prints on standard output."""
+        with tempfile.TemporaryFile() as file:
+            sys.stdout.flush()
+            before = os.dup(1)
+            os.dup2(file.fileno(), 1)
+            try:
+                self.run(*words)
+                sys.stdout.flush()
+            finally:
+                os.dup2(before, 1)
+                os.close(before)
+            file.seek(0)
+            said: bytes = file.read()
+            return said.decode("utf-8", "replace")
+
+    def done(self) -> int:
+        """Return how many steps the run has done."""
+        state = self.state()
+        return len(state.finished) if state is not None else 0
+
+
+def worded(text: str) -> str:
+    """Return a text in the words of those who start a workflow: they have inputs, not options."""
+    return re.sub(r"; give it by --input \S+=VALUE", "", text)
+
+
+def edition_of_program(own: Table) -> str:
+    """Return the name and hash of the runtime that the program has loaded, as its journal has them."""
+    name, sha256 = next(iter(own["RUNTIME"].items()))
+    return f"{name.split('_')[2]} {sha256[:12]}"
+
+
+def do_call(own: Table, program: Table, calls: Table, script: str) -> int:
+    """Do what a step of the workflow asks for; what goes wrong ends it with exit code 2."""
+    job = Job(program, own["EXTENSIONS"], Host("rdc", edition=edition_of_program(own)), own["__file__"])
+    word, *places = job.words("CALL") or ["step"]
+    relay = Relay()
+    try:
+        if word in ("step", "entry") and not _is_as_shown(program, places, script):
+            says = "What this step shows is not what the program does. Compile the document again, and commit all files"
+            raise HaltError("Another command", says)  # noqa: TRY301
+        code: int = calls[word](job, places)
+    except HaltError as error:
+        job.refuse(*error.args)
+        code = EXIT_REFUSED
+    except RefusedError as error:
+        job.refuse("rdc", *map(str, error.args))
+        code = EXIT_REFUSED
+    finally:
+        relay.end(*job.lines)
+    return code
+
+
+def _is_as_shown(program: Table, places: Sequence[str], script: str) -> bool:
+    with suppress(OSError, UnicodeDecodeError), open(script, encoding="utf-8") as file:
+        return is_shown(program, places, file.read())
+    return False
+
+
+StepCall = Callable[[Job, list[str]], int]
+Names = dict[str, Any]

@@ -1,0 +1,112 @@
+"""What a run has changed in the workspace, as one file for the job that asks for it to be taken over.
+
+Agents may have written into the repository's own settings. So git reads the files of the workspace with a repository of
+its own, which has no settings, and the step that runs it knows no secrets: a later one looks for these.
+"""
+
+import base64
+import json
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from typing import Callable
+
+from runtime_shim.engine.program import RefusedError, Table
+from runtime_shim.engine.texts import one_line
+
+CHANGES = "changes.json"
+LARGEST_CHANGES = 1_400_000  # bytes of all files that were changed
+PLAIN_MODES = ("100644", "100755")  # modes of files that are neither links nor repositories
+PLAIN_FILES = "* -text -filter -ident -eol !working-tree-encoding\n"  # comes before what files of the workspace say
+SETTINGS = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+}
+WORKFLOW_FILES = ".github/workflows/"  # which no token of a workflow may change
+OF_THE_JOB = re.compile(r"GIT_.*|RDC_.*|ACTIONS_.*|GITHUB_(TOKEN|OUTPUT|ENV|PATH|STEP_SUMMARY|STATE)")
+
+
+def collect_changes(folder: str) -> str:
+    """Write what was changed into a folder; return what was, in words."""
+    with tempfile.TemporaryDirectory() as own:
+        found = list(changed_files(own))
+    if not found:
+        return "Nothing was changed in the workspace."
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, CHANGES), "w", encoding="ascii") as file:
+        json.dump(found, file)
+    return f"Changed: {', '.join(one_line(change['path']) for change in found)}"
+
+
+def check_secrets(folder: str, masked: Callable[[str], str]) -> bool:
+    """Refuse changes with a secret in the name or content of a file; tell whether there are any."""
+    path = os.path.join(folder, CHANGES)
+    if not os.path.exists(path):
+        return False
+    with open(path, encoding="ascii") as file:
+        changes = json.load(file)
+    for change in changes:
+        data = base64.b64decode(change.get("base64", ""))
+        text = change.get("text") or data.decode("utf-8", "replace")
+        if masked(text) != text or masked(change["path"]) != change["path"]:
+            name = one_line(masked(change["path"]))
+            raise RefusedError(f"{name} holds a secret, so what was changed is not proposed")
+    return True
+
+
+def changed_files(own: str) -> Iterator[Table]:
+    """Return each file that is another than in the commit of the run, those that git ignores aside.
+
+    `own` is an empty folder for the repository by which git looks.
+    """
+    base, size = os.environ["GITHUB_SHA"], 0
+    run_git(own, "init", "-q", "--bare", "--template=")
+    os.makedirs(os.path.join(own, "info"), exist_ok=True)
+    with open(os.path.join(own, "info", "attributes"), "w", encoding="ascii") as file:
+        file.write(PLAIN_FILES)
+    run_git(own, "read-tree", base)
+    tree = (
+        entry.split(b"\t", 1) for entry in run_git(own, "ls-tree", "-rz", "--full-tree", base).split(b"\0") if entry
+    )
+    within = [b":(exclude,literal)" + path for about, path in tree if about.startswith(b"160000 ")]
+    run_git(own, "add", "--all", "--", ".", *map(os.fsdecode, within))  # git would ask repositories about themselves
+    fields = run_git(own, "diff-index", "--cached", "--raw", "-z", "--no-renames", "--full-index", base).split(b"\0")
+    for about, name in zip(fields[::2], fields[1::2]):  # noqa: B905 - Python 3.9 has no `strict`
+        _, mode, _, blob, kind = about.decode("ascii").lstrip(":").split(" ")
+        path = name.decode("utf-8", "replace")
+        if path.startswith(WORKFLOW_FILES):
+            raise RefusedError(f"{one_line(path)} was changed, and no workflow may change workflows")
+        if kind == "D":
+            yield {"path": path, "deleted": True}
+            continue
+        if mode not in PLAIN_MODES or path.encode() != name:
+            raise RefusedError(f"{one_line(path)} is no plain file, or has a name that is not UTF-8")
+        content = run_git(own, "cat-file", "blob", blob)
+        size += len(content)
+        if size > LARGEST_CHANGES:
+            raise RefusedError(f"more than {LARGEST_CHANGES:,} bytes were changed in the workspace")
+        yield {"path": path, "mode": mode, **content_in_json(content)}
+
+
+def content_in_json(content: bytes) -> Table:
+    """Return the content of a file as a text, or else by its bytes."""
+    text = content.decode("utf-8", "replace")
+    return {"text": text} if text.encode() == content else {"base64": base64.b64encode(content).decode("ascii")}
+
+
+def run_git(own: str, *words: str) -> bytes:
+    """Run git on the workspace, as the work tree of a repository of its own."""
+    kept = {name: value for name, value in os.environ.items() if not OF_THE_JOB.fullmatch(name)}
+    environment = {**kept, **SETTINGS, "GIT_DIR": own}
+    if words[0] != "init":
+        objects = os.path.abspath(os.path.join(".git", "objects"))
+        environment.update(GIT_WORK_TREE=os.getcwd(), GIT_ALTERNATE_OBJECT_DIRECTORIES=objects)
+    done = subprocess.run(["git", *words], env=environment, capture_output=True, check=False)  # noqa: S603, S607
+    if done.returncode:
+        raise RefusedError(f"git {words[0]} failed: {one_line(done.stderr.decode('utf-8', 'replace'))}")
+    return done.stdout

@@ -1,0 +1,235 @@
+"""A run in an artifact: its journal, its reports and the workspace, each file with its hash (rule 7).
+
+Nothing of it is trusted when it is taken over: no other file is there, no name leads elsewhere, and nothing is run.
+"""
+
+import gzip
+import hashlib
+import json
+import os
+import re
+import shutil
+import stat
+import tarfile
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import Optional
+
+from runtime_shim.engine.program import Table
+from runtime_shim.targets.github.api import HaltError
+from runtime_shim.targets.github.strict import damaged
+
+ABOUT, WORKSPACE = "about.json", "workspace.tar.gz"
+NAMES = re.compile(
+    r"about\.json|workspace\.tar\.gz|answers|state/journal|state/reports/[A-Za-z0-9._-]+|program/[A-Za-z0-9._-]+\.py"
+)
+REPORT = re.compile(r"[A-Za-z0-9._-]+")
+CHUNK = 1 << 20
+LARGEST_JOURNAL = 64 * CHUNK
+LEAST_SEARCHED = 16  # characters of a line of a secret that files of the workspace are searched for
+
+
+def unsaved(why: str) -> HaltError:
+    """Return the reason for a run that is not kept."""
+    return HaltError("Not saved", f"The run was not saved, so it cannot be continued: {why}")
+
+
+def digest_of_file(path: str) -> str:
+    """Return the SHA-256 of a file."""
+    found = hashlib.sha256()
+    with open(path, "rb") as file:
+        while data := file.read(CHUNK):
+            found.update(data)
+    return found.hexdigest()
+
+
+def files_in(folder: str, inside: str = "") -> Iterator[str]:
+    """Return the files in a folder by their paths there; raises ValueError for what is neither file nor folder."""
+    for entry in sorted(os.scandir(os.path.join(folder, inside)), key=lambda entry: entry.name):
+        path = os.path.join(inside, entry.name)
+        if entry.is_dir(follow_symlinks=False):
+            yield from files_in(folder, path)
+        elif entry.is_file(follow_symlinks=False):
+            yield path
+        else:
+            raise ValueError(path)
+
+
+# --- To keep a run ---
+
+
+def keep_run(kept: str, state: str, answers: str, about: Table, masks: Iterable[bytes]) -> None:
+    """Put a run together in a folder: all of it, or HaltError."""
+    for name in ("state", "answers", ABOUT, WORKSPACE):  # not the program, where the workflow itself holds it
+        path = os.path.join(kept, name)
+        if os.path.isdir(path):
+            shutil.rmtree(path)
+        else:
+            unlinked(path)
+    os.makedirs(os.path.join(kept, "state", "reports"))
+    try:
+        shutil.copyfile(os.path.join(state, "journal"), os.path.join(kept, "state", "journal"), follow_symlinks=False)
+        _copy_reports(os.path.join(state, "reports"), os.path.join(kept, "state", "reports"))
+        with suppress(FileNotFoundError):
+            shutil.copyfile(answers, os.path.join(kept, "answers"), follow_symlinks=False)
+        _search(os.getcwd(), [mask for mask in masks if len(mask) >= LEAST_SEARCHED])
+        pack(os.getcwd(), os.path.join(kept, WORKSPACE))
+    except (OSError, ValueError) as error:
+        raise unsaved(f"its files cannot be read: {error}") from None
+    digests = {name: digest_of_file(os.path.join(kept, name)) for name in files_in(kept)}
+    with open(os.path.join(kept, ABOUT), "w", encoding="ascii") as file:
+        json.dump({**about, "files": digests}, file)
+
+
+def unlinked(path: str) -> None:
+    """Remove a file that need not be there."""
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+
+
+def _copy_reports(folder: str, to: str) -> None:
+    """Copy plain files with plain names: agents know this folder, and may have put anything there."""
+    with suppress(FileNotFoundError):
+        for entry in os.scandir(folder):
+            if entry.is_file(follow_symlinks=False) and REPORT.fullmatch(entry.name):
+                shutil.copyfile(entry.path, os.path.join(to, entry.name), follow_symlinks=False)
+
+
+def _search(folder: str, masks: list[bytes]) -> None:
+    """Refuse a workspace in which a file holds a secret."""
+    overlap = max(map(len, masks), default=1) - 1
+    for name, about in walked(folder) if masks else ():
+        if not stat.S_ISREG(about.st_mode):
+            continue
+        with open(os.path.join(folder, name), "rb") as file:
+            rest = b""
+            while data := file.read(CHUNK):
+                if any(mask in rest + data for mask in masks):
+                    shown = re.sub(r"[^A-Za-z0-9_./-]", "_", name)
+                    raise unsaved(f"the file {shown} holds a secret. Remove it before the run stops here")
+                rest = data[-overlap:] if overlap else b""
+
+
+def walked(folder: str, inside: str = "") -> Iterator[tuple[str, os.stat_result]]:
+    """Return all that lies in a folder, a folder before what is in it."""
+    for entry in sorted(os.scandir(os.path.join(folder, inside)), key=lambda entry: entry.name):
+        path, about = os.path.join(inside, entry.name), entry.stat(follow_symlinks=False)
+        yield path, about
+        if stat.S_ISDIR(about.st_mode):
+            yield from walked(folder, path)
+
+
+def pack(folder: str, archive: str) -> None:
+    """Write files, folders and links as an archive. No program is called, as a step may have put one there."""
+    with gzip.open(archive, "wb", compresslevel=6) as packed, tarfile.open(fileobj=packed, mode="w|") as tar:
+        for name, about in walked(folder):
+            info = tar.gettarinfo(os.path.join(folder, name), name)
+            if not (info.isreg() or info.isdir() or info.issym() or info.islnk()):
+                continue
+            if not stat.S_ISREG(about.st_mode):
+                tar.addfile(info)
+                continue
+            info.type, info.linkname = tarfile.REGTYPE, ""
+            with open(os.path.join(folder, name), "rb") as file:
+                info.size = os.fstat(file.fileno()).st_size
+                tar.addfile(info, file)
+
+
+# --- To take one over ---
+
+
+def check_kept(kept: str) -> Table:
+    """Return what a run has kept says of itself; every file is as it was saved, and there is no other."""
+    try:
+        found = set(files_in(kept))
+        with open(os.path.join(kept, ABOUT), "rb") as file:
+            about = json.loads(file.read(CHUNK))
+        digests = {name: digest_of_file(os.path.join(kept, name)) for name in found - {ABOUT}}
+    except (OSError, ValueError, RecursionError):
+        raise damaged() from None
+    are_ours = all(NAMES.fullmatch(name) for name in found) and {WORKSPACE, "state/journal"} <= found
+    if not isinstance(about, dict) or about.get("files") != digests or not are_ours:
+        raise damaged()
+    if os.path.getsize(os.path.join(kept, "state", "journal")) > LARGEST_JOURNAL:
+        raise damaged()
+    return about
+
+
+def take_over(kept: str, state: str, answers: str, own: Iterable[str]) -> None:
+    """Put what a run has kept in its place; the files `own` of the workspace stay as this job has them."""
+    temporary = os.environ["RUNNER_TEMP"]
+    before = os.path.join(temporary, "rdc-before")
+    files = {path: _read(path) for path in own}
+    try:
+        os.makedirs(before, exist_ok=True)
+        for entry in list(os.scandir(".")):
+            shutil.move(entry.path, os.path.join(before, entry.name))
+        unpack(os.path.join(kept, WORKSPACE), ".")
+        for path, data in files.items():
+            _put_back(path, data)
+        os.makedirs(state, 0o700)
+        for name in ("journal", "reports"):
+            with suppress(FileNotFoundError):
+                shutil.move(os.path.join(kept, "state", name), os.path.join(state, name))
+        with suppress(FileNotFoundError):
+            shutil.move(os.path.join(kept, "answers"), answers)
+    except (OSError, ValueError, tarfile.TarError, EOFError) as error:
+        says = (
+            "The files of the run could not be put into the workspace; the log says why. Free the disk, then try again"
+        )
+        raise HaltError("Workspace", f"{says} ({type(error).__name__}: {error})") from None
+
+
+def _read(path: str) -> Optional[bytes]:
+    with suppress(OSError), open(path, "rb") as file:
+        return file.read()
+    return None
+
+
+def _put_back(path: str, data: Optional[bytes]) -> None:
+    if data is None or os.path.isabs(path):
+        return
+    folder = ""
+    for part in os.path.dirname(path).split("/"):
+        folder = os.path.join(folder, part)
+        if os.path.islink(folder) or not os.path.isdir(folder):
+            with suppress(FileNotFoundError):
+                os.unlink(folder)
+            os.mkdir(folder)
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+    with open(path, "xb") as file:
+        file.write(data)
+
+
+def unpack(archive: str, folder: str) -> None:
+    """Unpack an archive into an empty folder: links come last, so that no file is written through one."""
+    links, dated = [], []
+    with gzip.open(archive, "rb") as packed, tarfile.open(fileobj=packed, mode="r|") as tar:
+        for member in tar:
+            parts = member.name.split("/")
+            if member.name.startswith("/") or {"", ".", ".."} & {*parts}:
+                raise ValueError(member.name)
+            path = os.path.join(folder, member.name)
+            if member.isdir():
+                os.mkdir(path, 0o700)
+            elif member.isreg():
+                _unpack_file(tar, member, path)
+            elif member.issym():
+                links.append((member.linkname, path))
+                continue
+            else:
+                raise ValueError(member.name)
+            dated.append((path, member))
+    for target, path in links:
+        os.symlink(target, path)
+    for path, member in reversed(dated):
+        os.chmod(path, member.mode & 0o777)
+        os.utime(path, (member.mtime, member.mtime))
+
+
+def _unpack_file(tar: tarfile.TarFile, member: tarfile.TarInfo, path: str) -> None:
+    source = tar.extractfile(member)
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "wb") as file:
+        if source is not None:
+            shutil.copyfileobj(source, file, CHUNK)

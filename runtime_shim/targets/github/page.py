@@ -1,0 +1,147 @@
+"""The page of a run: how it stands, its steps with outcome and time, the flow, and how to continue it."""
+
+import os
+import re
+import shlex
+from collections.abc import Iterator
+from typing import Optional
+
+from runtime_shim.engine.journal import Record
+from runtime_shim.engine.program import Table
+from runtime_shim.engine.state import State
+from runtime_shim.engine.texts import word_of, words_of
+from runtime_shim.engine.walk import filled
+from runtime_shim.targets.github.api import workflow_path
+from runtime_shim.targets.github.says import as_block, as_cell, plain
+
+NUMBERED = re.compile(r"(.*[./])?(\d+|\{[Nn]\}|\d+[a-z]+)(~\d+)?")
+MOST_ROWS = 2000
+MOST_NODES = 150  # of the picture; GitHub draws no larger ones
+LONGEST_LABEL = 60  # characters in the picture
+BAD = ("fail", "failed", "no", "rejected", "none", "invalid", "ambiguous")
+SHAPES = {"branch": ("{", "}"), "end": ("(", ")")}
+DECIDED = {"gate": ["approved", "rejected"], "confirm": ["yes", "no"]}
+
+
+def heading(word: str, message: str) -> str:
+    """Return how a run stands, as a heading."""
+    return f"### {as_cell(f'{word} {message}'.strip()[: LONGEST_LABEL * 30])}\n"
+
+
+def put_question(program: Table, state: State) -> str:
+    """Return what a step asks that waits, and what may be answered, as a block."""
+    node = program["nodes"][state.node]
+    parts = [
+        filled(node, str(node.get(key) or ""), state.registers).strip("\n") for key in ("reason", "prompt", "block")
+    ]
+    return as_block("\n\n".join(filter(None, [*parts, _replies_in_words(node, state)])))
+
+
+def replies_to(node: Table, state: State) -> list[str]:
+    """Return the words that answer a step; none where any text does."""
+    if node["task"] == "ask":
+        return [word.upper() for word in node.get("question", "pass/fail").split("/")]
+    if node["task"] in DECIDED:
+        return DECIDED[node["task"]]
+    if node["task"] != "select":
+        return []
+    options = node["options"] if "options" in node else words_of(node)
+    return [filled(node, option, state.registers) for option in options]
+
+
+def first_reply(program: Table, state: State) -> Optional[str]:
+    """Return a reply that the step takes which waits; None where the run waits for no reply."""
+    node = program["nodes"].get(state.node, {"task": ""})
+    if state.condition != "waiting" or "contract" in program:
+        return None
+    words = replies_to(node, state)
+    return words[0].lower() if words and node["task"] == "ask" else words[0] if words else "TEXT"
+
+
+def _replies_in_words(node: Table, state: State) -> str:
+    words = replies_to(node, state)
+    if not words:
+        return "Answer with a text."
+    return f"Answer {' or '.join(words)}." if len(words) < 4 else "Answer one of:\n\n" + "\n".join(words)
+
+
+def table_of_steps(program: Table, finished: list[Record]) -> str:
+    """Return the steps that a run has done, as a table."""
+    rows = ["| Step | Attempt | Outcome | Time |", "| --- | ---: | --- | ---: |"]
+    rows += [_row_of_step(program, record) for record in finished[:MOST_ROWS]]
+    rows += ["| and more | | | |"] if finished[MOST_ROWS:] else []
+    return "\n".join(["", *rows, ""])
+
+
+def called_in_table(name: str, title: str) -> str:
+    """Return a step as people read it: `1. Build`, `Drain the node`."""
+    if not title.strip():
+        return name
+    return f"{name}. {title}" if NUMBERED.fullmatch(name) else f"{name} {title}"
+
+
+def _row_of_step(program: Table, record: Record) -> str:
+    node = program["nodes"].get(record["node"], {"task": ""})
+    numbers = record.get("instances", {}).values()
+    instance = f", instance {'.'.join(map(str, numbers))}" if numbers else ""
+    by = f" ({as_cell(record['by'])})" if record.get("by") else ""
+    called = called_in_table(record["node"], record.get("title", ""))
+    outcome, seconds = as_cell(word_of(node, record["outcome"])), round(record.get("seconds", 0))
+    return f"| {as_cell(called)}{instance} | {record.get('attempt', 1)} | {outcome}{by} | {seconds} s |"
+
+
+def draw_flow(program: Table, finished: list[Record]) -> str:
+    """Return the flow as a picture in which what ran is coloured; "" for one that is too large."""
+    lines, names = list(_of_steps(program)) if "contract" in program else list(_of_nodes(program)), _ids(program)
+    if len(names) > MOST_NODES:
+        return ""
+    outcomes = {}
+    for record in finished:
+        step = program["nodes"].get(record["node"], {}).get("step", record["node"])
+        is_answer = program["nodes"].get(record["node"], {}).get("task") in ("ask", "confirm")
+        outcomes[step] = "failed" if record["outcome"] in BAD and not is_answer else "passed"
+    classes = [f"class {names[name]} {how}" for name, how in outcomes.items() if name in names]
+    styles = ["classDef passed fill:#d3f0d3,stroke:#1a7f37", "classDef failed fill:#ffd8d3,stroke:#cf222e"]
+    return "\n".join(["", "```mermaid", "graph TD", *lines, *styles, *classes, "```", ""])
+
+
+def _ids(program: Table) -> dict[str, str]:
+    names = program["contract"]["steps"] if "contract" in program else program["nodes"]
+    return {name: f"s{number}" for number, name in enumerate(names)}
+
+
+def _label(text: str) -> str:
+    """Return a text as the label of a picture, in which nothing ends it."""
+    shown = plain(text)[:LONGEST_LABEL].replace("&", "#amp;").replace("<", "#lt;").replace(">", "#gt;")
+    return shown.replace('"', "#quot;").replace("`", "#96;") or " "
+
+
+def _of_steps(program: Table) -> Iterator[str]:
+    names = _ids(program)
+    for name, identifier in names.items():
+        yield f'{identifier}["{_label(name)}"]'
+    yield from (f"{one} --> {other}" for one, other in zip(names.values(), list(names.values())[1:]))  # noqa: B905
+
+
+def _of_nodes(program: Table) -> Iterator[str]:
+    names = _ids(program)
+    for name, node in program["nodes"].items():
+        text = _label(f"{name} {node.get('title', '')}".strip())
+        if node["task"] == "end":
+            text = _label(f"{str(node['result']).upper()} {node.get('message', '')}".strip())
+        begin, end = SHAPES.get(node["task"], ("[", "]"))
+        yield f'{names[name]}{begin}"{text}"{end}'
+        for edge in node.get("edges", ()):
+            word = word_of(node, edge["on"]) if "on" in edge else edge.get("says", "")
+            told = f'|"{_label(word)}"|' if word.strip() else ""
+            yield f"{names[name]} -->{told} {names[edge['go']]}"
+
+
+def how_to_continue(state: State, branch: str, reply: Optional[str]) -> str:
+    """Return how another run goes on with this one; `reply` is one that the step takes which waits."""
+    answer = f" -f answers={shlex.quote(f'{state.node} {reply}')}" if reply else ""
+    about = "with the answer and the number of this run" if reply else "with its number"
+    branch = branch or os.environ.get("GITHUB_REF_NAME", "")
+    words = ["gh", "workflow", "run", os.path.basename(workflow_path()), "--ref", branch]
+    command = f"{' '.join(map(shlex.quote, words))} -f resume={os.environ['GITHUB_RUN_ID']}{answer}"
+    return f"\nTo go on, run this workflow again {about}:\n\n    {plain(command)}\n"

@@ -1,0 +1,126 @@
+"""What a step of a workflow shows in its `run:`: the emitter writes it, and each call compares it (rule 2)."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from runtime_shim.engine.program import Table
+from runtime_shim.engine.texts import clean
+
+OPEN = "$" + "{{"  # begins an expression, which a script never holds
+OPENED = "$ " + "{{"
+MOST_LINES = 200  # of a text that is shown as comments; the program has all of it
+SHOWN_TEXTS = ("reason", "prompt", "block", "command", "arguments")
+PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./:~-]{0,99}")
+ABOUT_STAGES = {
+    "inputs": "needs",
+    "context": "asks for the context",
+    "guardrails": "checks what the outputs say",
+    "outputs": "makes",
+}
+
+
+def word_of_place(program: Table, name: str) -> str:
+    """Return what conditions call the place where a run is: GitHub compares it without regard to case."""
+    nodes = program["nodes"]
+    node = nodes.get(name, {"task": ""})
+    if node["task"] == "end":
+        return str(node["result"]).upper()
+    alike = [other for other in nodes if other.lower() == name.lower()]
+    is_plain = PLAIN_NAME.fullmatch(name) and len(alike) == 1 and name.upper() not in ("COMPLETE", "STOP")
+    return name if is_plain else f"n{list(nodes).index(name)}"
+
+
+def shown_script(program: Table, places: Sequence[str]) -> str:
+    """Return the script of a step of the workflow that does these places."""
+    names = [name for name, node in program["nodes"].items() if name in places or node.get("step") in places]
+    nodes = {name: program["nodes"][name] for name in names}
+    if len(nodes) == 1 and (command := plain_command(nodes[names[0]])):
+        return command
+    several = len({nodes[name].get("step", name) for name in names}) > 1
+    lines: list[str] = []
+    for name, node in nodes.items():
+        if "step" in node:
+            spec = program["contract"]["steps"].get(node["step"], {})
+            lines += _of_stage(node, nodes.values(), spec.get("retries", {}).get("max", 0))
+        else:
+            lines += _of_node(name, node, several)
+    return as_comments(lines)
+
+
+def plain_command(node: Table) -> str:
+    """Return the command of a step as a file holds it; "" where a file would change it, or something is filled in."""
+    if node["task"] != "shell":
+        return ""
+    command = str(node["command"])
+    is_filled = any(mark in command for mark in node.get("placeholders", ()))
+    is_odd = "\r" in command or command.endswith("\\") or not _is_visible(command)
+    if is_filled or is_odd or not command.strip():
+        return ""
+    return command.replace(OPEN, OPENED).rstrip("\n") + "\n"
+
+
+def is_shown(program: Table, places: Sequence[str], script: str) -> bool:
+    """Tell whether a script is the one that the step of these places shows."""
+    return _bare(script) == _bare(shown_script(program, places))
+
+
+def _bare(script: str) -> str:
+    """Return a script without the line breaks around it, of which a runner may add some."""
+    return script.replace("\r\n", "\n").strip("\n")
+
+
+def _is_visible(text: str) -> bool:
+    return all(character.isprintable() or character in "\n\t" for character in text)
+
+
+def _of_node(name: str, node: Table, several: bool) -> Iterator[str]:
+    """Return the lines of a step of a runbook, a playbook or an agent workflow."""
+    if node["task"] in ("branch", "end"):
+        return
+    indent = "  " if several else ""
+    if several:
+        yield f"{name} {node['title']}".rstrip()
+    for entry in node.get("entries", ()):
+        yield f"{indent}{entry['agent'] or 'agent'}:"
+        yield from (f"{indent}  {line}" for line in _lines(entry["prompt"]))
+    keys = SHOWN_TEXTS if node["task"] != "shell" else ("command",)
+    for key in keys:
+        yield from (f"{indent}{line}" for line in _lines(str(node.get(key) or "")))
+    yield from (f"{indent}- {line}" for option in node.get("options", ()) for line in _lines(option))
+
+
+def _of_stage(node: Table, nodes: Iterable[Table], again: int) -> Iterator[str]:
+    """Return the line of a stage of a specification; its validation is shown with its outputs."""
+    stage, paths = node.get("stage", ""), ", ".join(node.get("paths", ()))
+    if node["task"] == "gate" or (stage == "outputs" and not paths):
+        return
+    if stage == "tool":
+        yield f"calls the tool {node.get('subject', '')}"
+    elif stage == "execute":
+        yield "calls the executor" + (f", again at most {again} times" if again > 1 else ", again at most once" * again)
+    elif stage == "validation":
+        same = any(one.get("stage") == "outputs" and one.get("paths") == node.get("paths") for one in nodes)
+        yield f"{'makes, and ' * same}checks ({', '.join(node.get('checks', ()))}): {paths}"
+    elif stage != "outputs" or not any(_is_checked(node, one) for one in nodes):
+        yield f"{ABOUT_STAGES.get(stage, stage)} {paths}".rstrip()
+
+
+def _is_checked(node: Table, other: Table) -> bool:
+    return other.get("stage") == "validation" and other.get("paths") == node.get("paths")
+
+
+def _lines(text: str) -> list[str]:
+    lines = text.strip("\n").split("\n") if text.strip("\n") else []
+    more = len(lines) - MOST_LINES
+    return [*lines[:MOST_LINES], f"... {more} lines more in the program"] if more > 0 else lines
+
+
+def as_comments(lines: Iterable[str]) -> str:
+    """Return lines as comments of a script, without what means something to GitHub."""
+    texts = (clean(line.replace("\r", " ").replace("\n", " ")) for line in lines)
+    plain = (text.replace(OPEN, OPENED).replace("::", ": :") for text in texts)
+    return "".join(f"# {_visible_line(text)}".rstrip() + "\n" for text in plain) or "#\n"
+
+
+def _visible_line(text: str) -> str:
+    return "".join(character if character.isprintable() or character == "\t" else "?" for character in text)
