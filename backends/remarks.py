@@ -12,22 +12,6 @@ MOST = 8
 """So many lines are shown; the document has all of them."""
 
 
-_PART = re.compile(r"(.+)/(if|else|elif(\d+)|prompt|elicit)(~\d+)?", re.DOTALL)
-
-
-def named(name: str, title: str) -> tuple[str, str]:
-    """What people call a step, and its title: of `2/else Work on it` it is `2`, and `Work on it, else`.
-
-    So is it for the branches of a step that have no name of their own, and for what belongs to a call of the step.
-    """
-    found = _PART.fullmatch(name) if title else None
-    if found is None:
-        return name, title
-    step, word, number, again = found.groups()
-    part = "elif" if number == "1" else f"elif {number}" if number else {"elicit": "question"}.get(word, word)
-    return step, f"{title}, {part}{again or ''}"
-
-
 def remarks(node: Node) -> list[str]:
     """The first lines of the prompt of a command that are not blank."""
     if not isinstance(node.task, Shell):

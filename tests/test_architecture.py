@@ -50,6 +50,7 @@ TABLES = {
     "runtime_shim.editions",
     "runtime_shim.data.shared",
     "runtime_shim.targets.github.shown",
+    "runtime_shim.targets.naming",
     "runtime_shim.contract.step_builder",
 }
 """Modules of the runtime that targets use: tables that they write into their output, and a builder that shows them

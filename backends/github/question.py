@@ -2,23 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from backends.github.scalar import comment, label
-from backends.remarks import named
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Gate
-
-# The last part of an id that is a number, one with a letter, or a placeholder; all others are names.
-_NUMBERED = re.compile(r"(.*[./])?(\d+|\{[Nn]\}|\d+[a-z]+)(~\d+)?")
-
-
-def heading(name: str, title: str) -> str:
-    """A node or a group as its author reads it: `1. Build`, `Drain the hot node`, `2. Work on it, else`."""
-    if not title:
-        return name
-    name, title = named(name, title)
-    return f"{name}. {title}" if _NUMBERED.fullmatch(name) else f"{name} {title}"
 
 
 def verdict_words(node: Node) -> tuple[str, str]:

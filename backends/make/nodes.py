@@ -13,10 +13,11 @@ from backends.make.numbers import Numbers
 from backends.make.retries import own_retries
 from backends.make.texts import comment, visible, visible_lines
 from backends.make.transitions import Transitions
-from backends.remarks import named, remarks
+from backends.remarks import remarks
 from compiler.ir.program import Node, Program, texts_of
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
 from compiler.ir.texts import Text, joined
+from runtime_shim.targets.naming import named
 
 WIDTH = 120
 LONGEST_TITLE = 1000

@@ -7,12 +7,12 @@ from textwrap import wrap
 from typing import assert_never
 
 from backends.make.texts import comment, visible
-from backends.remarks import named
 from backends.specification import Specification, Step, shown
 from compiler.ir.edges import words_of
 from compiler.ir.program import Node
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool, Verdict
 from compiler.times import spoken
+from runtime_shim.targets.naming import named
 
 WIDTH = 118
 """Of comments that are wrapped, and of the line with the title."""

@@ -10,12 +10,12 @@ from typing import assert_never
 from backends.picture.conditions import past_of_marks, retry_limit
 from backends.picture.naming import LONGEST_SHOWN, Naming, is_named, one_line, printable
 from backends.picture.stages import stage_lines
-from backends.remarks import named
 from backends.specification import shown
 from compiler.ir.edges import Clear, Keep
 from compiler.ir.program import Input, Node, Program, Settings
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool
 from compiler.times import spoken
+from runtime_shim.targets.naming import named
 
 WIDTH = 24
 """In characters: what a box shows side by side."""

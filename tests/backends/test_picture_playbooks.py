@@ -11,9 +11,9 @@ from backends.picture.difference import difference
 from backends.picture.picture import Picture, picture
 from backends.picture.streams import streams
 from backends.registry import load
-from backends.remarks import named
 from compiler.driver import compile_file
 from compiler.ir.program import Program
+from runtime_shim.targets.naming import named
 from tests.conftest import ROOT
 
 

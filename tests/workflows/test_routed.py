@@ -133,7 +133,7 @@ def test_comments_say_why_a_step_is_reached() -> None:
 
 @pytest.mark.parametrize(("prompts", "is_asked"), [("answers", True), ("agent", False)])
 def test_comments_say_where_people_are_asked(prompts: str, is_asked: bool) -> None:
-    made = program(node("a", Ask("input", text("Who?")), to(COMPLETE)))
+    made = program(node("a", Ask("yes_no", text("Ready?")), to(COMPLETE)))
     workflow = compiled(made, {**OPTIONS, "prompts": prompts})
     assert ("# A person answers" in workflow) == is_asked
 

@@ -1,7 +1,6 @@
 """The page of a run: how it stands, its steps with outcome and time, the flow, and how to continue it."""
 
 import os
-import re
 import shlex
 from collections.abc import Iterator
 from typing import Optional
@@ -13,8 +12,8 @@ from runtime_shim.engine.texts import word_of, words_of
 from runtime_shim.engine.walk import filled
 from runtime_shim.targets.github.api import workflow_path
 from runtime_shim.targets.github.says import as_block, as_cell, plain
+from runtime_shim.targets.naming import in_words
 
-NUMBERED = re.compile(r"(.*[./])?(\d+|\{[Nn]\}|\d+[a-z]+)(~\d+)?")
 MOST_ROWS = 2000
 MOST_NODES = 150  # of the picture; GitHub draws no larger ones
 LONGEST_LABEL = 60  # characters in the picture
@@ -73,19 +72,12 @@ def table_of_steps(program: Table, finished: list[Record]) -> str:
     return "\n".join(["", *rows, ""])
 
 
-def called_in_table(name: str, title: str) -> str:
-    """Return a step as people read it: `1. Build`, `Drain the node`."""
-    if not title.strip():
-        return name
-    return f"{name}. {title}" if NUMBERED.fullmatch(name) else f"{name} {title}"
-
-
 def _row_of_step(program: Table, record: Record) -> str:
     node = program["nodes"].get(record["node"], {"task": ""})
     numbers = record.get("instances", {}).values()
     instance = f", instance {'.'.join(map(str, numbers))}" if numbers else ""
     by = f" ({as_cell(record['by'])})" if record.get("by") else ""
-    called = called_in_table(record["node"], record.get("title", ""))
+    called = in_words(record["node"], record.get("title", ""))
     outcome, seconds = as_cell(word_of(node, record["outcome"])), round(record.get("seconds", 0))
     return f"| {as_cell(called)}{instance} | {record.get('attempt', 1)} | {outcome}{by} | {seconds} s |"
 

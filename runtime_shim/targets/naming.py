@@ -1,0 +1,28 @@
+"""How people read the name of a step: generated files and the page of a run show the same."""
+
+import re
+
+PART_OF_STEP = re.compile(r"(.+)/(if|else|elif(\d+)|prompt|elicit)(~\d+)?", re.DOTALL)
+# The last part of an id that is a number, one with a letter, or a placeholder; all others are names.
+NUMBERED = re.compile(r"(.*[./])?(\d+|\{[Nn]\}|\d+[a-z]+)(~\d+)?")
+
+
+def named(name: str, title: str) -> tuple[str, str]:
+    """Return what people call a step, and its title: of `2/else Work on it` it is `2`, and `Work on it, else`.
+
+    So is it for the branches of a step that have no name of their own, and for what belongs to a call of the step.
+    """
+    found = PART_OF_STEP.fullmatch(name) if title else None
+    if found is None:
+        return name, title
+    step, word, number, again = found.groups()
+    part = "elif" if number == "1" else f"elif {number}" if number else {"elicit": "question"}.get(word, word)
+    return step, f"{title}, {part}{again or ''}"
+
+
+def in_words(name: str, title: str) -> str:
+    """Return a step or a group as its author reads it: `1. Build`, `Drain the node`, `2. Work on it, else`."""
+    if not title.strip():
+        return name
+    name, title = named(name, title)
+    return f"{name}. {title}" if NUMBERED.fullmatch(name) else f"{name} {title}"
