@@ -23,7 +23,7 @@ from backends.scheduling.plan import Plan
 from backends.shell.registers import Registers
 from compiler.ir.program import Group, Node, Register, Settings, map_texts, scope_members, texts_of
 from compiler.ir.tasks import Ask, Branch, End, Gate, Shell
-from runtime_shim.targets.naming import in_words
+from runtime_shim.targets.naming import name_in_words
 
 LONGEST_PAUSE = 10**8
 """Seconds: as good as for ever."""
@@ -270,7 +270,7 @@ def headings(groups: Iterable[Group], places: Iterable[Place]) -> Mapping[str, s
     for node in (node for place in places for node in place.nodes):
         if node.group not in seen and not isinstance(node.task, (Branch, End)):
             seen.add(node.group)
-            found[node.id] = comment(f"--- {in_words(node.group, titles[node.group])}")
+            found[node.id] = comment(f"--- {name_in_words(node.group, titles[node.group])}")
     return found
 
 
@@ -303,13 +303,13 @@ def _place(node: Node) -> str:
 
 def title(node: Node) -> str:
     """How a node is called: its id and its title."""
-    return label(in_words(node.id, str(node.title)))
+    return label(name_in_words(node.id, str(node.title)))
 
 
 def loop_title(nodes: Sequence[Node], groups: Iterable[Group]) -> str:
     """How a loop is called: as the step whose nodes it has, or its only node, else by the ids of its nodes."""
     shared = {node.group for node in nodes}
-    titles = {group.id: in_words(group.id, str(group.title)) for group in groups}
+    titles = {group.id: name_in_words(group.id, str(group.title)) for group in groups}
     if len(nodes) == 1:
         return label(f"Loop: {title(nodes[0])}")
     called = titles.get(shared.pop(), "") if len(shared) == 1 else ""

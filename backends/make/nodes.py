@@ -17,7 +17,7 @@ from backends.remarks import remarks
 from compiler.ir.program import Node, Program, texts_of
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
 from compiler.ir.texts import Text, joined
-from runtime_shim.targets.naming import named
+from runtime_shim.targets.naming import split_name
 
 WIDTH = 120
 LONGEST_TITLE = 1000
@@ -32,7 +32,7 @@ def is_node(node: Node) -> bool:
 def heading(node: Node) -> Iterator[str]:
     """Yield the comment above a step: its name, where it was written, and the text above its command."""
     place = comment(f"{node.origin.path}:{node.origin.span.line}")
-    name, called = named(node.id, str(node.title))
+    name, called = split_name(node.id, str(node.title))
     title = comment(visible(f"{_numbered(name)} {called}"))
     title = title if is_node(node) else f"{title or node.id}: what follows from it"
     yield f"# {title:{max(WIDTH - len(place) - 3, 1)}} {place}"

@@ -12,7 +12,7 @@ from compiler.ir.edges import words_of
 from compiler.ir.program import Node
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool, Verdict
 from compiler.times import spoken
-from runtime_shim.targets.naming import named
+from runtime_shim.targets.naming import split_name
 
 WIDTH = 118
 """Of comments that are wrapped, and of the line with the title."""
@@ -23,7 +23,7 @@ _YES_NO = {Verdict.PASS.value: "yes", Verdict.FAIL.value: "no"}
 def of_node(node: Node, nodes: Mapping[str, Node]) -> Iterator[str]:
     """The comments of a node: title and place, what it does in full, and where the run goes from there."""
     place = comment(f"{node.origin.path}:{node.origin.span.line}")
-    name, called = named(node.id, shown(node.title))
+    name, called = split_name(node.id, shown(node.title))
     title = comment(visible(f"{name} {called}"))
     yield f"# {title:{max(WIDTH - len(place) - 1, 1)}} {place}"
     for line in _does(node):

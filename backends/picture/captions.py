@@ -15,7 +15,7 @@ from compiler.ir.edges import Clear, Keep
 from compiler.ir.program import Input, Node, Program, Settings
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool
 from compiler.times import spoken
-from runtime_shim.targets.naming import named
+from runtime_shim.targets.naming import split_name
 
 WIDTH = 24
 """In characters: what a box shows side by side."""
@@ -49,7 +49,7 @@ def _heading(node: Node, names: Naming) -> Lines:
         case Ask(prompt=prompt) if not node.title:
             return wrapped(name) + wrapped(shown(prompt).split("\n\n", 1)[0])
         case Shell() | Ask() | Agent() | Tool() | Parallel() | Gate() | Stage():
-            return wrapped(" ".join(named(name, shown(node.title)))) + wrapped(_who(node.task))
+            return wrapped(" ".join(split_name(name, shown(node.title)))) + wrapped(_who(node.task))
         case _:
             assert_never(node.task)
 

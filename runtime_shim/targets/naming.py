@@ -7,7 +7,7 @@ PART_OF_STEP = re.compile(r"(.+)/(if|else|elif(\d+)|prompt|elicit)(~\d+)?", re.D
 NUMBERED = re.compile(r"(.*[./])?(\d+|\{[Nn]\}|\d+[a-z]+)(~\d+)?")
 
 
-def named(name: str, title: str) -> tuple[str, str]:
+def split_name(name: str, title: str) -> tuple[str, str]:
     """Return what people call a step, and its title: of `2/else Work on it` it is `2`, and `Work on it, else`.
 
     So is it for the branches of a step that have no name of their own, and for what belongs to a call of the step.
@@ -20,9 +20,9 @@ def named(name: str, title: str) -> tuple[str, str]:
     return step, f"{title}, {part}{again or ''}"
 
 
-def in_words(name: str, title: str) -> str:
+def name_in_words(name: str, title: str) -> str:
     """Return a step or a group as its author reads it: `1. Build`, `Drain the node`, `2. Work on it, else`."""
     if not title.strip():
         return name
-    name, title = named(name, title)
+    name, title = split_name(name, title)
     return f"{name}. {title}" if NUMBERED.fullmatch(name) else f"{name} {title}"

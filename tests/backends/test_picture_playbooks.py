@@ -13,7 +13,7 @@ from backends.picture.streams import streams
 from backends.registry import load
 from compiler.driver import compile_file
 from compiler.ir.program import Program
-from runtime_shim.targets.naming import named
+from runtime_shim.targets.naming import split_name
 from tests.conftest import ROOT
 
 
@@ -112,5 +112,5 @@ def test_one_more_step_changes_no_other(tmp_path: Path) -> None:
     ],
 )
 def test_what_has_no_name_of_its_own_is_called_by_the_step_it_belongs_to(name: str, shown: tuple[str, str]) -> None:
-    assert named(name, "Title") == shown
-    assert named(name, "") == (name, "")
+    assert split_name(name, "Title") == shown
+    assert split_name(name, "") == (name, "")

@@ -12,7 +12,7 @@ from runtime_shim.engine.texts import word_of, words_of
 from runtime_shim.engine.walk import filled
 from runtime_shim.targets.github.api import workflow_path
 from runtime_shim.targets.github.says import as_block, as_cell, plain
-from runtime_shim.targets.naming import in_words
+from runtime_shim.targets.naming import name_in_words
 
 MOST_ROWS = 2000
 MOST_NODES = 150  # of the picture; GitHub draws no larger ones
@@ -77,7 +77,7 @@ def _row_of_step(program: Table, record: Record) -> str:
     numbers = record.get("instances", {}).values()
     instance = f", instance {'.'.join(map(str, numbers))}" if numbers else ""
     by = f" ({as_cell(record['by'])})" if record.get("by") else ""
-    called = in_words(record["node"], record.get("title", ""))
+    called = name_in_words(record["node"], record.get("title", ""))
     outcome, seconds = as_cell(word_of(node, record["outcome"])), round(record.get("seconds", 0))
     return f"| {as_cell(called)}{instance} | {record.get('attempt', 1)} | {outcome}{by} | {seconds} s |"
 
