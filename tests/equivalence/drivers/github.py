@@ -167,7 +167,7 @@ def check(trial: Trial, text: str, run: Ran, *, rejected: bool = False) -> bool:
     if is_silent or not _has_summary(trial):
         return True
     same("the heading", _ended(run.summary), trial.end, run.log)
-    rows = re.findall(r"\| (\d+) \| (PASS|YES|FAIL|NO) \| (?:\d+ s)? \|$", run.summary, re.MULTILINE)
+    rows = re.findall(r"\| (\d+) \| (PASS|YES|FAIL|NO)(?: \(.*\))? \| (?:\d+ s)? \|$", run.summary, re.MULTILINE)
     visits = trial.scenario.trace.visits
     shown = [(attempt, word in {"PASS", "YES"}) for attempt, word in rows]
     same("the summary", shown, [(str(visit.attempt), passed) for visit, passed in visits], run.log)
