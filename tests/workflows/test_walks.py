@@ -203,3 +203,35 @@ def test_titles_read_as_they_were_written(tmp_path: Path) -> None:
     assert "- name: Drain.1. Look at it\n" in text
     assert "run 'and again' bash" in text
     assert "run 'switch' bash" in text
+
+
+def test_conditions_name_steps_as_the_program_does_whose_nodes_are_in_another_order(tmp_path: Path) -> None:
+    document = """\
+## 1. Is it needed?
+
+Look at the list.
+
+- YES: GOTO 3.{n}
+- NO: RETRY 1 COMPLETE "Not now"
+
+## 2. Say it
+
+```bash
+echo never >> "$LOG"
+```
+
+## 3. Deploy
+
+### 3.{n} Deploy it
+
+```bash
+echo deployed >> "$LOG"
+```
+
+- PASS: COMPLETE Deployed
+"""
+    options = {"checkout": False, "summary": True, "prompts": "agent", "agent": "echo YES", "runtime": "inline"}
+    text = text_of(tmp_path, document, options)
+    ran = act.run(tmp_path, text, env={"LOG": str(tmp_path / "log"), "ARTIFACTS": str(tmp_path / "artifacts")})
+    assert said(ran) == "COMPLETE Deployed"
+    assert (tmp_path / "log").read_text(encoding="utf-8") == "deployed\n"

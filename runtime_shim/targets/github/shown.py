@@ -20,20 +20,25 @@ ABOUT_STAGES = {
 
 
 def word_of_place(program: Table, name: str) -> str:
-    """Return what conditions call the place where a run is: GitHub compares it without regard to case."""
+    """Return what conditions call the place where a run is: GitHub compares it without regard to case.
+
+    Numbers are by name, since a program may build its nodes in another order than the emitter has them.
+    """
     nodes = program["nodes"]
     node = nodes.get(name, {"task": ""})
     if node["task"] == "end":
         return str(node["result"]).upper()
     alike = [other for other in nodes if other.lower() == name.lower()]
     is_plain = PLAIN_NAME.fullmatch(name) and len(alike) == 1 and name.upper() not in ("COMPLETE", "STOP")
-    return name if is_plain else f"n{list(nodes).index(name)}"
+    return name if is_plain else f"n{sorted(nodes).index(name)}"
 
 
 def shown_script(program: Table, places: Sequence[str]) -> str:
     """Return the script of a step of the workflow that does these places."""
-    names = [name for name, node in program["nodes"].items() if name in places or node.get("step") in places]
-    nodes = {name: program["nodes"][name] for name in names}
+    rank, all_nodes = {place: number for number, place in enumerate(places)}, program["nodes"]
+    names = [name for name, node in all_nodes.items() if name in rank or node.get("step") in rank]
+    names.sort(key=lambda name: rank.get(name, rank.get(all_nodes[name].get("step"), 0)))
+    nodes = {name: all_nodes[name] for name in names}
     if len(nodes) == 1 and (command := plain_command(nodes[names[0]])):
         return command
     several = len({nodes[name].get("step", name) for name in names}) > 1
