@@ -76,7 +76,7 @@ EDITIONS = {
         (
             *(*_FIRST, *_BASE, *_MORE, "tasks.prompting.KeptPrompts", "contract.specification.Placeholders"),
             *("contract.specification.Specification", "contract.record_files.RecordFiles"),
-            *("contract.specification.Called", "operator.mock_stages.MocksOfStages", *_SAID),
+            *("operator.mock_stages.MocksOfStages", *_SAID),
         ),
     ),
 }

@@ -61,7 +61,7 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 964265f8a086f7e2b730b4aa93a1dded947dbaa2e24f52f7910c2ed6c3c01365).
+# The runtime of rdc 0.1.0, edition script (sha256 bfec24f9295b341a2dcbbe2beaa7ecb3c86e0297ccbd0cc6571ece9796e6b9ab).
 # The runbook ends here. `rdc runtime script` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := ea3fbe97d3b04cff2996489ce3e6cdf37aa697daba23453084c855caafa115c3
+override RDC_SHA256 := d67376a6c270a715b526d9f91bc18d40d64aea8eaeb82540802556a0eff7d902
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := cda3be03f9cdaaf53904e9486c7a15468990992b410115daed648249a58e824f
+override RDC_SHA256 := 56118c4b19a45693de52fe50c93d9e083d320be6665315bf9ee1bd539fd5d550
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/database-failover.py
-override RDC_SHA256 := 3c7d972815772612ac2a8cba81853364ef5e99555d3adef1e48c9cea56d70b97
+override RDC_SHA256 := c4fabea4f1d34502c459d514c647207ddab745615d2abc66ffe129ec4119daf4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := 6e50555dbe505a4139f4b7b791e114e3ee350c22b9eefb8d9e774d91795abd26
+override RDC_SHA256 := 14c3eba9a32b4f576920c5f03cbb0ca4fef342db555f008ab13664a3c44276ee
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/draft-prd.py
-override RDC_SHA256 := abee52988904dc4a9a396876e0678ea16129102d0b6da29e2dc86d81e1183247
+override RDC_SHA256 := 0f14fdee19f4e4e6daa842ab8df1a6a6f1acdc425ebfc0bb2efad56a2bc5d1ed
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

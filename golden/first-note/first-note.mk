@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := 1f1bc83789ed1cf6199821c41582f255dc85c575f0789e35d02632a47ee49045
+override RDC_SHA256 := 0b8f291fc6674eb530cd35f2adfc5dcd92a8a2ea35bfd701b8cc1957ac64c58c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -12,7 +12,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := b7c6c1bd114d86e08219fcaeb51d577fb90e20da8d8598958e8b6ac817da7365
+override RDC_SHA256 := bcdff6dbe7473e9a6c830b653cd98fedede57e81a54facf980139b78e38b6f81
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := 34ffb2d4975a5bdf13a0fc1645956fe91040d4a335f6d2d14495ac23066c56b1
+override RDC_SHA256 := ee5269e0d8635d8c7764911ff2766df2efca7c1ea3a065154b3c093c58d8167b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

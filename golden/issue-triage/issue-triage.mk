@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := 6400bd9f90bc98f94ae765015df2bf525b265e2817503c04a64a285ff13ec03e
+override RDC_SHA256 := 6a26e04c354630015927171093b082c7fa9110b0604dc77b762770f4db520c16
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := cb13dd1ca4fab634504214214f607730b8b2ceadda02a2f15d78cbf8f38fa68e
+override RDC_SHA256 := 25f18f3ed75acf653c0a8b6b0df6738af841ee4ab4e62acb0ce5e86b2a21ebae
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

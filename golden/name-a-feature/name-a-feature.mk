@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := a47e6a0150ab91709e54c5aa5098c6b92ddbbafbdb2208a26211cdd461392bc8
+override RDC_SHA256 := 3e961ab1229958304e9a8a2ab351206f7764bb1a6a6a3c703af83d2bb3c7a68e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := ffc2139d268f5edbe2fbd496cf9bc9494443c8241b81a288927166cbf12f23aa
+override RDC_SHA256 := 53f8f98344e1d11e0b8c274b4c269392c32b6b712cb02b78fda0b66a2a1ad5cc
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/nightly-report.py
-override RDC_SHA256 := 5cae5cea517d25d7bc27f38b10e0477ee9d2afa024bb00025ef51065b9e0a369
+override RDC_SHA256 := 7f71b014f9d8912ba552eb68a2b0533bf2ddab43fb73ca3e8c5326c9738822cf
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

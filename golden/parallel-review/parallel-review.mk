@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := 47f4e27011f5131dbb0d5191f0e232221c95dc741c3befe0753a5ef98045c555
+override RDC_SHA256 := 87f69bae10d0cd351dfee650c8d389fc8adadb95577f0a83240132e1f892310a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

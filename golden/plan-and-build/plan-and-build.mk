@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := a2dd13642aa73fa843f6ae57a20b3f161caa349e1202558ef4d58097ba02e093
+override RDC_SHA256 := ee69105a9827a04626ac4625b34dad73e6ccfb517e0a92319c63356d1877787d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

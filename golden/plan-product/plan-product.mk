@@ -12,7 +12,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := ff708c95a4ef4e6a46aa2ca05f106ca3b1dd94c2c52e3168256b7ab0f46901d3
+override RDC_SHA256 := 51f611b4bc2d18eb0b1bc127af9ab10fcebfc1b1430d9655b836389680e368b4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

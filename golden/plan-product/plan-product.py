@@ -81,7 +81,7 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 0abd99db37edb998cd676fee6d85b15df868ddd18e3a5b9ff9ea33668cdd25f9).
+# The runtime of rdc 0.1.0, edition contract (sha256 6da67c9cbc8b22d2336a0e89c89a5ca76bb906ce16a38fdf3399b2eea42babfe).
 # The specification ends here. `rdc runtime contract` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := f81499242d38dbf6959e984b8f9622a57dc8ec1d4b76500d892c2cffb363630b
+override RDC_SHA256 := f6fa65752eb895a4c0f4c70888e04b7adb5d1c21502458626c59d8ae183d7db2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

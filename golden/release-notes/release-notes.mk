@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := f047ea965e2b28143c34933fcbb58ef9c6f687d1dacea13d4733ab62ab510c56
+override RDC_SHA256 := dc132bfb228e94461111234194d99bc1675dfc8e4eda32f7eb5acab880d44bbd
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -145,7 +145,7 @@ mkdir -p dist && printf '%s\n' "libpack MIT" "libbox BSD-3-Clause" > dist/depend
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 1747761a80c0cc90727649360b7fd6cdb757a7395f4f2b2c5c62ad60cd6b3c75).
+# The runtime of rdc 0.1.0, edition commands (sha256 6a5e56b93174c7e23584e9ab115440416b1526ec1a9dba306ba0566b9c1815ff).
 # The runbook ends here. `rdc runtime commands` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

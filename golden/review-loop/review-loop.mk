@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := f13647cc4be880dfe573a4289308ce8c60c5ca41461a0570e4076d0ec9f233dc
+override RDC_SHA256 := a75947bc489e2d432ef7355c2c30f8cac0563cad570436e6e6badff19d82d797
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

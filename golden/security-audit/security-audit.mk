@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := d5d79522988e010e21f71c4dfab3735d56f669a2db6b542922bcc0307562a05c
+override RDC_SHA256 := 1185abcc743b26b7c248cb5070d894b3d354dc9764385184786c247140e070e5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := a1f1b7192479f85b421862a596420c198ca71c3a1a82445aced4540e0d5afef9
+override RDC_SHA256 := 11d736052ef69b1bc083eab11d96802ffaba5248d2dd51d8365ddbf008a54618
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := bce7a3c7b9626f389bb4be7d2cb22f84fe36ca50ee1ff9f0c7120acd7d204035
+override RDC_SHA256 := cc1b6b6ea3d88c2e59ac9f5e6d6985d51fd00944c5d9aab65a81d9d42641191f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

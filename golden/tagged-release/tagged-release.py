@@ -72,7 +72,7 @@ echo "$VERSION" > "releases/$CHANNEL.txt" && echo "$CHANNEL is at $(cat "release
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 0852458665fdd7ff8abfdfc6e6c726387812186306db93aba27a9948a088f760).
+# The runtime of rdc 0.1.0, edition values (sha256 5105667fd6c05b8cdfe06d17592d0d2d1255ab18d6cab03f06f27d5247944a02).
 # The runbook ends here. `rdc runtime values` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

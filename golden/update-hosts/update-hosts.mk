@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := 185326dc700d6f62874491fedeb3fd6aae8b23b264c55df8f30cbe7b96cf1f99
+override RDC_SHA256 := cf6737b03ee79f6a38d04529906f0e59ab51287a17661c55305e1584c6b08a9b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

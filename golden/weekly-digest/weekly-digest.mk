@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := b10d2e3dc3a934b8f86767c9cc21da02d8b81ff94a8c61ff1d599e7ebaa9a5c0
+override RDC_SHA256 := 430e5ca0b16071180a3f05c01fda8ee0353ac46b7f0d23f6b0ce3c750647c38d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -48,6 +48,7 @@ class RunRecords:
         for name, node in self._nodes.items():
             if node["task"] == "stage":
                 self._first.setdefault(node["step"], name)
+        self._is_told = False  # whether an `open` has said that it resumes the run
         self._is_open = False  # whether an attempt has begun and not ended
         self.steps = {spec["id"]: run_step(spec) for spec in specs}
         self._gates: dict[str, Table] = {}
@@ -82,10 +83,13 @@ class RunRecords:
     def apply(self, record: Record) -> bool:
         """Go on by one record of the journal; tells whether that says anything of the run as others see it."""
         is_done, goes_on = record["kind"] == "done", record.get("condition") == "running"
-        if not (is_done or goes_on):
+        is_taken = record["kind"] == "rest" and "resumes" in record  # by an `open`
+        if not (is_done or goes_on or is_taken):
             return False
         self._now = record.get("time", self._now)
-        if is_done:
+        if is_taken:
+            self._take_over()
+        elif is_done:
             node = self._nodes.get(record["node"], {})
             task = "" if record["outcome"] == RESUMED else node.get("task")
             if self._is_open and "resumes" in record:  # the outcome of an interrupted stage was assumed
@@ -129,13 +133,21 @@ class RunRecords:
             if condition == "running":
                 self._attempt(step)
 
+    def _take_over(self) -> None:
+        """Tell once that an `open` resumes the run (B15); where its status changes, the next attempt tells it."""
+        if self._manifest["status"] == RUNNING and not self._is_told:
+            self._tell("WorkflowResumed", self._step_of(self._node))
+            self._is_told = True
+
     def _go_on(self, name: str, resumes: bool) -> None:
         """Go on at a step: after a pause, or in another call of the program."""
         step = self._step_of(name)
         if step is None or self._nodes[name]["task"] != "stage":
             return
-        if self._is_open or (resumes and self._manifest["status"] == RUNNING):
+        is_due = self._is_open or (resumes and self._manifest["status"] == RUNNING)
+        if is_due and not self._is_told:
             self._tell("WorkflowResumed", step)
+        self._is_told = False
         self._attempt(step)
 
     def _attempt(self, step: str) -> None:

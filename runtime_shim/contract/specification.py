@@ -12,7 +12,7 @@ from runtime_shim.engine.journal import Record
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.session import Session
-from runtime_shim.engine.state import State
+from runtime_shim.engine.state import State, utc_now
 from runtime_shim.engine.texts import one_line
 from runtime_shim.engine.walk import follow
 from runtime_shim.operator.signing import user
@@ -108,6 +108,9 @@ class Specification(Extension):
         before: Table = session.program["nodes"].get(last[0]["node"], {}) if last else {}
         # A `step` that follows the one before it does not resume the run (B15).
         self._resumes = not only or (before.get("task") == "stage" and last[0]["node"] in only)
+        if only == [] and state.condition == "ready":  # an `open` that takes over a run says so, and does no step
+            self._resumes = False
+            session.record({"kind": "rest", "condition": "ready", "time": utc_now(), "resumes": True})
         if state.condition == "stop":
             if not session.is_same(state) and not session.options.adopt:
                 raise session.of_another_version(state)
@@ -171,16 +174,3 @@ class Placeholders(Extension):
             if os.path.isabs(path) or os.pardir in path.split(os.sep):
                 where = f"the path {one_line(path)} of step {step}"
                 raise RefusedError(f"{where} is not inside the project: give its placeholders other values")
-
-
-class Called(Extension):
-    """Goes on in the workspace of another job."""
-
-    def __init__(self, session: Session) -> None:
-        super().__init__(session)  # it is not for what the program calls
-        self._workspace = os.environ.pop("RDC_WORKSPACE", "")  # where a run goes on that began elsewhere
-
-    def read(self, state: State) -> None:
-        """Let a run go on in the workspace of another job, where all its files were put."""
-        if self._workspace:
-            state.begin = {**state.begin, "cwd": self._workspace}

@@ -43,9 +43,8 @@ def resume(session: Session) -> int:
 
 def open_run(session: Session) -> int:
     """Start a run, or take up the one that is there, and do nothing of it."""
-    state = session.read_state()
-    goes_on = state is not None and state.condition == "stop" and any(each.reopens for each in session.extensions)
-    is_new = state is None or (state.condition in ENDED and not goes_on)
+    state, reopens = session.read_state(), any(each.reopens for each in session.extensions)
+    is_new = state is None or state.condition == "complete" or (state.condition == "stop" and not reopens)
     vars(session.options).update(only=[], command="run" if is_new else "resume")
     return run(session) if is_new else resume(session)
 

@@ -69,17 +69,12 @@ def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS)
     says, passed = [], []
     while True:
         _apply(program, edge, registers, verbs)
-        name = edge["go"]
+        name, node = edge["go"], program["nodes"][edge["go"]]
         says += filter(None, [edge.get("says")])
-        if not is_passed(program["nodes"][name]):
+        if node["task"] not in ("branch", "end") or not node.get("edges"):
             return Move(name, registers, changed, ", ".join(says), tuple(passed))
         passed.append(name)
         edge = choose(program, name, registers, None)
-
-
-def is_passed(node: Table) -> bool:
-    """Tell whether a run goes on through a step: a branch, or the end of a nested document, which has edges (M8)."""
-    return node["task"] in ("branch", "end") and bool(node.get("edges"))
 
 
 def filled(node: Table, text: str, registers: Registers, escape: Callable[[str], str] = str) -> str:

@@ -113,6 +113,23 @@ def test_steps_in_sequence_to_the_end_are_not_recorded_as_resumed(tmp_path: Path
     assert "WorkflowResumed" not in place.kinds
 
 
+def test_an_open_that_takes_over_a_run_is_recorded_as_resuming_it_once(tmp_path: Path) -> None:
+    place = Interrupted(tmp_path, "bad-s1-1", backoff=1)
+    assert [place(*words).code for words in (["open"], ["step", "s0"], ["open"])] == [0, 0, 0]
+    assert place.kinds[-1] == "WorkflowResumed"
+    assert place("step", "s1").code == 0
+    assert place.kinds.count("WorkflowResumed") == 1
+    assert place.kinds[-1] == "WorkflowCompleted"
+
+
+def test_an_open_between_attempts_is_recorded_once_though_the_step_goes_on(tmp_path: Path) -> None:
+    place = Interrupted(tmp_path, "bad-s0-1", backoff=2)
+    assert place("open").code == 0
+    assert place.ended(signal.SIGKILL, place.pauses, "step", "s0") != 0
+    assert [place(*words).code for words in (["open"], ["step", "s0"], ["step", "s1"])] == [0, 0, 0]
+    assert place.kinds.count("WorkflowResumed") == 1
+
+
 def test_a_step_that_ended_in_a_pause_is_recorded_as_resumed(tmp_path: Path) -> None:
     place = Interrupted(tmp_path, "bad-s0-1", backoff=2)
     assert place("open").code == 0

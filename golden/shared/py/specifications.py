@@ -64,6 +64,9 @@ class Specification(Extension):
         before = session.program["nodes"].get(last[0]["node"], {}) if last else {}
         # A `step` that follows the one before it does not resume the run.
         self._resumes = not only or (before.get("task") == "stage" and last[0]["node"] in only)
+        if only == [] and state.condition == "ready":  # an `open` that takes over a run says so, and does no step
+            self._resumes = False
+            session.record({"kind": "rest", "condition": "ready", "time": utc_now(), "resumes": True})
         if state.condition == "stop":
             if not session.is_same(state) and not session.options.adopt:
                 raise session.of_another_version(state)
@@ -108,12 +111,4 @@ class Placeholders(Extension):
             if os.path.isabs(path) or os.pardir in path.split(os.sep):
                 where = f"the path {one_line(path)} of step {step}"
                 raise RefusedError(f"{where} is not inside the project: give its placeholders other values")
-
-class Called(Extension):
-    def __init__(self, session):
-        super().__init__(session)  # it is not for what the program calls
-        self._workspace = os.environ.pop("RDC_WORKSPACE", "")  # where a run goes on that began elsewhere
-    def read(self, state):
-        if self._workspace:
-            state.begin = {**state.begin, "cwd": self._workspace}
 

@@ -23,9 +23,8 @@ def resume(session):
         session.adopt()
     return session.go(resumed=True)
 def open_run(session):
-    state = session.read_state()
-    goes_on = state is not None and state.condition == "stop" and any(each.reopens for each in session.extensions)
-    is_new = state is None or (state.condition in ENDED and not goes_on)
+    state, reopens = session.read_state(), any(each.reopens for each in session.extensions)
+    is_new = state is None or state.condition == "complete" or (state.condition == "stop" and not reopens)
     vars(session.options).update(only=[], command="run" if is_new else "resume")
     return run(session) if is_new else resume(session)
 def step(session):

@@ -37,14 +37,12 @@ def follow(program, edge, before, verbs=VERBS):
     says, passed = [], []
     while True:
         _apply(program, edge, registers, verbs)
-        name = edge["go"]
+        name, node = edge["go"], program["nodes"][edge["go"]]
         says += filter(None, [edge.get("says")])
-        if not is_passed(program["nodes"][name]):
+        if node["task"] not in ("branch", "end") or not node.get("edges"):
             return Move(name, registers, changed, ", ".join(says), tuple(passed))
         passed.append(name)
         edge = choose(program, name, registers, None)
-def is_passed(node):
-    return node["task"] in ("branch", "end") and bool(node.get("edges"))
 def filled(node, text, registers, escape=str):
     found = {mark: escape(shown(place, registers)) for mark, place in node.get("placeholders", {}).items()}
     return re.sub("|".join(map(re.escape, found)), lambda match: found[match.group()], text) if found else text
