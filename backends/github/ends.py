@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from backends.github.filling import is_given, is_marked
+from backends.github.filling import apart, has_several, is_given, is_marked
 from backends.github.nodes import choice
 from backends.github.reach import Reach
 from backends.github.reasons import transitions_to
@@ -25,6 +25,7 @@ _SHARED = 60
 _LEVELS = {"COMPLETE": "notice", "STOP": "error"}
 _ON_ONE_LINE = """MESSAGE=$(printf %s "$MESSAGE" | tr -s '[:space:]' ' ')"""
 _CHOSEN = "MESSAGE=${!END}"
+_PUT = 'printf -v MESSAGE -- "$%s" %s'
 _HEADING = r"""sed -e 's/[][\\`*_<>|#&~!]/\\&/g' -e 's/^/### /' <<< "%s" >> "$GITHUB_STEP_SUMMARY" """.strip()
 
 
@@ -81,16 +82,10 @@ class Ends:
 
     def _step(self, ends: Sequence[tuple[Reached, str]]) -> Step:
         """The step of ends with one word, of which one is reached, or none."""
-        lines, condition, names = (
-            list(self._said(ends)),
-            self._condition([end for end, _ in ends]),
-            self.reach.ids.nodes,
-        )
+        condition, names = self._condition([end for end, _ in ends]), self.reach.ids.nodes
         ids, program = [names[end.node.id] for end, _ in ends], self.reach.plan.program
-        env = {"MESSAGE": ends[0][1]} if ends[0][1] else {}
-        if len(ends) > 1:
-            chosen = choice(list(self._chosen([end for end, _ in ends])))
-            env = {"END": chosen, **{name: message for name, (_, message) in zip(ids, ends, strict=True)}}
+        env, put = self._messages(ids, ends)
+        lines = [*put, *self._said(ends)]
         return Step(
             name=ends[0][0].word,
             id=next((each for each in ids if each != ends[0][0].word), ids[0]),
@@ -100,10 +95,30 @@ class Ends:
             run="\n".join(lines) + "\n" if len(lines) > 1 else lines[0],
         )
 
+    def _messages(self, ids: Sequence[str], ends: Sequence[tuple[Reached, str]]) -> tuple[dict[str, str], list[str]]:
+        """The variables of the messages, and the lines that put the one of the end into `MESSAGE`.
+
+        Each of several values in a message is a variable of its own. No process gets the message that they make.
+        """
+        values: dict[str, str] = {}
+        found = {
+            name: apart(message, values) for name, (_, message) in zip(ids, ends, strict=True) if has_several(message)
+        }
+        shown = {
+            name: found[name][0] if name in found else message for name, (_, message) in zip(ids, ends, strict=True)
+        }
+        env = {name: mark for mark, name in values.items()}
+        if len(ends) > 1:
+            lines = [
+                f'[ "$END" != {name} ] || {_PUT % ("MESSAGE", _words(words))}' for name, (_, words) in found.items()
+            ]
+            return {"END": choice(list(self._chosen([end for end, _ in ends]))), **shown, **env}, [_CHOSEN, *lines]
+        if found:
+            return {"FORMAT": shown[ids[0]], **env}, [_PUT % ("FORMAT", _words(found[ids[0]][1]))]
+        return ({"MESSAGE": ends[0][1]} if ends[0][1] else {}), []
+
     def _said(self, ends: Sequence[tuple[Reached, str]]) -> Iterator[str]:
         messages, word = [message for _, message in ends], ends[0][0].word
-        if len(ends) > 1:
-            yield _CHOSEN
         if any(map(is_given, messages)):
             yield _ON_ONE_LINE
         if any(messages):
@@ -147,6 +162,10 @@ class Ends:
         if loops and node.task.message:
             return Expression(f"${{{{ steps.{names[loops[0].name]}.outputs.message }}}}")
         return " ".join(str(node.task.message.known(plan.numbers(node))).split())
+
+
+def _words(variables: Sequence[str]) -> str:
+    return " ".join(f'"${name}"' for name in variables)
 
 
 def _operand(text: str) -> str:

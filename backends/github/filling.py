@@ -106,6 +106,17 @@ def is_given(shown: str) -> bool:
     return any(match[2] is not None for match in _MARK.finditer(shown))
 
 
+def has_several(shown: str) -> bool:
+    """Whether so many values stand in a text that one variable may be too small for it: each may have 64 KiB."""
+    return len(_MARK.findall(shown)) > 1
+
+
+def apart(shown: str, names: dict[str, str]) -> tuple[str, list[str]]:
+    """A text as a format of `printf`, and the variables of its values; `names` has them by their marks."""
+    words = [names.setdefault(match[0], f"VALUE_{len(names) + 1}") for match in _MARK.finditer(shown)]
+    return _MARK.sub("%s", shown.replace("\\", "\\\\").replace("%", "%%")), words
+
+
 def filled(shown: str) -> str:
     """A text with expressions in place of its marks.
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from backends.base import Reason
 from backends.delegating import reason
-from backends.github.filling import are_fillable, is_given, values_of, without_slots
+from backends.github.filling import are_fillable, has_several, is_given, values_of, without_slots
 from backends.github.identifiers import identifiers_of
 from backends.github.options import GithubOptions
 from backends.github.settings import environments_of
@@ -66,15 +66,16 @@ def _clause(program: Program, options: GithubOptions) -> str:
         return "the document has a text or a variable that a native step cannot have"
     if not are_fillable(program, options):
         return "the document shows a value of several lines, or one that may be missing"
-    return "" if not _is_told_late(program) else "the document shows an output in a loop"
+    return "" if not _is_told_late(program) else "the document shows an output or several values in a loop"
 
 
 def _is_told_late(program: Program) -> bool:
-    """Whether a loop shows an output of a command: the texts of a step are filled in before it begins."""
+    """Whether a loop shows an output of a command, or several values: its texts are filled in before it begins."""
     plain = without_slots(simplified(program))
     plan = make_plan(plain, identifiers_of(plain), repeats=not values_of(program))
     nodes = [node for place in plan.places if place.kind == "loop" for node in place.nodes]
-    return any(is_given(str(text)) for node in nodes for text in texts_of(node))
+    texts = [str(text) for node in nodes for text in texts_of(node)]
+    return any(is_given(text) or has_several(text) for text in texts)
 
 
 def _are_variables(program: Program, options: GithubOptions) -> bool:
