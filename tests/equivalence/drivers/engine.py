@@ -53,6 +53,8 @@ def compare_with_agent(trial: Trial) -> bool:
 def compare_in_environments(trial: Trial) -> bool:
     """Run a case whose commands have environments about which nobody decides: they are in jobs of their own."""
     text = github.in_environments(trial)
+    if text is None:
+        return False
     return github.check(trial, text, _run(trial, text, inputs=github.inputs_of(trial)))
 
 
