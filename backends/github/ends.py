@@ -129,7 +129,8 @@ class Ends:
         elif word == "COMPLETE":
             yield 'echo "rdc: COMPLETE"'
         if self.told:
-            yield _HEADING % (f"{word} $MESSAGE" if any(messages) else word)
+            shown = f"{word} $MESSAGE" if all(messages) else f"{word}${{MESSAGE:+ $MESSAGE}}"
+            yield _HEADING % (shown if any(messages) else word)
         if word == "STOP" and any(end.condition != FALSE for end, _ in ends):
             yield "exit 1"
 

@@ -72,7 +72,9 @@ def _chosen(expression: str, steps: Mapping[str, Done]) -> str:
         step = steps.get(found[1])
         if step is None:
             return "''"
-        return repr(step.outcome if found[2] == "outcome" else step.outputs.get(found[2].partition(".")[2], ""))
+        value = step.outcome if found[2] == "outcome" else step.outputs.get(found[2].partition(".")[2], "")
+        is_number = re.match(r" [<>=!]+ \d", found.string[found.end() :])  # GitHub compares a number with numbers
+        return value or "0" if is_number else repr(value)
 
     text = expression.removeprefix("${{").removesuffix("}}").replace("&&", "and").replace("||", "or")
     return str(eval(_FACT.sub(fact, text), {"true": True}))

@@ -23,6 +23,9 @@ from compiler.passes import optimise
 WORKFLOWS = ".github/workflows"
 """Where GitHub looks for workflows, and so where the path of the program leads from."""
 
+PROGRAMS = ".github/rdc"
+"""Where the program is in the repository, if no option says so."""
+
 INLINE = "rdc-kept/program"
 """Where the program is below the folder of the job that is not the workspace, if the workflow itself holds it."""
 
@@ -35,15 +38,24 @@ def publish_name() -> str:
     return f"rdc_publish_{sha256_of(publisher())[:8]}.py"
 
 
-def publish_loader(calling: Calling, kind: str) -> Loader:
-    """The shell of a job that publishes: it executes just those bytes that it has hashed."""
-    home = "os.environ['RUNNER_TEMP'] + '/' + " if calling.is_inline else ""
-    place = posixpath.join(INLINE, publish_name()) if calling.is_inline else calling.publisher
+def publish_loader(python: str, path: str, kind: str) -> Loader:
+    """The shell of a job that publishes: as `loader`, with the text that publishes."""
     return Loader(
         [
-            *_checked(calling.options.python, f"{home}'{place}'", sha256_of(publisher())),
+            *_checked(python, path, sha256_of(publisher())),
             "own = dict(__name__='rdc'); exec(compile(code, path, 'exec'), own);",
             f"sys.exit(own['published']('{kind}'))\" {{0}}",
+        ]
+    )
+
+
+def loader(python: str, path: str, sha256: str, kind: str) -> Loader:
+    """The shell of the steps: it executes just those bytes that it has hashed. `path` is an expression of Python."""
+    return Loader(
+        [
+            *_checked(python, path, sha256),
+            "own = dict(__name__='rdc', __file__=path); exec(compile(code, path, 'exec'), own);",
+            f"sys.exit(own['on_github'](own, own['{kind}'], sys.argv[1]))\" {{0}}",
         ]
     )
 
@@ -161,16 +173,19 @@ class Calling:
 
     @property
     def loader(self) -> Loader:
-        """The shell of the steps: it executes just those bytes that it has hashed."""
+        """The shell of the steps."""
         program, text = self.files[0]
-        home = "os.environ['RUNNER_TEMP'] + '/' + " if self.is_inline else ""
-        return Loader(
-            [
-                *_checked(self.options.python, f"{home}'{program}'", sha256_of(text)),
-                "own = dict(__name__='rdc', __file__=path); exec(compile(code, path, 'exec'), own);",
-                f"sys.exit(own['on_github'](own, own['{self.program.kind}'], sys.argv[1]))\" {{0}}",
-            ]
-        )
+        return loader(self.options.python, f"{self._home}'{program}'", sha256_of(text), self.program.kind)
+
+    def publish_loader(self, kind: str) -> Loader:
+        """The shell of a job that publishes."""
+        place = posixpath.join(INLINE, publish_name()) if self.is_inline else self.publisher
+        return publish_loader(self.options.python, f"{self._home}'{place}'", kind)
+
+    @property
+    def _home(self) -> str:
+        """What is before a path in an expression of Python."""
+        return "os.environ['RUNNER_TEMP'] + '/' + " if self.is_inline else ""
 
 
 def _as_script(text: str) -> str:

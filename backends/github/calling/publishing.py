@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from backends.base import OptionFinding
 from backends.github.calling.artifacts import TOKEN, taken_artifact
-from backends.github.calling.program import Calling, plain_name, publish_loader
+from backends.github.calling.program import Calling, plain_name
 from backends.github.changes import proposes_changes
 from backends.github.job import Job
 from backends.github.options import GithubOptions
@@ -82,7 +82,7 @@ def publications(
             needs=tuple(needs),
             permissions=_permissions(about.permissions),
             timeout=_MINUTES,
-            shell=publish_loader(calling, "changes" if is_changes else kind),
+            shell=calling.publish_loader("changes" if is_changes else kind),
             comments=(f"{about.says} by a job that runs no agent and holds no secret.",),
         )
 
