@@ -12,6 +12,7 @@ from typing import NamedTuple
 from backends.base import MARK, MARK_LINES
 from backends.command import Command, read_command
 from backends.companions import Companion
+from backends.github.calling.proof import Called, called_by
 from backends.make.driver import driver_name, driver_text
 from backends.make.proof import pinned
 from backends.make.walked import changed, walks
@@ -108,6 +109,8 @@ def _of_output(path: str, text: str, header: _Header, command: Command) -> Findi
             missing = "the source here has other bytes"
         else:
             return _compared(path, text, compilation, command)
+    if command.target == "github":
+        return _of_workflow(path, text, missing)
     return _unsourced(path, text, missing, is_python=is_python)
 
 
@@ -176,6 +179,36 @@ def _unsourced(path: str, text: str, missing: str, *, is_python: bool) -> Findin
         return Finding(Verdict.CHANGED, f"it calls {called}, which is another program")
     found = _of_program(called, program.text, missing)
     return found._replace(message=f"{called}: {found.message}", line=0)
+
+
+def _of_workflow(path: str, text: str, missing: str) -> Finding:
+    """What a workflow is, with the program, the runtime and the text that publishes beside it."""
+    called = called_by(text)
+    if isinstance(called, Problem):
+        return Finding(Verdict.CHANGED, called.message, called.line)
+    if called is None:
+        return Finding(Verdict.SOURCE_MISSING, f"{missing}; only the source proves this file")
+    found = _of_called(path, called, missing)
+    if found.verdict is not Verdict.SOURCE_MISSING or called.is_known:
+        return found
+    others = "it has steps or settings that rdc does not write by itself"
+    return found._replace(message=f"{others}; only the source proves this file: {missing}")
+
+
+def _of_called(path: str, called: Called, missing: str) -> Finding:
+    """What the files are that a workflow names with their hashes."""
+    main = Output(path, path)
+    beside_it = _beside(main, called.others, "")
+    if beside_it.verdict is not Verdict.PROVEN:
+        return beside_it
+    place = laid(main, called.program).output.path
+    program = read_source(Path(place), place, place)
+    if isinstance(program, Refusal):
+        return Finding(Verdict.CHANGED, f"it calls {place}: {program.problem}")
+    if program.sha256 != called.sha256:
+        return Finding(Verdict.CHANGED, f"it calls {place}, which is another program")
+    found = _of_program(place, program.text, missing)
+    return found._replace(message=f"{place}: {found.message}", line=0)
 
 
 def _of_walked(path: str, text: str, missing: str) -> Finding:

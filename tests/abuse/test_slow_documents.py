@@ -73,7 +73,7 @@ WIDE = {
     "pass": (substeps(ANY, "- PASS: CONTINUE"), 1),
     "yielded": (substeps(ANY, ""), 0),
     "goto": (substeps(ANY.replace("STOP", "GOTO 2"), "- PASS: CONTINUE", tail="## 2. C\n\n```bash\ntrue\n```\n"), 0),
-    "asked": (substeps(ANY, "- PASS: CONTINUE", body="Sure?"), 1),
+    "asked": (substeps(ANY, "- PASS: CONTINUE", body="Sure?"), 0),
     "all": (substeps("- PASS ALL: CONTINUE\n- FAIL ANY: STOP", "- FAIL: CONTINUE"), 1),
 }
 

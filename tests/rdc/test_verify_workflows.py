@@ -1,0 +1,120 @@
+"""`rdc verify` of workflows that call the program: the pins hold, and no step is one that rdc does not write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.rdc.cli_support import call
+
+DOCUMENT = """\
+---
+rdc:
+  secrets: [KEY]
+---
+# Deploy
+
+## 1. Build
+
+```sh
+make build
+```
+
+## 2. Is it good?
+
+Look at the build.
+
+- YES: COMPLETE
+- NO: STOP
+"""
+WORKFLOW = ".github/workflows/deploy.yml"
+
+
+def compiled(folder: Path, *, has_source: bool, options: tuple[str, ...] = ()) -> Path:
+    """A workflow in its repository."""
+    (folder / "deploy.runbook.md").write_text(DOCUMENT, encoding="utf-8")
+    (folder / WORKFLOW).parent.mkdir(parents=True)
+    words = [word for option in options for word in ("-O", option)]
+    made = call("compile", "deploy.runbook.md", "--to", "github", *words, "-o", WORKFLOW, cwd=folder)
+    assert made.code == 0, made.err
+    if not has_source:
+        (folder / "deploy.runbook.md").unlink()
+    return folder / WORKFLOW
+
+
+@pytest.mark.parametrize("options", [(), ("program=lib/p.py",), ("prompts=environment",)], ids=" ".join)
+def test_a_workflow_its_program_and_the_runtime_are_proven_together(options: tuple[str, ...], tmp_path: Path) -> None:
+    compiled(tmp_path, has_source=True, options=options)
+    assert call("verify", WORKFLOW, cwd=tmp_path).code == 0
+    (tmp_path / "deploy.runbook.md").unlink()
+    found = call("verify", WORKFLOW, cwd=tmp_path)
+    assert (found.code, "unchanged, source not compared" in found.out) == (3, True), found.out
+
+
+def test_a_workflow_that_has_the_program_in_it_is_proven_only_by_the_source(tmp_path: Path) -> None:
+    compiled(tmp_path, has_source=False, options=("runtime=inline",))
+    found = call("verify", WORKFLOW, cwd=tmp_path)
+    assert (found.code, "only the source proves this file" in found.out) == (3, True), found.out
+
+
+@pytest.mark.parametrize("has_source", [True, False])
+@pytest.mark.parametrize("which", ["deploy.py", "rdc_runtime_*.py", "rdc_github_*.py"])
+@pytest.mark.parametrize("is_gone", [True, False])
+def test_a_pin_that_does_not_hold_is_found(has_source: bool, which: str, is_gone: bool, tmp_path: Path) -> None:
+    compiled(tmp_path, has_source=has_source)
+    (victim,) = (tmp_path / ".github" / "rdc").glob(which)
+    if is_gone:
+        victim.unlink()
+    else:
+        victim.write_bytes(victim.read_bytes() + b"#\n")
+    found = call("verify", WORKFLOW, cwd=tmp_path)
+    assert (found.code, victim.name in found.out) == (1, True), found.out
+
+
+LOADERS = {
+    "what is checked": ("hashlib.sha256(code).hexdigest() == sha256 or", "True or"),
+    "what is executed": ("own['on_github'](own,", "own['on_github'](print('x') or own,"),
+    "the interpreter": ("/usr/bin/python3 -I", "/usr/bin/python3"),
+    "the path": ("path = '.github/rdc/deploy.py'", "path = '.github/rdc/../deploy.py'"),
+    "no YAML": ("jobs:\n", "jobs:\n\t"),
+}
+STEP = "      - name: Close the run\n"
+OTHERS = {
+    "a step of its own": (STEP, f"      - name: More\n        shell: bash\n        run: touch x\n{STEP}"),
+    "a shell of a step": (STEP, f"{STEP}        shell: bash {{0}}\n"),
+    "another action": ("uses: actions/checkout@", "uses: other/checkout@"),
+    "another repository": ("persist-credentials: false", "persist-credentials: false\n          repository: other/one"),
+    "a variable of the job": ("    runs-on:", "    env:\n      LD_PRELOAD: ./x.so\n    runs-on:"),
+    "a variable of a step": ("          RDC_CALL: step", "          LD_PRELOAD: ./x.so\n          RDC_CALL: step"),
+    "an agent": ("          RDC_CALL: step", "          RDC_AGENT: ./x\n          RDC_CALL: step"),
+    "an option": (
+        "          RDC_CALL: step",
+        "          RDC_OPTIONS: --agent=${{ github.head_ref }}\n          RDC_CALL: step",
+    ),
+    "another call": ("RDC_CALL: open", "RDC_CALL: other"),
+    "a container": ("    runs-on:", "    container: other\n    runs-on:"),
+    "a shell of a job": ("    runs-on:", "    defaults:\n      run:\n        shell: bash {0}\n    runs-on:"),
+}
+
+
+@pytest.mark.parametrize("change", LOADERS.values(), ids=LOADERS)
+def test_another_loader_is_found_without_the_source(change: tuple[str, str], tmp_path: Path) -> None:
+    found = verified_after(change, tmp_path)
+    assert found[0] == 1, found[1]
+
+
+@pytest.mark.parametrize("change", OTHERS.values(), ids=OTHERS)
+def test_what_rdc_does_not_write_is_proven_only_by_the_source(change: tuple[str, str], tmp_path: Path) -> None:
+    code, said = verified_after(change, tmp_path)
+    assert (code, "only the source proves this file" in said, "unchanged" in said) == (3, True, False), said
+
+
+def verified_after(change: tuple[str, str], folder: Path) -> tuple[int, str]:
+    """What is said of a workflow without its source, after a change."""
+    path = compiled(folder, has_source=False)
+    text = path.read_text(encoding="utf-8")
+    assert change[0] in text
+    path.write_text(text.replace(*change, 1), encoding="utf-8")
+    found = call("verify", WORKFLOW, cwd=folder)
+    return found.code, found.out
