@@ -86,7 +86,7 @@ def with_inputs(events: Mapping[str, Any], example: str) -> dict[str, Any]:
     `example` is an answer that the workflow takes.
     """
     answers = {"description": f"Answers to prompts, such as: {example}", "type": "string"}
-    resume = {"description": "The number of a run that waits, to go on with it", "type": "string"}
+    resume = {"description": "The ID of a run that waits, to go on with it: the number at the end of its address", "type": "string"}
     manual = dict(events.get("workflow_dispatch") or {})
     manual["inputs"] = {**(manual.get("inputs") or {}), "answers": answers, "resume": resume}
     return {**_callable(events, answers), "workflow_dispatch": manual}
@@ -94,7 +94,7 @@ def with_inputs(events: Mapping[str, Any], example: str) -> dict[str, Any]:
 
 def with_continuation(events: Mapping[str, Any]) -> dict[str, Any]:
     """Events with the inputs by which a workflow goes on with a run that was blocked, failed or cut off."""
-    resume = {"description": "The number of a run that was blocked or failed, to go on with it", "type": "string"}
+    resume = {"description": "The ID of a run that was blocked or failed: the number at the end of its address", "type": "string"}
     rerun = {"description": "Do a command again that was interrupted", "type": "boolean", "default": False}
     manual = dict(events.get("workflow_dispatch") or {})
     manual["inputs"] = {**(manual.get("inputs") or {}), "resume": resume, "rerun": rerun}

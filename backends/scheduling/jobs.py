@@ -167,10 +167,12 @@ class Jobs:
         return [name for name in self.routes.home if name in found]
 
     def survives(self, place: Place) -> bool:
-        """Whether a run may go on, or has something to say, after people have rejected something."""
-        word = "rejected" if isinstance(place.node.task, Gate) else "fail"
+        """Whether a run may go on after people have rejected something; after a question it may also have a message."""
+        is_gate = isinstance(place.node.task, Gate)
+        word = "rejected" if is_gate else "fail"
         targets = {edge.target for edge in place.node.edges if may_follow(edge, word)} - {place.name}
-        return any(not _is_silent(self.routes.nodes[name]) for name in self.routes.beyond(targets))
+        beyond = [self.routes.nodes[name] for name in self.routes.beyond(targets)]
+        return any(not (is_stop(node) if is_gate else _is_silent(node)) for node in beyond)
 
     @staticmethod
     def asked(place: Place) -> int:

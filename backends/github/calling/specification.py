@@ -18,8 +18,10 @@ from backends.github.calling.program import Calling
 from backends.github.calling.steps import CLOSE, OPEN, call_of, masked, option_lines
 from backends.github.calling.surroundings import (
     ASKED_LATER,
+    LOADS,
     checked_run,
     going_on,
+    guide,
     lines_of,
     opened_with,
     reviewed_in,
@@ -86,13 +88,11 @@ class SpecificationWorkflow(Written):
 
     @property
     def _guide(self) -> str:
-        return (
-            f"Steps call {self.calling.place}, which moves the run. Each shows what it does: its text is only compared."
-        )
+        return "\n".join(guide(self.calling.place, waits=self.waits))
 
     @property
     def _shell_says(self) -> str:
-        return "Executes the files beside it just as they were hashed, and with what the step shows."
+        return LOADS
 
     # --- The jobs -----------------------------------------------------------------------------------------------------
 

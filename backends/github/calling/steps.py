@@ -9,6 +9,7 @@ from backends.github.calling.program import Calling
 from backends.github.nodes import about, headings, in_loop, loop_title, title
 from backends.github.options import Caller, GithubOptions, named_command
 from backends.github.question import by_people
+from backends.github.reasons import transitions_from
 from backends.github.scalar import Expression, comment
 from backends.github.settings import StepSecrets, agent_types
 from backends.github.step import Step
@@ -144,7 +145,7 @@ class Places:
         return Step(
             name=title(node),
             id=self.ids[place.name],
-            comments=(*about(node), *answered, *(self._when(node) if condition else ())),
+            comments=(*about(node), *answered, *(self._when(node) if condition else ()), *transitions_from(node, self.jobs.routes.nodes)),
             condition=condition,
             timeout=minutes(node, self._options),
             env=self._env([node]),
@@ -176,7 +177,7 @@ class Places:
         return Step(
             name=title(node),
             id=self.ids[place.name],
-            comments=(*about(node), *self._when(node)),
+            comments=(*about(node), *self._when(node), *transitions_from(node, self.jobs.routes.nodes)),
             timeout=minutes(node, self._options),
             env=env,
             run=shown_script(self.calling.table, [node.id]),

@@ -15,8 +15,10 @@ from backends.github.calling.publishing import ABOUT_ISSUES, publications
 from backends.github.calling.steps import CHECK, CLOSE, OPEN, Places, calls_something, option_lines
 from backends.github.calling.surroundings import (
     ASKED_LATER,
+    LOADS,
     checked_run,
     going_on,
+    guide,
     lines_of,
     opened_with,
     reviewed_in,
@@ -111,14 +113,12 @@ class CallingWorkflow(Written):
 
     @property
     def _guide(self) -> str:
-        says = (
-            f"Steps call {self.calling.place}, which moves the run. Each shows what it does: its text is only compared."
-        )
-        return " ".join([says, *of_contexts(self.routes.program, "`contexts` in the program")])
+        contexts = of_contexts(self.routes.program, "`contexts` in the program")
+        return "\n".join([*guide(self.calling.place, waits=self.waits), *contexts])
 
     @property
     def _shell_says(self) -> str:
-        return "Executes the files beside it just as they were hashed, and with what the step shows."
+        return LOADS
 
     @property
     def _concurrency(self) -> Concurrency:
@@ -203,7 +203,7 @@ class CallingWorkflow(Written):
         """What other jobs are told."""
         closed = [] if is_last else ["next"]
         closed += ["artifact"] if self._publishes and part in self.cut.completing() else []
-        opened = ["reviews", "approved"] if self._gates and part.level == 0 else []
+        opened = ["reviews"] if self._gates and part.level == 0 else []
         steps = dict.fromkeys(closed, CLOSE) | dict.fromkeys(opened, OPEN)
         return {name: Expression(f"${{{{ steps.{step}.outputs.{name} }}}}") for name, step in steps.items()}
 
@@ -225,20 +225,23 @@ class CallingWorkflow(Written):
 
     def _reached(self, part: Part) -> str:
         """When a part is reached: an earlier one hands the run on to it, or others have decided just before."""
-        earlier = self.cut.parts[: part.level]
+        earlier = self.cut.parts[self._last_before(part) : part.level]
         before = earlier[-1]
         tests = [self.left_at(other, name) for other, name in self.cut.handed(part)]
         tests += [self._decided(place) for place in before.questions]
         tests += [f"needs.{self.entries(place)}.result != 'skipped'" for place in before.matrices]
-        fine = (f"needs.{self.id_of(other)}.result == 'success'" for other in earlier[:1])
+        sure = earlier if earlier == [before] else [other for other in earlier if other.level == 0]
+        fine = (f"needs.{self.id_of(other)}.result == 'success'" for other in sure)
         later = (
             f"needs.{name}.result == 'success' || needs.{name}.result == 'skipped'"
-            for name in map(self.id_of, earlier[1:])
+            for name in [self.id_of(other) for other in earlier if other not in sure]
         )
-        passed = (
-            self._let_through(place) for place in self.cut.questions_before(part) if place not in before.questions
-        )
+        passed = (self._let_through(place) for each in earlier[:-1] for place in each.questions)
         return all_of("!cancelled()", *fine, *later, *passed, " || ".join(tests))
+
+    def _last_before(self, part: Part) -> int:
+        """The level from which on any part may hand the run on: those before it have ended in success then."""
+        return min((other.level for other, _ in self.cut.handed(part)), default=part.level - 1)
 
     def _decided(self, place: Place) -> str:
         """That people have decided about a gate; a rejection matters only where the run can go on after it."""
@@ -291,7 +294,7 @@ class CallingWorkflow(Written):
 
     def _taken(self, part: Part) -> Iterator[Step]:
         """What the last of the earlier jobs has handed on, and what agents that are jobs of their own have kept."""
-        yield artifacts.of_earlier([self.id_of(each) for each in self.cut.parts[: part.level]])
+        yield artifacts.of_earlier([self.id_of(each) for each in self.cut.parts[self._last_before(part) : part.level]])
         before = self.cut.before(part)
         for place in before.matrices if before else ():
             yield from artifacts.entries_taken(self.entries(place), self.ids[place.name], len(agent_types(place.node)))
