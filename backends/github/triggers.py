@@ -18,6 +18,8 @@ OF_CONTINUATION = ("resume", "rerun")
 OF_PULL_REQUESTS = frozenset(["pull_request", "pull_request_review", "pull_request_review_comment", "workflow_call"])
 """The events that may be of a pull request: a workflow that is called runs on those of its caller."""
 
+_ID = "the number at the end of its address"
+
 _PATTERNS = frozenset(["branches", "branches-ignore", "tags", "tags-ignore", "paths", "paths-ignore"])
 _PULLS = frozenset(["branches", "branches-ignore", "paths", "paths-ignore", "types"])
 
@@ -86,7 +88,7 @@ def with_inputs(events: Mapping[str, Any], example: str) -> dict[str, Any]:
     `example` is an answer that the workflow takes.
     """
     answers = {"description": f"Answers to prompts, such as: {example}", "type": "string"}
-    resume = {"description": "The ID of a run that waits, to go on with it: the number at the end of its address", "type": "string"}
+    resume = {"description": f"The ID of a run that waits, to go on with it: {_ID}", "type": "string"}
     manual = dict(events.get("workflow_dispatch") or {})
     manual["inputs"] = {**(manual.get("inputs") or {}), "answers": answers, "resume": resume}
     return {**_callable(events, answers), "workflow_dispatch": manual}
@@ -94,7 +96,7 @@ def with_inputs(events: Mapping[str, Any], example: str) -> dict[str, Any]:
 
 def with_continuation(events: Mapping[str, Any]) -> dict[str, Any]:
     """Events with the inputs by which a workflow goes on with a run that was blocked, failed or cut off."""
-    resume = {"description": "The ID of a run that was blocked or failed: the number at the end of its address", "type": "string"}
+    resume = {"description": f"The ID of a run that was blocked or failed: {_ID}", "type": "string"}
     rerun = {"description": "Do a command again that was interrupted", "type": "boolean", "default": False}
     manual = dict(events.get("workflow_dispatch") or {})
     manual["inputs"] = {**(manual.get("inputs") or {}), "resume": resume, "rerun": rerun}

@@ -102,7 +102,8 @@ def test_the_usual_workflow(tmp_path: Path) -> None:
 
 def test_entries_are_shown_by_index_and_each_has_its_variables(tmp_path: Path) -> None:
     done = run(tmp_path, compiled(program()), ANSWERS, environments={"approval": ["rejected"]})
-    assert ended(done) == "STOP finalize: rejected"
+    assert (ended(done), done.conclusion) == ("WAITING finalize/human", "failure")
+    assert done.jobs["part_2"].result == "skipped", "a part behind a gate starts only after an approval"
     assert sorted(re.findall(r"^    (review_\d):$", done.log, re.MULTILINE)) == ["review_0"] * 2 + ["review_1"] * 2
     entries = [(name, env["RDC_ENTRY"], env["RDC_AGENT_TYPE"]) for name, _, env in log(tmp_path) if "RDC_ENTRY" in env]
     assert sorted(set(entries)) == [("review_0", "0", "code-reviewer"), ("review_1", "1", "security-reviewer")]

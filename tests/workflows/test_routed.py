@@ -145,7 +145,7 @@ def test_comments_say_where_people_are_asked(prompts: str, is_asked: bool) -> No
     ("kind", "decision", "end", "conclusion"),
     [
         ("bug", "approved", "COMPLETE", "success"),
-        ("BUG", "rejected", "STOP It failed.", "failure"),
+        ("BUG", "rejected", "WAITING 4", "failure"),
     ],
 )
 def test_a_run_with_everything(tmp_path: Path, kind: str, decision: str, end: str, conclusion: str) -> None:

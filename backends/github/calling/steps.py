@@ -145,7 +145,7 @@ class Places:
         return Step(
             name=title(node),
             id=self.ids[place.name],
-            comments=(*about(node), *answered, *(self._when(node) if condition else ()), *transitions_from(node, self.jobs.routes.nodes)),
+            comments=(*about(node), *answered, *(self._when(node) if condition else ()), *self._routes(node)),
             condition=condition,
             timeout=minutes(node, self._options),
             env=self._env([node]),
@@ -177,7 +177,7 @@ class Places:
         return Step(
             name=title(node),
             id=self.ids[place.name],
-            comments=(*about(node), *self._when(node), *transitions_from(node, self.jobs.routes.nodes)),
+            comments=(*about(node), *self._when(node), *self._routes(node)),
             timeout=minutes(node, self._options),
             env=env,
             run=shown_script(self.calling.table, [node.id]),
@@ -203,6 +203,10 @@ class Places:
                 test = f"contains(fromJSON('{wanting}'), matrix.entry)"
                 found[name] = Expression(f"${{{{ {test} && secrets.{self.secrets.stored[name]} || '' }}}}")
         return found
+
+    def _routes(self, node: Node) -> Iterator[str]:
+        """Where the run goes from a node."""
+        return transitions_from(node, self.jobs.routes.nodes)
 
     def _when(self, node: Node) -> Iterator[str]:
         """What leads to a node, as a reader wants it."""

@@ -28,7 +28,9 @@ _SHOWN = {
 CLOSED = "Close the run"
 """The name of the last step that calls the program, which writes the page of the run."""
 
-ASKED_LATER = "The next part asks GitHub who has approved this, and fails where nobody has: the environment needs reviewers."
+ASKED_LATER = (
+    "The next part asks GitHub who has approved this, and fails where nobody has: the environment needs reviewers."
+)
 
 LOADS = "Runs the file of this path only if it has this SHA-256. {0} is the text of the step."
 
@@ -40,7 +42,10 @@ def guide(place: str, *, waits: bool) -> Iterator[str]:
         "that shows another. `rdc verify` checks that file as well."
     )
     if waits:
-        yield "STOP ends red. A run that waits ends green, and its page says how to go on: no step that is done runs again."
+        yield (
+            "STOP ends red. A run that waits ends green, and its page says how to go on: no step that is done runs "
+            "again."
+        )
 
 
 def shown_call(call: str) -> str:
