@@ -100,6 +100,20 @@ def test_a_prompt_that_a_variable_holds_leaves_the_others_readable(tmp_path: Pat
     assert shown == "# {{ask}}\n#\n# Use {{ask}}.\n"
 
 
+def test_a_reviewer_reads_all_that_an_agent_is_given(tmp_path: Path) -> None:
+    system = "# A\n\n## SYSTEM\n\nYou are brief, in {{tone}}.\n\n## INPUTS\n\n- `tone` (string: plain): How\n\n"
+    steps = "## STEP 1: One\n\nWrite.\n\n@output(draft)\n\n## STEP 2: Two\n\nShorten.\n"
+    (tmp_path / "rdc.toml").touch()
+    (tmp_path / "a.playbook.md").write_text(system + steps, encoding="utf-8")
+    program = compile_file(str(tmp_path / "a.playbook.md")).program
+    assert program
+    steps_of = parsed(GithubBackend().emit(program, {"agent": "cat"}).text)["jobs"]["playbook"]["steps"]
+    (shown,) = [step["run"] for step in steps_of if step["name"] == "2. Two"]
+    assert shown == (
+        "# You are brief, in {tone}.\n#\n# ## Output of step 1: One (draft)\n#\n# {output 1}\n#\n# Shorten.\n"
+    )
+
+
 def test_commands_that_nothing_calls_are_not_in_the_job(tmp_path: Path) -> None:
     found = workflow(tmp_path, agent="cat", agents={"reviewer": "cat"}, tools={"github": "cat"})
     called = {step["env"]["RDC_OPTIONS"] for step in steps_of(found).values() if "RDC_OPTIONS" in step.get("env", {})}

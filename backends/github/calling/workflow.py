@@ -38,7 +38,6 @@ from backends.github.settings import StepSecrets, agent_types, callers_of, envir
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.triggers import with_inputs
 from backends.github.workflow import Written, all_of, set_up
-from backends.remarks import of_contexts
 from backends.scheduling.jobs import Jobs, Part
 from backends.scheduling.places import Place
 from backends.scheduling.routes import Routes, make_routes
@@ -113,8 +112,8 @@ class CallingWorkflow(Written):
 
     @property
     def _guide(self) -> str:
-        contexts = of_contexts(self.routes.program, "`contexts` in the program")
-        return "\n".join([*guide(self.calling.place, waits=self.waits), *contexts])
+        contexts = ["A prompt starts with its context, in which `{NAME}` is a value of the run."]
+        return "\n".join([*guide(self.calling.place, waits=self.waits), *(contexts if self.program.contexts else ())])
 
     @property
     def _shell_says(self) -> str:

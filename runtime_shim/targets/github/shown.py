@@ -48,7 +48,7 @@ def shown_script(program: Table, places: Sequence[str]) -> str:
             spec = program["contract"]["steps"].get(node["step"], {})
             lines += _of_stage(node, nodes.values(), spec.get("retries", {}).get("max", 0))
         else:
-            lines += _of_node(name, node, several)
+            lines += _of_node(name, node, several, _above(program, node.get("context", "")))
     return as_comments(lines)
 
 
@@ -78,13 +78,28 @@ def _is_visible(text: str) -> bool:
     return all(character.isprintable() or character in "\n\t" for character in text)
 
 
-def _of_node(name: str, node: Table, several: bool) -> Iterator[str]:
+def _above(program: Table, context: str) -> Iterator[str]:
+    """Return the lines of what stands above a prompt: a value is shown by its name (I31)."""
+    texts: list[str] = []
+    while context:
+        found = program["contexts"][context]
+        texts[:0] = [part if isinstance(part, str) else f"{part[1]}{{{part[0]}}}{part[2]}" for part in found["parts"]]
+        context = found.get("after", "")
+    if texts:
+        yield from (*_lines("".join(texts)), "")
+
+
+def _of_node(name: str, node: Table, several: bool, above: Iterable[str]) -> Iterator[str]:
     """Return the lines of a step of a runbook, a playbook or an agent workflow."""
     if node["task"] in ("branch", "end"):
         return
     indent = "  " if several else ""
     if several:
         yield f"{name} {node['title']}".rstrip()
+    if node["task"] == "tool":
+        when = ", if there is a command for it" if node.get("optional") else ""
+        yield f"{indent}calls the tool {node['connection']} {node['tool']}{when}"
+    yield from (f"{indent}{line}" for line in above)
     for entry in node.get("entries", ()):
         yield f"{indent}{entry['agent'] or 'agent'}:"
         yield from (f"{indent}  {line}" for line in _lines(entry["prompt"]))
