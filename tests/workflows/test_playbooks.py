@@ -87,7 +87,7 @@ def steps_of(text: str) -> dict[str, dict[str, Any]]:
 
 def test_a_reviewer_reads_what_people_may_choose_and_what_branches_where(tmp_path: Path) -> None:
     found = workflow(tmp_path, (EXAMPLES / "newsletter.playbook.md").read_text(encoding="utf-8"), agent="cat")
-    assert found.count("A prompt starts with the outputs of earlier steps that its `context` lists") == 1
+    assert found.count("A prompt starts with its context, in which `{NAME}` is a value of the run.") == 1
     assert '# A person chooses one of "factual", "cheerful", "very short", by the input `answers`' in found
     assert "# A person says yes or no, by the input `answers`" in found
     names = [step["name"] for step in parsed(found)["jobs"]["playbook"]["steps"]]
@@ -97,18 +97,13 @@ def test_a_reviewer_reads_what_people_may_choose_and_what_branches_where(tmp_pat
 def test_a_prompt_that_a_variable_holds_leaves_the_others_readable(tmp_path: Path) -> None:
     steps = "## STEP 1: Ask\n\nSay.\n\n@output(ask)\n\n## STEP 2: Do\n\n@prompt({{ask}})\n\nUse {{ask}}.\n"
     shown = steps_of(workflow(tmp_path, f"# Two\n\n{steps}", agent="cat"))["2. Do"]["run"]
-    assert shown == "# {{ask}}\n#\n# Use {{ask}}.\n"
+    assert shown == "# ## Output of step 1: Ask (ask)\n#\n# {output 1}\n#\n# {{ask}}\n#\n# Use {{ask}}.\n"
 
 
 def test_a_reviewer_reads_all_that_an_agent_is_given(tmp_path: Path) -> None:
     system = "# A\n\n## SYSTEM\n\nYou are brief, in {{tone}}.\n\n## INPUTS\n\n- `tone` (string: plain): How\n\n"
     steps = "## STEP 1: One\n\nWrite.\n\n@output(draft)\n\n## STEP 2: Two\n\nShorten.\n"
-    (tmp_path / "rdc.toml").touch()
-    (tmp_path / "a.playbook.md").write_text(system + steps, encoding="utf-8")
-    program = compile_file(str(tmp_path / "a.playbook.md")).program
-    assert program
-    steps_of = parsed(GithubBackend().emit(program, {"agent": "cat"}).text)["jobs"]["playbook"]["steps"]
-    (shown,) = [step["run"] for step in steps_of if step["name"] == "2. Two"]
+    shown = steps_of(workflow(tmp_path, system + steps, agent="cat"))["2. Two"]["run"]
     assert shown == (
         "# You are brief, in {tone}.\n#\n# ## Output of step 1: One (draft)\n#\n# {output 1}\n#\n# Shorten.\n"
     )
@@ -152,7 +147,7 @@ def test_each_step_stands_for_itself_and_branches_by_a_label(tmp_path: Path) -> 
     assert steps["2a. Analyse the bug"]["if"] == "steps.classify.outputs.next == '2a'"
     assert "if" not in steps["3. Suggest labels"]
     assert steps["1. Classify"]["run"].startswith("# Read this issue of {{project}}:")
-    assert steps["2a. Analyse the bug"]["run"].startswith("# Say how severe")
+    assert steps["2a. Analyse the bug"]["run"].split("# {kind}\n#\n")[1].startswith("# Say how severe")
     assert '      # if kind == "feature"\n      - name: ' in text
 
 

@@ -88,7 +88,7 @@ def test_commands_stand_in_their_steps_and_prompts_beside_them() -> None:
     steps = {step.get("id"): step for step in parsed(compiled(triage(), OPTIONS))["jobs"]["part_1"]["steps"]}
     assert steps["s2a"]["run"].startswith('printf "%s" "$ISSUE"')
     assert steps["s1"]["run"] == "# Classify: {{issue}}\n"
-    assert steps["s2b"]["run"] == '# {"issue": "{{issue}}"}\n'
+    assert steps["s2b"]["run"] == '# calls the tool tracker close\n# {"issue": "{{issue}}"}\n'
     assert (steps["s1"]["timeout-minutes"], steps["s2b"]["timeout-minutes"]) == (31, 2)
     assert "timeout-minutes" not in steps["s2a"]
 
