@@ -43,7 +43,8 @@ class Companion:
 
     `path` leads to it from the folder of the main file, and `option` is the option of the target that says so: its
     type is `CompanionPath`. Where the main file is not in the folder `home`, from which the path leads through a
-    repository, the companion stands beside it.
+    repository, the companion stands beside it. With `mocks`, the text only says where it is from: it becomes the mocks
+    in the YAML file of that path in the project, as JSON.
     """
 
     path: str
@@ -51,6 +52,7 @@ class Companion:
     option: str
     executable: bool = False
     home: str = ""
+    mocks: str = ""
 
     def __post_init__(self) -> None:
         """Refuse what its option should have refused."""

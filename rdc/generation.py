@@ -13,6 +13,7 @@ from compiler.diagnostic import Diagnostic
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.ir.program import Program
 from compiler.options import Table
+from compiler.project import open_project
 from compiler.source import Source
 from rdc.tables import check_names, check_options, table_of
 
@@ -74,9 +75,27 @@ def emitted(compilation: Compilation, backend: Backend[Any], given: Mapping[str,
     if compilation.program is None or wrong:
         return Generation((None,), found, compilation.sources)
     emission = emit(compilation.program, {**table.values, **given})
-    product = None if emission.text is None else Product(emission.text.encode(), emission.companions, emission.reason)
+    companions, unread = _read_mocks(emission.companions, compilation)
+    product = None if emission.text is None or unread else Product(emission.text.encode(), companions, emission.reason)
+    found = (*found, *unread)
     said = (_placed(finding, table, given) for finding in emission.diagnostics)
     return Generation((product,), (*found, *said), compilation.sources)
+
+
+def _read_mocks(
+    companions: tuple[Companion, ...], compilation: Compilation
+) -> tuple[tuple[Companion, ...], tuple[Diagnostic, ...]]:
+    """The companions with the mocks that some of them say, and what is wrong with these."""
+    if not any(companion.mocks for companion in companions):
+        return companions, ()
+    from rdc.mock_files import MockFileError, as_json  # noqa: PLC0415 (few documents have mocks)
+
+    root = open_project(compilation.path).root
+    try:
+        return tuple(as_json(each, root) if each.mocks else each for each in companions), ()
+    except MockFileError as error:
+        remedy = "name a file of mocks in the project: JSON, or YAML that becomes JSON"
+        return companions, (OptionFinding("RD013", compilation.path, None, str(error), remedy, option=("mock",)),)
 
 
 def _placed(finding: Diagnostic, table: Table, given: Mapping[str, object]) -> Diagnostic:

@@ -375,7 +375,8 @@ class GithubOptions(_Model):
     )
     mock: Annotated[Text, AfterValidator(_repository_path)] | None = Field(
         default=None,
-        description="A file of mocks in the repository, which answers in place of agents and tools: a mock run.",
+        description="A file of mocks in the repository, JSON or YAML, which answers in place of agents and tools: a "
+        "mock run.",
     )
     publish: Annotated[Publication | list[Publication], AfterValidator(_publications)] = Field(
         default_factory=list,

@@ -14,7 +14,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := d67376a6c270a715b526d9f91bc18d40d64aea8eaeb82540802556a0eff7d902
+override RDC_SHA256 := 1037d9a641946e9f89404db50fc1b611303ed986256e3e08a13229756dc4d1e5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

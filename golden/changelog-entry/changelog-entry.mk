@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := 56118c4b19a45693de52fe50c93d9e083d320be6665315bf9ee1bd539fd5d550
+override RDC_SHA256 := 2720b34be980cc5d00c5a344f3de77b56263eef7c3fe53ccd1a69ea08a8ec58c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

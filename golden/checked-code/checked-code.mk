@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := d26aee547259f0563c3bc2db1b9be23525b3932af6e825588c62d7adbc675958
+override RDC_SHA256 := 352347c4152e2e6c069d79778775e5115f3a4c71778481d6d89cc5869fbafdc1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := 14c3eba9a32b4f576920c5f03cbb0ca4fef342db555f008ab13664a3c44276ee
+override RDC_SHA256 := 93f74e44baa3374ce39e51194eb3f4fae9ddc3d7e1a90b89be61bd4be7dd16d9
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -202,7 +202,7 @@ Task:
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 3ff7d1a452cbc695fc7ac26154d191117c541db3ba1287c986b9e1ba44c8adba).
+# The runtime of rdc 0.1.0, edition agents (sha256 d02af5d31469fab11abb8d8796103f9cc20e1083093db49899c13da67666b46d).
 # The workflow ends here. `rdc runtime agents` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/draft-prd.py
-override RDC_SHA256 := 0f14fdee19f4e4e6daa842ab8df1a6a6f1acdc425ebfc0bb2efad56a2bc5d1ed
+override RDC_SHA256 := 49da7324dea0950825160aff18cd64dd6bb611002c5287b563273914b3399b24
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

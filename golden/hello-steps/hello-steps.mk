@@ -12,7 +12,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := bcdff6dbe7473e9a6c830b653cd98fedede57e81a54facf980139b78e38b6f81
+override RDC_SHA256 := 09223114ac1327e72d9f8d49079bd153e4bf41a53fdae7a09bd04bc711313a2e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := ee5269e0d8635d8c7764911ff2766df2efca7c1ea3a065154b3c093c58d8167b
+override RDC_SHA256 := 0ce64aefc379eac879a063e9f4774e90885810eaeb7682d0aa540f12beb71fee
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := 6a26e04c354630015927171093b082c7fa9110b0604dc77b762770f4db520c16
+override RDC_SHA256 := bc893bdc94000905fe0f80d65c7e1496ed5d856ebabd0cfccc9f250d5e01b2f0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := 25f18f3ed75acf653c0a8b6b0df6738af841ee4ab4e62acb0ce5e86b2a21ebae
+override RDC_SHA256 := 9a7918f65934838403342cd9c8f820f923a42c76b760c47762052ee997d73acb
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

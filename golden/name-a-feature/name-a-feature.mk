@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := 3e961ab1229958304e9a8a2ab351206f7764bb1a6a6a3c703af83d2bb3c7a68e
+override RDC_SHA256 := 7b56fe9028beaea5e208cc60736d280d021619b56cb3f58eb36620e012371f84
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := 53f8f98344e1d11e0b8c274b4c269392c32b6b712cb02b78fda0b66a2a1ad5cc
+override RDC_SHA256 := fa7a0a6dfc8bf05e15529125a8bf6a0001fb467d8d664ae2a9271a1aa5d292bf
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := 87f69bae10d0cd351dfee650c8d389fc8adadb95577f0a83240132e1f892310a
+override RDC_SHA256 := 913a62c041070e7f1b296d8db0c85b156e0c735a7c18d9383c093ea31472710a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

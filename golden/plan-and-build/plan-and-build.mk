@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := ee69105a9827a04626ac4625b34dad73e6ccfb517e0a92319c63356d1877787d
+override RDC_SHA256 := fc7ebfb8d244e78dda4064d9567bf0b14f3c09bc1b46416b8313bba548b7fb9d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := f6fa65752eb895a4c0f4c70888e04b7adb5d1c21502458626c59d8ae183d7db2
+override RDC_SHA256 := c3cf4cae7787ea7f5a590955b7ffa866b2f5d5f5d7af1e7623191483458026fa
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -83,7 +83,7 @@ mkdir -p public && printf '# Release notes\n\nThe search is faster now.\n' > pub
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 6da67c9cbc8b22d2336a0e89c89a5ca76bb906ce16a38fdf3399b2eea42babfe).
+# The runtime of rdc 0.1.0, edition contract (sha256 5f27f187408942876f611edca39530aebb532e1db5bad60445a8cde3269d31d9).
 # The specification ends here. `rdc runtime contract` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

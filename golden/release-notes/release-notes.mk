@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := dc132bfb228e94461111234194d99bc1675dfc8e4eda32f7eb5acab880d44bbd
+override RDC_SHA256 := b565c0dd23dc19df5dc68433ff2e37ea3e6b3d755383a4cf2c070a43d9ba506a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := a75947bc489e2d432ef7355c2c30f8cac0563cad570436e6e6badff19d82d797
+override RDC_SHA256 := 3cfd495e522273d360af8c0333b21e043c3bbd2bf6102d76856c4e91fae9b657
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := 430e5ca0b16071180a3f05c01fda8ee0353ac46b7f0d23f6b0ce3c750647c38d
+override RDC_SHA256 := 93a394163881a50a224ecf996f3326b414ffc05332bbfa2f50b755e7126d5a5d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

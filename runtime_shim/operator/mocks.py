@@ -22,7 +22,7 @@ MocksByKind = dict[str, dict[str, list[Any]]]
 def mocks_in(path: str, found: Any) -> MocksByKind:  # noqa: ANN401 (any JSON value)
     """Return the mocks of a file, which is called `path`."""
     known = ", ".join(f"`{kind}`" for kind in KINDS)
-    if not isinstance(found, dict) or not set(found) <= set(KINDS):
+    if not isinstance(found, dict) or not set(found) <= {*KINDS, "//"}:
         raise RefusedError(f"{path}: a file of mocks has the keys {known}, and no others")
     return {kind: _by_name(path, kind, found.get(kind) or {}) for kind in KINDS}
 

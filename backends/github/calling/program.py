@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
@@ -10,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
+from backends.base import MARK
 from backends.companions import Companion
 from backends.delegating import Called, called
 from backends.github.options import GithubOptions
@@ -19,6 +21,7 @@ from backends.python.edition import edition_of, has_jumps, publisher, sha256_of
 from backends.python.table import Table, table
 from compiler.ir.program import Program
 from compiler.passes import optimise
+from compiler.version import __version__
 
 WORKFLOWS = ".github/workflows"
 """Where GitHub looks for workflows, and so where the path of the program leads from."""
@@ -117,14 +120,30 @@ class Calling:
     @property
     def companions(self) -> tuple[Companion, ...]:
         """The files beside the workflow."""
+        mocks = [self.mocks] if self.mocks else []
         if self.is_inline:
-            return ()
+            return tuple(mocks)
         home = "" if self.options.program else WORKFLOWS
         found = [*self.called.companions(home=home)]
         if self.publishes:
             path = posixpath.join(posixpath.dirname(self.called.path), publish_name())
             found.append(Companion(path, publisher(), "program", home=home))
-        return tuple(found)
+        return (*found, *mocks)
+
+    @cached_property
+    def mocks(self) -> Companion | None:
+        """The file of mocks as JSON, which programs read, if the option names one that is YAML."""
+        if not (self.options.mock or "").endswith((".yaml", ".yml")):
+            return None
+        says = f"{MARK} {__version__} from {self.options.mock}. Do not edit: change that file and compile again."
+        path = posixpath.join(posixpath.dirname(self.called.path), f"{plain_name(self.program.name)}.mocks.json")
+        home = "" if self.options.program else WORKFLOWS
+        return Companion(path, json.dumps({"//": says}) + "\n", "program", home=home, mocks=self.options.mock or "")
+
+    @property
+    def mock(self) -> str:
+        """Where the mocks are in the repository, "" where agents and tools are called."""
+        return posixpath.normpath(posixpath.join(WORKFLOWS, self.mocks.path)) if self.mocks else self.options.mock or ""
 
     @property
     def publishes(self) -> bool:

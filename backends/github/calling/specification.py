@@ -224,7 +224,7 @@ class SpecificationWorkflow(Written):
         """What the program calls for a step where the configuration says nothing else."""
         options = self.options
         if options.mock:
-            return [f"--mock={options.mock}"]
+            return [f"--mock={self.calling.mock}"]
         found = [f"--executor={named_command(options.executor)}"] if options.executor else []
         called = dict.fromkeys(task.subject for task in step.tasks if task.stage == "tool")
         return [

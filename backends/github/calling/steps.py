@@ -61,23 +61,23 @@ def masked(secrets: Mapping[str, str]) -> dict[str, str]:
     return {**secrets, "RDC_SECRETS": " ".join(secrets)} if secrets else {}
 
 
-def options_for(nodes: Iterable[Node], options: GithubOptions) -> list[str]:
-    """The options that say what the program calls for some nodes."""
+def options_for(nodes: Iterable[Node], options: GithubOptions, mock: str = "") -> list[str]:
+    """The options that say what the program calls for some nodes; `mock` is a file that answers in their place."""
     found: dict[str, None] = {}
     for node in nodes:
         calls = isinstance(node.task, (Agent, Parallel, Tool)) or (
             isinstance(node.task, Ask) and options.prompts == "agent"
         )
-        if options.mock:
-            found |= dict.fromkeys(_mocked(node, options))
+        if mock:
+            found |= dict.fromkeys(_mocked(node, options, mock))
         elif calls:
             found |= dict.fromkeys(_callers(node, options))
     return list(found)
 
 
-def _mocked(node: Node, options: GithubOptions) -> Iterator[str]:
+def _mocked(node: Node, options: GithubOptions, mock: str) -> Iterator[str]:
     if isinstance(node.task, Agent | Parallel | Tool):
-        yield f"--mock={options.mock}"
+        yield f"--mock={mock}"
     if isinstance(node.task, Agent | Parallel) and options.agent_retries:
         yield f"--agent-retries={options.agent_retries}"
 
@@ -171,7 +171,7 @@ class Places:
         env = {
             "RDC_CALL": call_of("entry", [node.id]),
             "RDC_ENTRY": Expression("${{ matrix.entry }}"),
-            **option_lines(options_for([node], self._options)),
+            **option_lines(options_for([node], self._options, self.calling.mock)),
             **self._entry_secrets(node),
         }
         return Step(
@@ -186,7 +186,7 @@ class Places:
     def _env(self, nodes: Sequence[Node]) -> dict[str, str]:
         secrets = self.secrets.of(*nodes)
         env = {"RDC_CALL": call_of("step", [node.id for node in nodes])}
-        env |= option_lines(options_for(nodes, self._options))
+        env |= option_lines(options_for(nodes, self._options, self.calling.mock))
         calling = [node for node in nodes if not isinstance(node.task, Ask | Gate) or self._options.prompts == "agent"]
         given = {node.id: [*self.secrets.of(node)] for node in calling}
         if secrets and any(len(names) < len(secrets) for names in given.values()):

@@ -2,7 +2,7 @@
 KINDS = ("agents", "tools", "executors")
 def mocks_in(path, found):  # any JSON value
     known = ", ".join(f"`{kind}`" for kind in KINDS)
-    if not isinstance(found, dict) or not set(found) <= set(KINDS):
+    if not isinstance(found, dict) or not set(found) <= {*KINDS, "//"}:
         raise RefusedError(f"{path}: a file of mocks has the keys {known}, and no others")
     return {kind: _by_name(path, kind, found.get(kind) or {}) for kind in KINDS}
 def _by_name(path, kind, found):  # any value of a file

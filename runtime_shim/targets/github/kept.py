@@ -19,6 +19,9 @@ from runtime_shim.engine.program import Table
 from runtime_shim.targets.github.api import HaltError
 from runtime_shim.targets.github.strict import damaged
 
+STATE = "rdc-state"  # the artifact of a run that waits
+ANSWERS_FILE = "rdc-answers"
+KEPT = "rdc-kept"
 ABOUT, WORKSPACE = "about.json", "workspace.tar.gz"
 NAMES = re.compile(
     r"about\.json|workspace\.tar\.gz|answers|state/journal|state/reports/[A-Za-z0-9._-]+|program/[A-Za-z0-9._-]+\.py"

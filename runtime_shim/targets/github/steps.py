@@ -8,10 +8,11 @@ from typing import Any
 from runtime_shim.engine.builder import built
 from runtime_shim.engine.journal import read_journal
 from runtime_shim.engine.program import EXIT_COMPLETE, EXIT_STOP, RefusedError, Table
-from runtime_shim.engine.state import State, digest
+from runtime_shim.engine.state import digest
 from runtime_shim.targets.github.api import Api, HaltError, check_run, kept_by_run
 from runtime_shim.targets.github.calls import Job, StepCall, do_call
-from runtime_shim.targets.github.changes import CHANGES, check_secrets, collect_changes
+from runtime_shim.targets.github.changes import collect_changes
+from runtime_shim.targets.github.closing import close
 from runtime_shim.targets.github.entries import ENTRY, joined_entries, must_join, read_entry
 from runtime_shim.targets.github.gates import (
     check_passed,
@@ -22,23 +23,10 @@ from runtime_shim.targets.github.gates import (
     read_count,
     same_attempt,
 )
-from runtime_shim.targets.github.kept import check_kept, keep_run, take_over
-from runtime_shim.targets.github.page import (
-    draw_flow,
-    first_reply,
-    heading,
-    how_to_continue,
-    put_question,
-    table_of_steps,
-)
+from runtime_shim.targets.github.kept import ANSWERS_FILE, KEPT, check_kept, take_over
 from runtime_shim.targets.github.replies import as_lines, left_over
-from runtime_shim.targets.github.says import annotation, plain
 from runtime_shim.targets.github.shown import word_of_place
 from runtime_shim.targets.github.strict import check_records, damaged
-
-STATE = "rdc-state"  # the artifact of a run that waits
-ANSWERS_FILE = "rdc-answers"
-KEPT = "rdc-kept"
 
 
 def check(job: Job, _places: list[str]) -> int:
@@ -238,132 +226,6 @@ def find_changes(job: Job, _places: list[str]) -> int:
     if state is not None and state.condition == "complete":
         print(collect_changes(job.path("rdc-artifact")), flush=True)
     return EXIT_COMPLETE
-
-
-# --- The end of a job ---
-
-
-def close(job: Job, part: list[str]) -> int:
-    """Write the page of the run, and keep what another job or run goes on with. Knows all secrets, to hide them."""
-    state = job.state()
-    if state is None or not job.is_open():  # the first step has said why
-        return EXIT_COMPLETE
-    check_records(job.program, read_journal(job.path("rdc/journal"))[0])  # a step may have written into it
-    _check_gates(job, state)
-    place = job.place_of(state)
-    is_over, is_handed = state.condition in ("complete", "stop"), place in job.words("ONWARD")
-    is_waiting = state.condition == "waiting" and not is_handed
-    job.runner.output("next", place)
-    _tell(job, state, is_handed, is_waiting)
-    _keep_texts(job)
-    if is_handed or is_waiting or ("contract" in job.program and state.condition != "complete"):
-        _keep(job, state, f"{STATE}-{part[0]}" if is_handed else STATE)
-        _say_how_to_go_on(job, state, is_handed)
-    if state.condition == "complete":
-        _leave(job)
-    if not (is_over or is_handed or is_waiting or state.condition == "running"):
-        raise HaltError("rdc", f"The run has no result: it is at {state.node}, and no step of the workflow follows")
-    return EXIT_COMPLETE
-
-
-def _check_gates(job: Job, state: State) -> None:
-    """Refuse a run that has passed a gate which was not approved before this job began."""
-    approved, gates = job.words("APPROVED"), job.gates()
-    for record in passed_gates(state.finished, gates):
-        if is_approved(record) and word_of_place(job.program, record["node"]) not in approved:
-            says = f"The run is past {record['node']}, and GitHub reports no review that let it through"
-            raise HaltError("Not approved", says)
-
-
-def _tell(job: Job, state: State, is_handed: bool, is_waiting: bool) -> None:
-    """Write the page of the run: what it waits for, or how it has ended, and what it has done."""
-    mask, program = job.mask(), job.program
-    waits = state.condition == "waiting"
-    said = ("WAITING", state.node) if waits else (state.condition.upper(), state.message)
-    if waits or state.condition in ("complete", "stop"):
-        job.runner.page(mask(heading(*said)))
-        print(plain(f"rdc: {' '.join(said)}".rstrip()), flush=True)
-    if state.condition == "waiting":
-        job.runner.page(mask(put_question(program, state)))
-    if is_waiting:
-        job.lines.append(annotation("warning", "WAITING", f"{state.node} needs an answer"))
-    if is_handed:
-        return
-    job.runner.page(mask(table_of_steps(program, state.finished)))
-    if "contract" in program:
-        job.runner.page(mask(job.printed("timeline", "--markdown")))
-    job.runner.page(mask(draw_flow(program, state.finished)))
-
-
-def _keep_texts(job: Job) -> None:
-    """Put together prompts, answers, reports and records for people, without any secret."""
-    mask, folder = job.mask(), job.path("rdc-transcript")
-    for name in sorted(os.listdir(job.path("rdc"))):
-        path = os.path.join(job.path("rdc"), name)
-        is_kept = name in ("prompts", "answers", "reports", "journal") or name.startswith("run-")
-        if is_kept and not os.path.islink(path):
-            _copy_masked(path, os.path.join(folder, name), mask)
-    if os.path.isdir(folder):
-        job.runner.output("transcript", "true")
-    with suppress(FileNotFoundError):
-        found = sorted(os.listdir(os.path.join(folder, "reports")))
-        names = ", ".join(f"`{plain(name).replace('`', '?')}`" for name in found)
-        job.runner.page(f"\nReports, in the folder `reports` of the artifact: {names}\n")
-
-
-def _copy_masked(path: str, to: str, mask: Any) -> None:  # noqa: ANN401 (from text to text)
-    if os.path.isdir(path):
-        for entry in os.scandir(path):
-            if not entry.is_symlink():
-                _copy_masked(entry.path, os.path.join(to, entry.name), mask)
-    elif os.path.isfile(path):
-        os.makedirs(os.path.dirname(to), exist_ok=True)
-        with open(path, "rb") as file:
-            text = file.read().decode("utf-8", "surrogateescape")
-        with open(to, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
-            file.write(mask(text))
-
-
-def _keep(job: Job, state: State, name: str) -> None:
-    """Keep the run for another job or run, unless a text in it holds a secret."""
-    mask = job.mask()
-    for slot, value in state.registers.items():
-        if isinstance(value, str) and mask(value) != value:
-            says = f"the text {slot} holds a secret. Fetch it again in a later step"
-            raise HaltError("Not saved", f"The run was not saved, so it cannot be continued: {says}")
-    about = {"run": os.environ["GITHUB_RUN_ID"], "attempt": os.environ["GITHUB_RUN_ATTEMPT"]}
-    keep_run(job.path(KEPT), job.path("rdc"), job.path(ANSWERS_FILE), about, job.masks())
-    job.runner.output("kept", name)
-
-
-def _say_how_to_go_on(job: Job, state: State, is_handed: bool) -> None:
-    """Say how another run goes on with this one."""
-    if is_handed and "contract" not in job.program:
-        return
-    if job.said("HEAD") not in ("", os.environ["GITHUB_REPOSITORY"]):
-        says = "This run was started from a fork, so it cannot be continued."
-        job.runner.page(f"\n{says} Run the workflow on a branch of this repository.\n")
-        return
-    job.runner.page(how_to_continue(state, job.said("BRANCH"), first_reply(job.program, state)))
-    if job.said("CALLED"):
-        says = "Run that workflow again, and let it pass all answers as the input answers."
-        job.runner.page(f"\nIf another workflow has called this one, the run cannot be continued. {says}\n")
-
-
-def _leave(job: Job) -> None:
-    """Say what a good run leaves: its last output, its outputs, and what was changed in the workspace."""
-    artifact, folder = job.program.get("artifact"), job.path("rdc-artifact")
-    if artifact is not None:
-        names = [name for name in os.listdir(job.path("rdc")) if name.startswith(f"{job.program['name']}.")]
-        for name in names[:1]:
-            os.makedirs(folder, exist_ok=True)
-            path = os.path.join(folder, f"{job.said('NAME')}.{name.rpartition('.')[2]}")
-            _copy_masked(os.path.join(job.path("rdc"), name), path, job.mask())
-            job.runner.output("artifact", os.path.basename(path))
-    elif check_secrets(folder, job.mask()):
-        job.runner.output("artifact", CHANGES)
-    if "contract" in job.program and job.run("outputs", "--to", job.path("rdc-outputs")):
-        job.lines.append(annotation("warning", "Outputs", "Not all outputs were kept; the log says why"))
 
 
 STEP_CALLS: dict[str, StepCall] = {

@@ -1,0 +1,32 @@
+"""Files of mocks in YAML, for programs, which read JSON."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from backends.companions import Companion
+from compiler.files import Refusal, read_source
+from rdc.plain_files import parse
+from runtime_shim.engine.program import RefusedError
+from runtime_shim.operator.mocks import mocks_in
+
+
+class MockFileError(Exception):
+    """A file of mocks that no program can read."""
+
+
+def as_json(companion: Companion, root: Path) -> Companion:
+    """Return the companion with the mocks of its file in the project."""
+    name = companion.mocks
+    source = read_source(root / name, name, name)
+    if isinstance(source, Refusal):
+        raise MockFileError(f"{name}: {source.problem}")
+    try:
+        found = parse(name, source.text)
+        mocks_in(name, found)
+    except RefusedError as error:
+        raise MockFileError(str(error.args[-1])) from None
+    text = json.dumps({**json.loads(companion.text), **found}, indent=2, ensure_ascii=False)
+    return replace(companion, text=f"{text}\n")
