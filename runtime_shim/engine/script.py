@@ -87,8 +87,12 @@ class Script:
             return "fail"
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
-        self.child, status = 0, os.waitpid(self.child, 0)[1]
+        began, status = self.child, os.waitpid(self.child, 0)[1]
+        self.child = 0
         if self.is_stopped:
+            if not self.joins:
+                with suppress(ProcessLookupError):
+                    os.killpg(began, signal.SIGTERM)  # what its shell has in the background ignores SIGINT
             raise KeyboardInterrupt
         return "fail" if status else "pass"
 
