@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := 1845d7e3caba13147f26ec6498e65b3cca3ee0f250c889c1726297da5a20436e
+override RDC_SHA256 := cbe7a7cdf1d6a86fabcd5c83f4b3d535154ea40d0737d63c40481f1bf9a228c9
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/draft-prd.py
-override RDC_SHA256 := 2ecbd39ef4663c4fd76ec84c1776d858195800bab739bc074137ef64360ff6d1
+override RDC_SHA256 := 4fbf1578e1d733e781d4d12bc84c1bfe02aa0cef3ed8fbaf6bf55cf382d99bd1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -12,7 +12,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := 4c9274c675b438f6f621e9699b1ea148b9d591ed94dfb31ea4336967bec5e61a
+override RDC_SHA256 := b6b0aa49079b63a890ab243af39a3a1a68b0545db0b61b02d55ba84a02abf9f6
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

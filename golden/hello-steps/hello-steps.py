@@ -45,7 +45,7 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 d2b713ffd59507dd307b377cb07ec50ef8cf4d3bfd2df64ce7f266401a8c1bb3).
+# The runtime of rdc 0.1.0, edition contract (sha256 089e142d5bd1ace269ddcda75293ff0de582abe42f4a6c74fd56defc912f1035).
 # The specification ends here. `rdc runtime contract` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ import types
 from contextlib import contextmanager, suppress
 
 # --- golden/shared/py/what-a-program-and-its-caller-have-in-common.py
-# --- golden/shared/py/walk.py
+# --- golden/shared/py/the-meaning-of-a-program.py
 # --- golden/shared/py/texts.py
 # --- golden/shared/py/builder.py
 # --- golden/shared/py/private.py

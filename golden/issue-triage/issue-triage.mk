@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := dc49496eb53310250b73bb5ff65e9a9e127da77a15324f275da45cdf28ae0732
+override RDC_SHA256 := 0c349ce0a06301cc1f76735b00cf869a0d954030f0c531aed27d41da3751cfc5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := dd8b230c86afa53533f4edb2934068f86d6e9d7bab2b17f2ad690c7f392917ff
+override RDC_SHA256 := 77abbd739a6f28b6ecc5ca5e19738de06eaa940a857717c12d54de9e5bb27ff5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := 861fd2ce1585ca6aa01e8c4a8adeee21aaf3eca7faf98835a982c18b62206541
+override RDC_SHA256 := 98e09699621bfc05703863cc9cc29deca0c6e886b0bfaa402e675a80ab453e7e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/nightly-report.py
-override RDC_SHA256 := 360c69499985ebd31b47817696c2b8b39c45c12e38dc4ff3b7b8a1e5e867d4b5
+override RDC_SHA256 := ec4024907cd8143a61c9cfabc5cd40bcfd02a60116235abcebc2f294aff7a6f1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

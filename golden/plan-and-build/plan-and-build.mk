@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := fa3469768c013e996c7719cd94d569196d927749bbaed093e96e4855bd975f6e
+override RDC_SHA256 := 0c4d76f226f23804cd8c97c0318d4b3f3e4851e1cfcb4bbe3b7223265427682b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -12,7 +12,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := b95d0884c6bfa7a155e3b22a592a8955f6a024a6aebd7f2bccaa6139c24d48ac
+override RDC_SHA256 := 35b109bb369a1805f9d27585b8b0f42f4e8e172595ca8d35299bdf22bc8ea141
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := 524381f2f5fd9b4dc575fd49254996a97a4eab531995cfd58a951b9fd77cc967
+override RDC_SHA256 := 92937c2ca85ea13cfb802bf8958518d2cbc290a1121014e60b69cf1bf70ac7d6
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := 2d0093e57dc29152d7a2c19b0cb401f4de7b62e80d361c4077f8efc83c1ffad8
+override RDC_SHA256 := 62571a9905b2f7ded37faf2f6125ef0501167ff4a63827d48704e7f0881e5af5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := c7abba017c5ab397a0ace15329352f7c495852e1baa53e7e20185aa4e63f1b36
+override RDC_SHA256 := 4a6bf644fbcbfbda5651e73433281a027d340b8f45c53888411569ba34585885
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

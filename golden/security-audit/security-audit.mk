@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := 8222344a03ab45c7878baccf344037d2e7c7b9f8d44dc42ab993ffb4d3b619f4
+override RDC_SHA256 := cca91f49256cb260219525e230ce27ae66a01de6eeac84ad90fec779aa78c502
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

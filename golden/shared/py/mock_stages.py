@@ -36,4 +36,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=Host(edition="contract d2b713ffd595")))
+    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=Host(edition="contract 089e142d5bd1")))
