@@ -14,7 +14,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := 1037d9a641946e9f89404db50fc1b611303ed986256e3e08a13229756dc4d1e5
+override RDC_SHA256 := 98a335bc50f17e134eed5c704f76da9e6896aaf2d5a414bbbd89e6008be81e34
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := 2720b34be980cc5d00c5a344f3de77b56263eef7c3fe53ccd1a69ea08a8ec58c
+override RDC_SHA256 := a9c1c609873c051fd93877881c99240c09fe72b4b5568c5c705c08235630006e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := 352347c4152e2e6c069d79778775e5115f3a4c71778481d6d89cc5869fbafdc1
+override RDC_SHA256 := cbe7a7cdf1d6a86fabcd5c83f4b3d535154ea40d0737d63c40481f1bf9a228c9
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

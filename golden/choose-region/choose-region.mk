@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := 53e614e7a43d93b48aaa860f3e79aa565c9e720e1c61120813cead18ae9b4c89
+override RDC_SHA256 := e190b5484df15415958c635c906a014892d02a0cf5206c14f4334fa75d5b4f89
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

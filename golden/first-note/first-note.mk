@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := 08f7a6dd27c34adc41f7d1a2d2090b9e009476b9090f41ad770124e9b55a46e0
+override RDC_SHA256 := 7d922684663765897ff6f8379ee409404655e1ca8a1234226dd6038c0643f81b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

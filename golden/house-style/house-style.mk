@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := 0ce64aefc379eac879a063e9f4774e90885810eaeb7682d0aa540f12beb71fee
+override RDC_SHA256 := 1f34b4c4d7f00b051aec961c15ed7730ecadb4982e5c5594d5342ab7731619a1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := bc893bdc94000905fe0f80d65c7e1496ed5d856ebabd0cfccc9f250d5e01b2f0
+override RDC_SHA256 := 0c349ce0a06301cc1f76735b00cf869a0d954030f0c531aed27d41da3751cfc5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := 9a7918f65934838403342cd9c8f820f923a42c76b760c47762052ee997d73acb
+override RDC_SHA256 := 77abbd739a6f28b6ecc5ca5e19738de06eaa940a857717c12d54de9e5bb27ff5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

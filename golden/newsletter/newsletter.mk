@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := fa7a0a6dfc8bf05e15529125a8bf6a0001fb467d8d664ae2a9271a1aa5d292bf
+override RDC_SHA256 := 98e09699621bfc05703863cc9cc29deca0c6e886b0bfaa402e675a80ab453e7e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/nightly-report.py
-override RDC_SHA256 := 7f71b014f9d8912ba552eb68a2b0533bf2ddab43fb73ca3e8c5326c9738822cf
+override RDC_SHA256 := ec4024907cd8143a61c9cfabc5cd40bcfd02a60116235abcebc2f294aff7a6f1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := 913a62c041070e7f1b296d8db0c85b156e0c735a7c18d9383c093ea31472710a
+override RDC_SHA256 := 1d1fc5117dc74207d08fe6d0383b795c79eae26906225da2546a1a1f00e3d124
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -12,7 +12,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := 6b1ec4c2bc2a7568333aa3c71e8e2ead5a87c97ae82bcbd65f4f0fc50526ec4c
+override RDC_SHA256 := 35b109bb369a1805f9d27585b8b0f42f4e8e172595ca8d35299bdf22bc8ea141
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

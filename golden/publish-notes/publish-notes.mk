@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := c3cf4cae7787ea7f5a590955b7ffa866b2f5d5f5d7af1e7623191483458026fa
+override RDC_SHA256 := 92937c2ca85ea13cfb802bf8958518d2cbc290a1121014e60b69cf1bf70ac7d6
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := b565c0dd23dc19df5dc68433ff2e37ea3e6b3d755383a4cf2c070a43d9ba506a
+override RDC_SHA256 := 62571a9905b2f7ded37faf2f6125ef0501167ff4a63827d48704e7f0881e5af5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

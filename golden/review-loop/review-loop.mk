@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := 3cfd495e522273d360af8c0333b21e043c3bbd2bf6102d76856c4e91fae9b657
+override RDC_SHA256 := 4a6bf644fbcbfbda5651e73433281a027d340b8f45c53888411569ba34585885
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := a3159c1c8f26e292097d00846c53e4c3363534a578f0d3bb0de7a557e74672b2
+override RDC_SHA256 := cca91f49256cb260219525e230ce27ae66a01de6eeac84ad90fec779aa78c502
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := f25abd04c9bfd8c3d2b4c014cbb9adb1dc6324b0c90a79939631135355adc8cf
+override RDC_SHA256 := c4c1858198d067282239aac1e0a1c58738be5d88be204b31ac01f5229bde6ff1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

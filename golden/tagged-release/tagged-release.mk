@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := cc1b6b6ea3d88c2e59ac9f5e6d6985d51fd00944c5d9aab65a81d9d42641191f
+override RDC_SHA256 := 3af1ea9a9bfb8faf09e324368051ebd91cfe4c2a171458c6385a7e7929c678da
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

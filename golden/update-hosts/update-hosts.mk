@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := cf6737b03ee79f6a38d04529906f0e59ab51287a17661c55305e1584c6b08a9b
+override RDC_SHA256 := e2bc15d109d50e117a187db25888598137446917d8daef49c12fd9a183461c61
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := 93a394163881a50a224ecf996f3326b414ffc05332bbfa2f50b755e7126d5a5d
+override RDC_SHA256 := 79f2cce4d7f9ecc7d030378a81b0da77ac6b0253c5286ca18800774c72c60875
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -11,7 +11,7 @@ from runtime_shim.engine.texts import MEANINGS, clean, one_line, word_of
 from runtime_shim.engine.walk import Registers, advance, filled, follow, variables_of
 from runtime_shim.tasks.answers import LARGEST, read_answers, read_text, take_answer
 
-HELP = "Keeps no state: start it again. Compiled without `-O runtime=script`, it resumes."
+HELP = "Keeps no state: start it again. Without `-O runtime=script` it resumes."
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # ignored by it
 
@@ -36,7 +36,7 @@ class Script:
         self.run_id = f"script-{os.urandom(4).hex()}"
 
     def stop(self, number: int, _frame: object) -> None:
-        """Start no other step, and pass the signal on; a terminal signals commands too, but not by SIGTERM."""
+        """Start no other step, and pass the signal on; a terminal signals commands too, except by SIGTERM."""
         self.is_stopped = True
         if not self.child:
             raise KeyboardInterrupt
@@ -76,19 +76,21 @@ class Script:
     def command(self, node: Table, found: Table) -> str:
         """Run the command of a step: exit code 0 is PASS, all else FAIL (M2)."""
         own = {key: str(value) for key, value in {**found, "RDC_RUN_ID": self.run_id}.items()}
-        shell, words = node["shell"], [node["shell"], "-c", self.text(node, "command")]
+        words = [node["shell"], "-c", self.text(node, "command")]
         signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
         try:
             self.child = os.posix_spawnp(
-                shell, words, {**os.environ, **own}, setpgroup=self.joins, setsigmask=(), setsigdef=BY_PYTHON
+                words[0], words, {**os.environ, **own}, setpgroup=self.joins, setsigmask=(), setsigdef=BY_PYTHON
             )
         except FileNotFoundError:
-            say(f"    there is no {shell} here")
+            say(f"    there is no {words[0]} here")
             return "fail"
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
-        self.child, status = 0, os.waitpid(self.child, 0)[1]
+        group, self.child, status = self.child, 0, os.waitpid(self.child, 0)[1]
         if self.is_stopped:
+            with suppress(ProcessLookupError):
+                os.killpg(group, 0 if self.joins else signal.SIGTERM)  # jobs ignore SIGINT
             raise KeyboardInterrupt
         return "fail" if status else "pass"
 

@@ -1,4 +1,4 @@
-"""The meaning of a program: a pure walk from step to step, which never runs anything."""
+"""The meaning of a program: a pure walk from step to step."""
 
 import collections
 import operator
@@ -63,7 +63,7 @@ def advance(program: Table, node: str, registers: Registers, outcome: str, verbs
 def follow(program: Table, edge: Table, before: Registers, verbs: Verbs = VERBS) -> Move:
     """Follow an edge, and those of branches and of ends of nested documents (M8); `before` stays as it is."""
     changed: Registers = {}
-    registers = collections.ChainMap(changed, before)  # copying all counters at each step would make long programs slow
+    registers = collections.ChainMap(changed, before)  # a copy at each step takes long
     says: list[str]
     passed: list[str]
     says, passed = [], []

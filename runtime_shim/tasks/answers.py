@@ -8,7 +8,7 @@ from runtime_shim.engine.program import RefusedError, Table
 from runtime_shim.engine.texts import MEANINGS
 
 LARGEST_INPUT = 1 << 20  # bytes of a file with inputs
-LARGEST = 16 * 1024 * 1024  # bytes of a file of answers; a pipe may have no end
+LARGEST = 16 * 1024 * 1024  # of answers; a pipe may have no end
 
 
 class Answer(NamedTuple):

@@ -1,25 +1,23 @@
-"""Makefiles of playbooks and workflows: agents and tools by make's names, limits, mock runs, and answers of people."""
+"""Makefiles of playbooks and workflows: agents and tools by make's names, artifacts, answers of people, breakpoints."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from backends.make.refusals import refusals
 from compiler.driver import compile_file
-from compiler.ir.edges import Add, Keep
-from compiler.ir.program import Artifact, Input, Program, Register, Settings, Slot
-from compiler.ir.tasks import Parallel, Reading, Tool
+from compiler.ir.edges import Keep
+from compiler.ir.program import Artifact, Input, Program, Slot
+from compiler.ir.tasks import Tool
 from compiler.ir.texts import text
-from tests.backends.makefiles import PATIENCE, environment, kill_all
-from tests.backends.programs import Made, agent, always, ask, node, program, ref, slots, when, words
+from tests.backends.makefiles import environment
+from tests.backends.programs import Made, agent, always, node, program, ref, slots, when, words
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.share(3)
@@ -77,23 +75,6 @@ def compiled(path: Path) -> Program:
     return found.program
 
 
-def kept(made: Made, folder: str) -> dict[str, bytes]:
-    """The texts in a folder of the run, by their names."""
-    return {path.name: path.read_bytes() for path in (made.state / folder).iterdir()}
-
-
-def begun(made: Made, *given: str) -> subprocess.Popen[bytes]:
-    """Start make, and wait until its agent is there."""
-    process = subprocess.Popen(["make", *given], cwd=made.folder, env=environment({}), stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)  # fmt: skip
-    deadline = time.monotonic() + PATIENCE
-    while not made.read("began"):
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    return process
-
-
 # --- What is called, and how often ------------------------------------------------------------------------------------
 
 
@@ -107,54 +88,6 @@ def test_an_agent_is_called_by_name_with_its_model_and_a_name_beats_a_command(tm
     assert made.end(RDC_AGENT="llm", **given) == "rdc: COMPLETE"
     assert made.read(".rdc/main/main.json") == b"0"
     assert made.end("AGENT=./llm", "AGENT_MODEL=x", **given).startswith("rdc: error: a model needs an agent that is")
-
-
-def test_a_call_that_fails_is_made_again_and_all_is_kept(tmp_path: Path) -> None:
-    made = play(tmp_path, SHORT)
-    made.script("agent", 'echo "$RDC_ATTEMPT" >> attempts; echo "says $RDC_ATTEMPT"; [ "$RDC_ATTEMPT" = 2 ]')
-    begun_at = time.monotonic()
-    done = made.make("AGENT=./agent", "AGENT_RETRIES=3")
-    assert done.stdout.endswith(b"rdc: COMPLETE\n")
-    assert time.monotonic() - begun_at >= 2
-    assert "exit code 1; trying again in 2.0 s" in done.stderr.decode()
-    assert made.read("attempts").split() == [b"1", b"2"]
-    assert kept(made, "answers") == {"1.1": b"says 1", "1.2": b"says 2"}
-    assert list(kept(made, "prompts").values()) == [made.read(".rdc/main/prompts/1.1")] * 2
-    assert made.end("AGENT=echo x >&2; exit 3") == "rdc: STOP"
-
-
-def test_a_call_has_a_time_limit_and_an_answer_at_most_a_mebibyte(tmp_path: Path) -> None:
-    made = play(tmp_path, SHORT)
-    begun_at = time.monotonic()
-    assert made.end("AGENT=sleep 30", "AGENT_TIMEOUT=1s") == "rdc: STOP"
-    assert time.monotonic() - begun_at < 15
-    assert made.end("AGENT=head -c 1048577 /dev/zero | tr '\\0' x") == "rdc: STOP"
-    assert "1,048,576 bytes" in made.make("status").stdout.decode()
-
-
-def test_a_budget_of_calls_holds_over_resumes(tmp_path: Path) -> None:
-    made = play(tmp_path, PLAY)
-    assert made.end("topic=x", "AGENT=echo a", "AGENT_CALLS=1").startswith("rdc: WAITING 2")
-    made.make("answer", "STEP=2", "REPLY=b")
-    spent = made.end("resume", "AGENT=echo a")
-    told = "the budget of 1 calls of agents is spent; `resume AGENT_CALLS=NUMBER` goes on"
-    assert spent == f"rdc: STOP 3/else: {told}"
-    assert made.end("resume", "AGENT=echo a") == spent
-    assert made.end("resume", "AGENT=echo a", "AGENT_CALLS=2") == "rdc: COMPLETE"
-    assert set(kept(made, "prompts")) == {"1.1", "3%2Felse.1"}
-
-
-def test_a_mock_run_answers_from_a_file_and_can_go_on_with_a_longer_one(tmp_path: Path) -> None:
-    made = play(tmp_path, PLAY)
-    mocks = tmp_path / "m.json"
-    mocks.write_text(json.dumps({"agents": {"1": [{"fail": "no net"}, "said"]}}), encoding="utf-8")
-    assert made.end("topic=x", "MOCK=m.json", "AGENT_RETRIES=1").startswith("rdc: WAITING 2")
-    made.make("answer", "STEP=2", "REPLY=b")
-    said = made.end("resume", "MOCK=m.json")
-    assert said == "rdc: error: 3/else: m.json has no answer number 1 under agents: 3/else"
-    mocks.write_text(json.dumps({"agents": {"3/else": ["the end"]}}), encoding="utf-8")
-    assert made.end("resume", "MOCK=m.json") == "rdc: COMPLETE"
-    assert made.read(".rdc/main/main.md") == b"the end"
 
 
 def test_a_file_of_agents_or_tools_has_a_line_for_each(tmp_path: Path) -> None:
@@ -194,17 +127,6 @@ def test_what_an_option_takes_is_said_by_its_name_of_make(tmp_path: Path) -> Non
     assert not (made.state / "journal").exists()
 
 
-def test_an_optional_tool_without_a_command_fails_at_once(tmp_path: Path) -> None:
-    """I13: the run goes on, and its status says what make takes."""
-    found = Tool("library", "prompt", text("{}"), optional=True)
-    first = node("1", found, when("pass", "done", Keep("r")), when("fail", "done"))
-    made = Made(tmp_path, program(first, message=words(ref("r", missing="none")), slots=slots("r")))
-    assert made.end() == "rdc: COMPLETE none"
-    assert "TOOLS=FILE, which has a line library=COMMAND" in made.make("status").stdout.decode()
-    (tmp_path / "tools").write_text("library=echo found\n", encoding="utf-8")
-    assert made.end("TOOLS=tools") == "rdc: COMPLETE found"
-
-
 def test_a_complete_run_leaves_its_artifact_where_the_operator_wants_it(tmp_path: Path) -> None:
     whole = program(
         node("1", agent("x"), when("pass", "done", Keep("r")), when("fail", "stop")),
@@ -223,28 +145,6 @@ def test_a_complete_run_leaves_its_artifact_where_the_operator_wants_it(tmp_path
     assert (done.returncode, b"rdc: to write it: make resume OUT=FILE AGENT=" in done.stdout) == (2, True)
     assert made.end("resume", "OUT=there", TOKEN="s3cret") == "rdc: COMPLETE"
     assert made.read("there") == b"a $b\n***"
-
-
-def test_an_agent_decides_only_if_it_was_named_on_the_command_line(tmp_path: Path) -> None:
-    whole = program(
-        node("1", agent("x"), when("pass", "2"), when("fail", "stop")),
-        node("2", ask("yes_no", prompt="Is it so?"), when("pass", "stop"), when("fail", "3", Keep("a"))),
-        node("3", ask("pass_fail"), when("pass", "done"), when("fail", "stop")),
-        message=words(ref("a")),
-        slots=slots("a"),
-    )
-    made = Made(tmp_path, whole)
-    command = made.script("agent", 'echo said; [ "$RDC_STEP" = 2 ] && echo NO || echo pass')
-    assert made.end(RDC_AGENT=command) == "rdc: WAITING 2"
-    assert made.end("resume", f"AGENT={command}") == "rdc: COMPLETE said NO"
-
-
-def test_nothing_that_is_kept_has_a_secret(tmp_path: Path) -> None:
-    made = play(tmp_path, f"---\nrdc: {{secrets: [TOKEN]}}\n---\n{SHORT}")
-    script = 'cat > /dev/null; echo "<$TOKEN>"; [ "$RDC_ATTEMPT" = 2 ]'
-    assert made.end(f"AGENT={script}", "AGENT_RETRIES=1", TOKEN="s3cret") == "rdc: COMPLETE"
-    assert kept(made, "answers") == {"1.1": b"<***>", "1.2": b"<***>"}
-    assert [path for path in made.state.rglob("*") if path.is_file() and b"s3cret" in path.read_bytes()] == []
 
 
 # --- People in place of agents ----------------------------------------------------------------------------------------
@@ -282,59 +182,6 @@ def test_whoever_answers_is_reminded_of_what_the_run_was_given(tmp_path: Path) -
     assert made.end("topic=x", "AGENT=echo a", "AGENT_TIMEOUT=9s").startswith("rdc: WAITING 2")
     said = made.make("answer", "STEP=2", "REPLY=b").stdout.decode()
     assert said == "rdc: to continue: make resume   (with AGENT, AGENT_TIMEOUT, as before)\n"
-
-
-# --- Kills and interruptions ------------------------------------------------------------------------------------------
-
-
-def test_a_run_that_is_killed_within_a_call_goes_on_with_that_call(tmp_path: Path) -> None:
-    made = play(tmp_path, PLAY)
-    made.script("agent", 'echo "$RDC_STEP" >> log; [ "$RDC_STEP" = 1 ] || { echo > began; sleep 30; }; echo one')
-    (tmp_path / "replies").write_text("2 two\n")
-    process = begun(made, "topic=x", "AGENT=./agent", "ANSWERS=replies")
-    kill_all(process.pid)
-    process.communicate()
-    assert made.end("resume", "AGENT=./agent").startswith("rdc: WAITING 3/else")
-    made.script("agent", 'echo "$RDC_STEP" >> log; echo three')
-    assert made.end("resume", "AGENT=./agent", "RERUN=1") == "rdc: COMPLETE"
-    assert made.read("log").split() == [b"1", b"3/else", b"3/else"]
-    prompts = kept(made, "prompts")
-    assert prompts["3%2Felse.1"] == prompts["3%2Felse.2"]
-    assert prompts["3%2Felse.1"].endswith(b"Go on with one and two.")
-
-
-def test_a_pause_between_attempts_ends_at_once_and_needs_no_decision(tmp_path: Path) -> None:
-    made = play(tmp_path, SHORT)
-    made.script("agent", "echo x >> log; echo > began; exit 1")
-    process = begun(made, "AGENT=./agent", "AGENT_RETRIES=5")
-    time.sleep(0.7)
-    os.killpg(process.pid, signal.SIGTERM)
-    said, _ = process.communicate(timeout=PATIENCE)
-    assert b"rdc: INTERRUPTED" in said
-    assert made.read("log") == b"x\n"
-    assert made.end("resume", "AGENT=echo done") == "rdc: COMPLETE"
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_a_kill_ends_all_that_is_called_and_the_run_is_resumed(number: signal.Signals, tmp_path: Path) -> None:
-    both = Parallel((agent("a", reading=Reading(("OK", "go on"))), agent("b", reading=Reading(("OK",)))))
-    whole = program(
-        node("2", both, when("go on", "done", Keep("a")), when("OK", "done", Keep("a")), always("stop")),
-        message=words("<", ref("a"), ">"),
-        slots=slots("a"),
-    )
-    made = Made(tmp_path, whole)
-    made.script("agent", '[ -e quick ] || { sleep 60 & echo "$$ $!" >> part; '
-                '[ "$RDC_ENTRY" = 0 ] || { sleep 0.2; mv part began; }; wait; }; echo OK')  # fmt: skip
-    process = begun(made, "AGENT=./agent")
-    (kill_all if number == signal.SIGKILL else process.terminate)(*([process.pid] * (number == signal.SIGKILL)))
-    said, _ = process.communicate(timeout=PATIENCE)
-    assert number == signal.SIGKILL or b"rdc: INTERRUPTED 2" in said
-    (tmp_path / "quick").touch()
-    words_of_make = ["RERUN=1"] if number == signal.SIGKILL else ["ASSUME=go on"]
-    assert made.end("resume", "AGENT=./agent").startswith("rdc: WAITING 2")
-    end = made.end("resume", "AGENT=./agent", *words_of_make)
-    assert end == ("rdc: COMPLETE <OK OK>" if number == signal.SIGKILL else "rdc: COMPLETE <>")
 
 
 # --- What make makes of names -----------------------------------------------------------------------------------------
@@ -469,43 +316,6 @@ def test_what_make_is_given_for_a_workflow(usual: Made) -> None:
     assert all(f"{name}=" in told for name in ("TASK", "TASK_FILE", "AGENTS", "JOBS", "MAX_STEPS"))
 
 
-def test_the_limit_is_what_make_says_for_the_whole_run(usual: Made) -> None:
-    assert usual.end("AGENT=./agent", "MAX_STEPS=2") == "rdc: STOP review: the limit of 2 steps was reached"
-    assert usual.end("resume", "AGENT=./agent") == "rdc: STOP review: the limit of 2 steps was reached"
-    assert usual.end("resume", "AGENT=./agent", "MAX_STEPS=4") == "rdc: STOP review: the limit of 4 steps was reached"
-    assert usual.end("resume", "AGENT=./agent", "MAX_STEPS=0", "HUMAN=1") == "rdc: COMPLETE"
-    assert usual.read("calls").split().count(b"implement") == 2
-
-
-def test_entries_that_had_answered_are_not_called_again(usual: Made) -> None:
-    (usual.folder / "slow").touch()
-    given = ["make", "-s", "AGENT=./agent", "HUMAN=1"]
-    process = subprocess.Popen(
-        given, cwd=usual.folder, env=environment({}), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    journal, deadline = usual.folder / ".rdc" / "implementation" / "journal", time.monotonic() + PATIENCE
-    while not usual.read("pid").strip() or '"kind":"entry"' not in journal.read_text(encoding="utf-8"):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    kill_all(process.pid)
-    process.wait()
-    (usual.folder / "slow").unlink()
-    assert usual.end("resume", "AGENT=./agent", "RERUN=1", "HUMAN=1") == "rdc: COMPLETE"
-    calls = usual.read("calls").split()
-    assert [calls.count(b"review_0"), calls.count(b"review_1")] == [2, 3]
-    assert reports(usual)["review_0.md"] == b"# REJECTED\n\n# APPROVED\n"
-
-
-def test_as_many_entries_are_at_work_as_may_be(usual: Made) -> None:
-    counting = "mkdir -p at; : > at/$RDC_STEP; sleep 0.3; ls at | wc -l >> most; sleep 0.3; rm at/$RDC_STEP; "
-    usual.script("agent", f"{counting} case $RDC_STEP in plan) echo PLAN_READY ;; *) echo APPROVED ;; esac")
-    for words_of, most in (((), 2), (("JOBS=1",), 1)):
-        (usual.folder / "most").unlink(missing_ok=True)
-        assert usual.end("AGENT=./agent", *words_of).startswith("rdc: WAITING")
-        assert max(map(int, usual.read("most").split())) == most
-        usual.make("clean")
-
-
 def test_the_target_of_a_step_does_its_gate_and_its_work(usual: Made) -> None:
     """A gate has no target of its own: `step-finalize` comes to it, and opens it with HUMAN=1."""
     targets = re.findall(rb"^(step-[^:]*):", usual.read("Makefile"), re.MULTILINE)
@@ -517,24 +327,3 @@ def test_the_target_of_a_step_does_its_gate_and_its_work(usual: Made) -> None:
     assert usual.make("step-review", "AGENT=./agent").returncode == 0
     assert usual.end("step-finalize", "AGENT=./agent").startswith("rdc: WAITING finalize/human")
     assert usual.end("step-finalize", "AGENT=./agent", "HUMAN=1") == "rdc: COMPLETE"
-
-
-# --- Time -------------------------------------------------------------------------------------------------------------
-
-
-def test_a_delay_is_interrupted_and_its_rest_is_waited_for(tmp_path: Path) -> None:
-    edges = when("pass", "done"), when("fail", "1", Add("n", 1))
-    whole = program(
-        node("1", agent("x"), *edges, settings=Settings(delay=3), retries="n"), registers=(Register("n", ""),), limit=9
-    )
-    made = Made(tmp_path, whole)
-    made.script("agent", "echo x >> log; echo > began; [ -e go ] && echo said")
-    process = begun(made, "AGENT=./agent")
-    began = time.monotonic()
-    time.sleep(1)
-    (tmp_path / "go").touch()
-    os.killpg(process.pid, signal.SIGTERM)
-    process.communicate(timeout=PATIENCE)
-    assert time.monotonic() - began < 3
-    assert made.end("resume", "AGENT=./agent") == "rdc: COMPLETE"
-    assert time.monotonic() - began > 2.5

@@ -1,4 +1,4 @@
-"""What an operator drives a Makefile's run with: who and why, moves, prompted runs, agents, notices, several runs."""
+"""What an operator drives a Makefile's run with: who and why, moves, prompted runs, notices, several runs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import json
 import os
 import pty
 import re
-import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -17,7 +15,7 @@ from backends.make import MakeBackend
 from compiler.driver import compile_file
 from compiler.ir.edges import Keep
 from compiler.ir.program import Program, Variable
-from tests.backends.makefiles import FLOW, PATIENCE, PLAIN, SLOW, Place, environment, kill_all, last_line
+from tests.backends.makefiles import FLOW, PATIENCE, PLAIN, Place, environment, last_line
 from tests.backends.programs import Made, ask, node, program, ref, shell, slots, when, words
 
 pytestmark = pytest.mark.share(3)
@@ -79,26 +77,6 @@ def test_who_is_the_user_and_never_the_environment(flow: Place) -> None:
     assert re.search(r"by ann$", flow.make("status").stdout, re.MULTILINE)
 
 
-@pytest.mark.parametrize("given", ["NOTE=a\nb", "BY=a\nb", f"NOTE={'x' * 2001}", f"BY={'é' * 201}"])
-def test_a_note_is_one_line_of_some_length(given: str, flow: Place) -> None:
-    flow.make()
-    before = (flow.state / "journal").read_bytes()
-    name, longest = given.partition("=")[0], "200" if given.startswith("BY") else "2,000"
-    told = f"rdc: error: {name} takes one line of 1 to {longest} characters that print"
-    assert last_line(flow.make("answer", "STEP=2", "REPLY=yes", given)) == told
-    assert (flow.state / "journal").read_bytes() == before
-
-
-def test_the_decision_about_an_interrupted_step_has_a_name(tmp_path: Path) -> None:
-    place = Place(tmp_path, SLOW, operator="full")
-    process = place.start()
-    kill_all(process.pid)
-    process.communicate()
-    (tmp_path / "quick").touch()
-    place.make("resume", "RERUN=1", "BY=ann", "NOTE=try it")
-    assert "by ann: try it" in place.make("status").stdout
-
-
 def test_an_unfinished_stopped_or_interrupted_run_is_moved_and_no_other(flow: Place) -> None:
     assert "no run has begun here" in last_line(flow.make("goto", "STEP=1"))
     flow.make()
@@ -114,16 +92,6 @@ def test_an_unfinished_stopped_or_interrupted_run_is_moved_and_no_other(flow: Pl
     assert "by ann: it was good before" in flow.make("status").stdout
     assert "the run is complete; begin a new run: make run" in last_line(flow.make("goto", "STEP=1"))
     assert not list(flow.folder.rglob("canary*"))
-
-
-def test_a_run_that_stopped_goes_on_where_it_was_taken(flow: Place) -> None:
-    flow.make()
-    flow.make("answer", "STEP=2", "REPLY=no")
-    assert last_line(flow.make("resume")) == "rdc: STOP It is bad"
-    assert flow.make("goto", "STEP=1").returncode == 0
-    assert last_line(flow.make()).startswith("rdc: error: an unfinished run is at step 1")
-    assert last_line(flow.make("resume")) == "rdc: WAITING 2 Look at it"
-    assert flow.lines("log") == ["build", "build"]
 
 
 def test_a_hint_that_refuses_can_be_pasted(flow: Place) -> None:
@@ -156,14 +124,6 @@ def test_a_prompted_run_executes_nothing(document: str, tmp_path: Path) -> None:
     assert place.make("status").stdout.count("by ann") == number
     assert place.make().returncode == (2 if document == FLOW else 0), "the next run is none"
     assert "build" in place.lines("log")
-
-
-def test_a_prompted_run_is_answered_at_a_terminal_and_by_a_file(tmp_path: Path) -> None:
-    place = Place(tmp_path, PLAIN, operator="full")
-    (tmp_path / "answers").write_text("2 pass\npass\n", encoding="utf-8")
-    assert last_line(place.make("PROMPTED=yes", "ANSWERS=answers")) == "rdc: COMPLETE"
-    assert "nowhere: No such file" in last_line(place.make("PROMPTED=1", "ANSWERS=nowhere"))
-    assert place.lines("log") == []
 
 
 def test_prompted_belongs_to_the_run(flow: Place) -> None:
@@ -226,48 +186,6 @@ def test_the_hint_shows_how_a_command_that_writes_values_is_answered(tmp_path: P
     assert "with outputs" not in said, "this command writes none"
 
 
-# --- Agents -----------------------------------------------------------------------------------------------------------
-
-AGENT = "# A\n\n## 1. Look\n\nIs it `good`?\n\n```text\nwith this\n```\n\n- YES: COMPLETE\n- NO: STOP\n"
-SAID = {
-    **dict.fromkeys(["PASS", "yes\n\n", "no\nOk.\n \n", "**yes**", "$(touch canary)\nyes"], True),
-    **dict.fromkeys(["NO", "fail", "it passed", "pass\nbut", "", "pass; exit 3"], False),
-}
-
-
-@pytest.mark.parametrize("said", SAID)
-def test_an_agent_answers_prompts_by_its_last_line(said: str, tmp_path: Path) -> None:
-    place = Place(tmp_path, AGENT, operator="full")
-    code = 3 if "exit 3" in said else 0
-    (tmp_path / "says").write_text(f"{said.partition(';')[0]}\n", encoding="utf-8")
-    ran = place.make(f"AGENT=cat > given; env > seen; cat says; exit {code}")
-    assert last_line(ran) == ("rdc: COMPLETE" if SAID[said] else "rdc: STOP"), ran.stdout
-    given = (tmp_path / "given").read_text(encoding="utf-8")
-    assert "Is it `good`?\n\nwith this\n" in given
-    seen = dict(line.split("=", 1) for line in place.lines("seen") if "=" in line)
-    assert [seen[f"RDC_{name}"] for name in ("STEP", "TITLE", "ATTEMPT", "AGENT_TYPE")] == ["1", "Look", "1", ""]
-    assert seen["RDC_RUN_ID"]
-    assert not list(tmp_path.rglob("canary*"))
-
-
-def test_an_agent_of_the_environment_answers_no_prompt(tmp_path: Path) -> None:
-    place = Place(tmp_path, AGENT, operator="full")
-    assert last_line(place.make(AGENT="echo yes", RDC_AGENT="echo yes")).startswith("rdc: WAITING 1")
-
-
-def test_a_question_of_a_runbook_is_put_to_an_agent_by_its_name(tmp_path: Path) -> None:
-    """The name beats a command of the same name."""
-    place = Place(tmp_path, AGENT, operator="full")
-    tools = place.folder / "tools"
-    tools.mkdir()
-    for name, says in (("claude", "YES"), ("claude-code", "NO")):
-        (tools / name).write_text(f"#!/bin/sh\ncat > given\necho {says}\n")
-        (tools / name).chmod(0o755)
-    ran = place.make("AGENT=claude-code", PATH=f"{tools}:{os.environ['PATH']}")
-    assert last_line(ran) == "rdc: COMPLETE"
-    assert "good" in (place.folder / "given").read_text()
-
-
 # --- Notices ----------------------------------------------------------------------------------------------------------
 
 
@@ -281,15 +199,6 @@ def test_a_command_is_told_when_the_run_waits_or_ends(flow: Place) -> None:
         ("run_waiting", "2", None),
         ("run_finished", None, "It is bad"),
     ]
-
-
-def test_a_notice_is_told_of_an_interruption(tmp_path: Path) -> None:
-    place = Place(tmp_path, SLOW, operator="full")
-    process = place.start("NOTIFY=cat > told")
-    process.terminate()
-    process.communicate()
-    (told,) = [json.loads(line) for line in place.lines("told")]
-    assert (told["event"], told["step"]) == ("run_interrupted", "2")
 
 
 # --- Several runs -----------------------------------------------------------------------------------------------------
@@ -362,56 +271,7 @@ def test_with_a_prefix_it_is_text_too(evil: str, tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("canary*"))
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_an_agent_ends_with_its_run_or_before_another_one_is_called(number: signal.Signals, tmp_path: Path) -> None:
-    place = Place(tmp_path, AGENT, operator="full")
-    process = place.start("AGENT=echo $$$$ > began; exec sleep 4".replace("$$$$", "$$"))
-    called = Path(f"/proc/{place.lines('began')[0]}")
-    if number == signal.SIGTERM:
-        process.terminate()
-    else:
-        kill_all(process.pid)
-    said, _ = process.communicate()
-    assert number == signal.SIGKILL or said.splitlines()[-1].startswith("rdc: INTERRUPTED 1")
-    assert last_line(place.make("resume", "AGENT=echo yes", *(["RERUN=1"] * (number == signal.SIGKILL)))) == (
-        "rdc: COMPLETE"
-    )
-    assert not called.exists()
-
-
 KILLS = 8
-
-
-@pytest.mark.parametrize("verb", ["goto", "answer"])
-def test_killed_at_any_instant_it_is_recorded_whole_or_not_at_all(verb: str, tmp_path: Path) -> None:
-    words_of = {
-        "goto": ["goto", "STEP=4", "BY=ann", "NOTE=why not"],
-        "answer": ["answer", "STEP=2", "REPLY=yes", "BY=ann", "NOTE=why not"],
-    }
-    waits = {"goto": "rdc: COMPLETE Out it goes", "answer": "rdc: WAITING 3 Look again"}
-    place = Place(tmp_path, FLOW, operator="full")
-    place.make()
-    before = (place.state / "journal").read_bytes()
-    began = time.monotonic()
-    place.make(*words_of[verb])
-    usual = time.monotonic() - began
-    done = 0
-    for number in range(KILLS + 1):
-        (place.state / "journal").write_bytes(before)
-        process = subprocess.Popen(
-            ["make", *words_of[verb]], cwd=tmp_path, env=environment({}), stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
-        try:
-            process.wait(usual * 2 * number / KILLS if number < KILLS else PATIENCE)
-        except subprocess.TimeoutExpired:
-            kill_all(process.pid)
-        process.wait(PATIENCE)
-        is_recorded = "why not" in (place.state / "journal").read_text(encoding="utf-8")
-        done += is_recorded
-        end = last_line(place.make("resume"))
-        assert end == (waits[verb] if is_recorded else "rdc: WAITING 2 Look at it")
-    assert 0 < done <= KILLS + 1
 
 
 def test_a_terminal_asks_and_takes_answers(tmp_path: Path) -> None:

@@ -188,6 +188,14 @@ def test_sigterm_after_another_signal_ends_the_command(tmp_path: Path) -> None:
     wait_until_gone(pid)
 
 
+def test_sigint_ends_what_its_command_has_in_the_background(tmp_path: Path) -> None:
+    process = begun(script(tmp_path, SLOW))
+    pid = written(tmp_path / "pid")
+    process.send_signal(signal.SIGINT)
+    assert process.wait(15) == 130
+    wait_until_gone(pid)
+
+
 BRIEF = SLOW.replace("sleep 60 & echo $! > pid; wait", "echo $$ > pid; sleep 0.5")
 
 

@@ -28,6 +28,7 @@ from .model import (
     Substeps,
     Transitions,
 )
+from .outline import integer, one_of, some_of
 from .scenario import CALL
 from .texts import CODES, ENVIRONMENT, GIVEN, SECRETS, SHOWING, VARIABLES
 from .visits import SHORTEST, Given
@@ -41,16 +42,15 @@ _flags = st.booleans()
 _given = st.sampled_from(GIVEN)
 
 
-@st.composite
 def definitions(draw: st.DrawFn, name: str) -> Input:
     """An input with a default that fits."""
-    kind = draw(st.sampled_from(["string", "string", "pattern", "number", "boolean", "choice"]))
+    kind = draw(one_of(("string", "string", "pattern", "number", "boolean", "choice")))
     if kind == "choice":
-        options = draw(st.lists(st.sampled_from([text for text in GIVEN if text]), min_size=1, max_size=3, unique=True))
+        options = draw(some_of(tuple(filter(None, GIVEN)), 3, 1))
         return Input(name, "choice", options[-1], tuple(options))
     pattern = PATTERN if kind == "pattern" else None
     plain = Input(name, kind if kind in {"number", "boolean"} else "string", pattern=pattern)
-    return replace(plain, default=draw(st.sampled_from(fitting(plain))))
+    return replace(plain, default=draw(one_of(fitting(plain))))
 
 
 def fitting(item: Input) -> tuple[str, ...]:
@@ -61,54 +61,51 @@ def fitting(item: Input) -> tuple[str, ...]:
     return tuple(text for text in some if item.pattern is None or re.fullmatch(item.pattern, text))
 
 
-@st.composite
 def declared(draw: st.DrawFn, runbook: Runbook, files: Files) -> tuple[Runbook, dict[str, Runbook], Given]:
     """The same documents with declarations and texts that show values, and what a run of them is given."""
     documents = {"": runbook, **files}
-    first = draw(st.sampled_from(range(len(VARIABLES))))
-    names = [VARIABLES[(first + index) % len(VARIABLES)] for index in range(draw(st.integers(0, 4)))]
+    first = draw(integer(0, len(VARIABLES) - 1))
+    names = [VARIABLES[(first + index) % len(VARIABLES)] for index in range(draw(integer(0, 4)))]
     inputs: dict[str, list[Input]] = {path: [] for path in documents}
     values: dict[str, list[str]] = {path: [] for path in documents}
     for name in names:
         # Runbooks include later ones only: what is an input stays one, and what is a text of any kind stays that (E9).
-        may_be_value, definition = draw(_flags), draw(definitions(name))
+        may_be_value, definition = draw(_flags), definitions(draw, name)
         for path in documents:
-            kind = draw(st.sampled_from(["there", "there", "plain", "nothing"]))
+            kind = draw(one_of(("there", "there", "plain", "nothing")))
             if kind == "there" and may_be_value:
                 values[path].append(name)
             elif kind == "there":
-                inputs[path].append(definition if path else draw(main_inputs(definition)))
+                inputs[path].append(definition if path else main_inputs(draw, definition))
             elif kind == "plain":
                 may_be_value, definition = False, Input(name, default=definition.default)
                 inputs[path].append(definition)
     found = {}
     for path, document in documents.items():
-        secrets = tuple(draw(st.lists(st.sampled_from(tuple(SECRETS)), max_size=2, unique=True)))
-        steps = draw(settings(document, files, is_main=not path))
+        secrets = tuple(draw(some_of(tuple(SECRETS), 2)))
+        steps = settings(draw, document, files, is_main=not path)
         declares = Declared(tuple(inputs[path]), tuple(values[path]), secrets, steps)
-        found[path] = replace(draw(showing(document)), declared=declares)
+        found[path] = replace(showing(draw, document), declared=declares)
     main = found.pop("")
     known = {name for each in (main, *found.values()) for name in each.declared.secrets}
     given = Given(
-        draw(given_values(main.declared.inputs)),
+        given_values(draw, main.declared.inputs),
         tuple((name, SECRETS[name]) for name in sorted(known)),
-        draw(st.integers(0, 2**16)),
+        draw(integer(0, 2**16)),
     )
     return main, found, given
 
 
-@st.composite
 def main_inputs(draw: st.DrawFn, definition: Input) -> Input:
     """An input of the outermost document, which may have no default, and may be left out."""
-    default = draw(st.sampled_from([definition.default, None]))
+    default = draw(one_of((definition.default, None)))
     return replace(definition, default=default, required=draw(_flags))
 
 
-@st.composite
 def given_values(draw: st.DrawFn, inputs: tuple[Input, ...]) -> tuple[tuple[str, str], ...]:
     """Values for what has to be given, and for some of the rest."""
     found = [
-        (item.name, draw(st.sampled_from(fitting(item))))
+        (item.name, draw(one_of(fitting(item))))
         for item in inputs
         if (item.required and item.default is None) or draw(_flags)
     ]
@@ -118,15 +115,14 @@ def given_values(draw: st.DrawFn, inputs: tuple[Input, ...]) -> tuple[tuple[str,
 # --- Settings of steps ------------------------------------------------------------------------------------------------
 
 
-@st.composite
 def settings(draw: st.DrawFn, runbook: Runbook, files: Files, *, is_main: bool) -> tuple[tuple[str, Settings], ...]:
     """What a document says of all of it, of some steps, and of runbooks in it and their steps."""
     steps = {"*": None, **dict(named(runbook, files, "", "" if is_main else None))}
-    chosen = draw(st.lists(st.sampled_from(list(steps)), max_size=3, unique=True))
-    found = {name: draw(settings_of(steps[name], is_own="/" not in name)) for name in chosen}
+    chosen = draw(some_of(tuple(steps), 3))
+    found = {name: settings_of(draw, steps[name], is_own="/" not in name) for name in chosen}
     able = [name for name, step in steps.items() if step and "/" not in name and _may_hang(step)]
-    if able and draw(st.integers(0, 3)) == 3:
-        found[draw(st.sampled_from(able))] = Settings(SHORTEST)
+    if able and draw(integer(0, 3)) == 3:
+        found[draw(one_of(tuple(able)))] = Settings(SHORTEST)
     return tuple(found.items())
 
 
@@ -135,18 +131,17 @@ def _may_hang(step: Step | Substep) -> bool:
     return isinstance(step.body, Leaf) and step.body.is_command and step.body.code in {CALL, *CODES}
 
 
-@st.composite
 def settings_of(draw: st.DrawFn, step: Step | Substep | None, *, is_own: bool) -> Settings:
     """What may be said of a step; None is more than one."""
     body = step.body if step else None
     leaf = body if isinstance(body, Leaf) else None
     is_repeated = step is None or leaf is None or _repeats(step.transitions)
-    delay = draw(st.sampled_from([None, 0, 0, 0, 1])) if is_repeated and is_own and draw(_flags) else None
-    backoff = draw(st.sampled_from([None, 1, 2])) if delay else None
+    delay = draw(one_of((None, 0, 0, 0, 1))) if is_repeated and is_own and draw(_flags) else None
+    backoff = draw(one_of((None, 1, 2))) if delay else None
     if leaf and not leaf.is_command:
         return Settings(delay=delay, backoff=backoff)
-    names = draw(st.lists(st.sampled_from(ENVIRONMENT), max_size=2, unique=True))
-    return Settings(draw(st.sampled_from(_TIMEOUTS)), delay, backoff, tuple((name, draw(_given)) for name in names))
+    names = draw(some_of(tuple(ENVIRONMENT), 2))
+    return Settings(draw(one_of(_TIMEOUTS)), delay, backoff, tuple((name, draw(_given)) for name in names))
 
 
 def _repeats(transitions: Transitions) -> bool:
@@ -173,24 +168,21 @@ def named(
 # --- Texts that show values -------------------------------------------------------------------------------------------
 
 
-@st.composite
 def showing(draw: st.DrawFn, runbook: Runbook) -> Runbook:
     """The same runbook, in which some texts have references."""
-    return replace(runbook, steps=tuple([draw(_showing_step(step)) for step in runbook.steps]))
+    return replace(runbook, steps=tuple([_showing_step(draw, step) for step in runbook.steps]))
 
 
-@st.composite
 def _showing_step(draw: st.DrawFn, step: Step) -> Step:
     if isinstance(step.body, Substeps):
-        children = tuple([draw(_showing_part(child)) for child in step.body.children])
+        children = tuple([_showing_part(draw, child) for child in step.body.children])
         step = replace(step, body=replace(step.body, children=children))
-    return draw(_showing_part(step))
+    return _showing_part(draw, step)
 
 
-@st.composite
 def _showing_part(draw: st.DrawFn, step: AnyStep) -> AnyStep:
-    place = draw(st.sampled_from(["", "", "title", "prompt", "message", "message"]))
-    text = draw(st.sampled_from(SHOWING))
+    place = draw(one_of(("", "", "title", "prompt", "message", "message")))
+    text = draw(one_of(SHOWING))
     if place == "title":
         return replace(step, title=text)
     if place == "prompt" and (isinstance(step, Step) or isinstance(step.body, Leaf)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from hypothesis import strategies as st
 
@@ -13,14 +14,25 @@ from .model import CHILD_TEMPLATE, STEP_TEMPLATE, Goto
 STEP_NAMES = ("Recover", "Next", "N", "_x1", "PASSED", "retry", "run", "help", "done", "PATH", "rdc_node", "null", "s1")
 CHILD_NAMES = ("Check", "n", "Recover", "Stop", "GOTO_1", "IFS", "if", "answers", "result", "on", "s1_1", "text")
 
+# Strategies are checked when they are first drawn from: those made anew for each draw would be checked each time.
+integer = lru_cache(st.integers)
+one_of = lru_cache(1024)(st.sampled_from)
+
+
+@lru_cache
+def some_of(items: tuple[str, ...], most: int, least: int = 0, *, unique: bool = True) -> st.SearchStrategy[list[str]]:
+    """Lists of these."""
+    return st.lists(one_of(items), min_size=least, max_size=most, unique=unique)
+
+
+_flags = st.booleans()
 _is_named = st.sampled_from([False, False, False, True])
 _child_kinds = st.sampled_from(["none", "none", "static", "static", "template"])
 
 
-@st.composite
 def _names(draw: st.DrawFn, names: tuple[str, ...]) -> Iterator[str]:
     """All names, from any of them on."""
-    first = draw(st.sampled_from(range(len(names))))
+    first = draw(integer(0, len(names) - 1))
     return iter(names[first:] + names[:first])
 
 
@@ -35,12 +47,11 @@ class Outline:
         return any(ident == step for ident, _ in self.steps)
 
 
-@st.composite
 def step_idents(draw: st.DrawFn, most: int) -> tuple[str, ...]:
     """V2, V3: numbered steps or one `{N}`, named ones among them; sometimes named ones only."""
-    named = [draw(_is_named) for _ in range(draw(st.integers(1, most)))]
-    dynamic = draw(st.booleans())
-    names = draw(_names(STEP_NAMES))
+    named = [draw(_is_named) for _ in range(draw(integer(1, most)))]
+    dynamic = draw(_flags)
+    names = _names(draw, STEP_NAMES)
     idents: list[str] = []
     numbers = 0
     for is_named in named:
@@ -52,7 +63,6 @@ def step_idents(draw: st.DrawFn, most: int) -> tuple[str, ...]:
     return tuple(idents)
 
 
-@st.composite
 def child_idents(draw: st.DrawFn, most: int) -> tuple[str, ...]:
     """V4: no children, numbered and named ones in any order, or `{n}` alone."""
     kind = draw(_child_kinds)
@@ -60,21 +70,20 @@ def child_idents(draw: st.DrawFn, most: int) -> tuple[str, ...]:
         return ()
     if kind == "template":
         return (CHILD_TEMPLATE,)
-    names = draw(_names(CHILD_NAMES))
+    names = _names(draw, CHILD_NAMES)
     idents: list[str] = []
     numbers = 0
-    for _ in range(draw(st.integers(1, most))):
+    for _ in range(draw(integer(1, most))):
         is_named = draw(_is_named)
         numbers += not is_named
         idents.append(next(names) if is_named else str(numbers))
     return tuple(idents)
 
 
-@st.composite
 def outlines(draw: st.DrawFn, most: int) -> Outline:
     """Outlines of at most so many steps, with at most so many children each."""
-    idents = draw(step_idents(most))
-    return Outline(tuple((ident, draw(child_idents(most))) for ident in idents))
+    idents = step_idents(draw, most)
+    return Outline(tuple((ident, child_idents(draw, most)) for ident in idents))
 
 
 def targets(outline: Outline, step: str, child: str | None) -> list[Goto]:

@@ -25,7 +25,7 @@ from .model import (
     Substeps,
     Transitions,
 )
-from .outline import Outline, outlines, targets
+from .outline import Outline, integer, one_of, outlines, some_of, targets
 from .render import Style
 from .snippets import SNIPPETS, snippet
 from .texts import CODES, HOSTILE_CHARACTERS, MAINS, MESSAGES, NAMES, PATHS, PROMPTS, TITLES
@@ -43,11 +43,12 @@ _codes = st.sampled_from(CODES)
 _messages = st.sampled_from(MESSAGES) | st.text(HOSTILE_CHARACTERS, min_size=1, max_size=12)
 
 # Ends are rare, since they cut a path short, and jumps frequent: there the rules are many.
+_most = st.sampled_from([4] * 7 + [14])
+_leaf_kinds = st.sampled_from(["quoted", *["as it stands"] * 3, "prompt", "shown"])
 _action_kinds = st.sampled_from(["continue"] * 3 + ["goto"] * 4 + ["complete", "stop"])
 _result_kinds = st.sampled_from(["nothing"] * 2 + ["action"] * 3 + ["retry"] * 2)
 
 
-@st.composite
 def actions(draw: st.DrawFn, gotos: list[Goto]) -> Action:
     """Every action; a jump only where there is somewhere to go."""
     kind = draw(_action_kinds)
@@ -55,88 +56,80 @@ def actions(draw: st.DrawFn, gotos: list[Goto]) -> Action:
         return Complete(draw(_messages))
     if kind == "stop":
         return Stop(draw(_messages))
-    return draw(st.sampled_from(gotos)) if kind == "goto" and gotos else Continue()
+    return draw(one_of(tuple(gotos))) if kind == "goto" and gotos else Continue()
 
 
-@st.composite
 def results(draw: st.DrawFn, gotos: list[Goto]) -> Result | None:
     """What a step may say about an outcome, nothing included."""
     kind = draw(_result_kinds)
     if kind == "nothing":
         return None
-    action = draw(actions(gotos))
-    return Retry(draw(st.integers(1, 3)), action) if kind == "retry" else action
+    action = actions(draw, gotos)
+    return Retry(draw(integer(1, 3)), action) if kind == "retry" else action
 
 
-@st.composite
 def transitions(draw: st.DrawFn, gotos: list[Goto], *, may_be_optimistic: bool) -> Transitions:
     """Both outcomes. `PASS ANY` means something where there are children; on a leaf it only warns (V9)."""
-    on_pass, on_fail = draw(results(gotos)), draw(results(gotos))
+    on_pass, on_fail = results(draw, gotos), results(draw, gotos)
     declared = on_pass is not None or on_fail is not None
     return Transitions(on_pass, on_fail, may_be_optimistic and declared and draw(_flags))
 
 
-@st.composite
 def leaves(draw: st.DrawFn) -> Leaf:
     """Commands mostly, quoted or as they stand, prompts with and without an instructional block."""
-    kind = draw(st.sampled_from(["quoted", *["as it stands"] * 3, "prompt", "shown"]))
+    kind = draw(_leaf_kinds)
     prompt = draw(_prompts)
     match kind:
         case "prompt":
             return Leaf(prompt)
         case "shown":
-            return Leaf(prompt, draw(_codes), draw(st.sampled_from(SHOWN_TAGS)))
+            return Leaf(prompt, draw(_codes), draw(one_of(SHOWN_TAGS)))
         case "quoted":
-            return Leaf(prompt, draw(_codes), draw(st.sampled_from(COMMAND_TAGS)))
+            return Leaf(prompt, draw(_codes), draw(one_of(COMMAND_TAGS)))
         case _:
-            return snippet(draw(_snippets), draw(st.sampled_from(COMMAND_TAGS)), prompt)
+            return snippet(draw(_snippets), draw(one_of(COMMAND_TAGS)), prompt)
 
 
-@st.composite
 def bodies(draw: st.DrawFn, paths: tuple[str, ...], in_step: bool) -> Leaf | Runbooks:
     """A leaf or, where there are runbooks to name, a list of them; the same path may stand twice."""
-    if not paths or draw(st.integers(0, 2)) < 2:
-        return draw(leaves())
-    listed = draw(st.lists(st.sampled_from(paths), min_size=1, max_size=3))
+    if not paths or draw(integer(0, 2)) < 2:
+        return leaves(draw)
+    listed = draw(some_of(paths, 3, 1, unique=False))
     return Runbooks(tuple(listed), draw(_prompts) if in_step else "")
 
 
-@st.composite
 def substeps(draw: st.DrawFn, outline: Outline, step: str, ident: str, paths: tuple[str, ...]) -> Substep:
     """A substep at its place in the outline."""
-    body = draw(bodies(paths, in_step=False))
+    body = bodies(draw, paths, in_step=False)
     is_list = isinstance(body, Runbooks)
-    allowed = draw(transitions(targets(outline, step, ident), may_be_optimistic=is_list))
+    allowed = transitions(draw, targets(outline, step, ident), may_be_optimistic=is_list)
     return Substep(ident, body, allowed, draw(_titles))
 
 
-@st.composite
 def steps(draw: st.DrawFn, outline: Outline, ident: str, children: tuple[str, ...], paths: tuple[str, ...]) -> Step:
     """A step at its place in the outline."""
     body: Leaf | Runbooks | Substeps
     if children:
-        drawn = tuple(draw(substeps(outline, ident, child, paths)) for child in children)
+        drawn = tuple(substeps(draw, outline, ident, child, paths) for child in children)
         body = Substeps(drawn, draw(_prompts))
     else:
-        body = draw(bodies(paths, in_step=True))
-    allowed = draw(transitions(targets(outline, ident, None), may_be_optimistic=True))
+        body = bodies(draw, paths, in_step=True)
+    allowed = transitions(draw, targets(outline, ident, None), may_be_optimistic=True)
     return Step(ident, body, allowed, draw(_titles))
 
 
-@st.composite
 def runbooks(draw: st.DrawFn, paths: tuple[str, ...] = (), most: int = 4) -> Runbook:
     """A runbook that may include the runbooks at `paths`."""
-    outline = draw(outlines(most))
-    drawn = tuple(draw(steps(outline, ident, children, paths)) for ident, children in outline.steps)
+    outline = outlines(draw, most)
+    drawn = tuple(steps(draw, outline, ident, children, paths) for ident, children in outline.steps)
     return Runbook(drawn, draw(_titles), draw(_prompts), draw(_names), draw(_titles))
 
 
-@st.composite
 def files(draw: st.DrawFn, most: int = 2) -> dict[str, Runbook]:
     """Up to three runbooks, each including only later ones: no cycle, and a depth of three at most."""
-    first = draw(st.sampled_from(range(len(PATHS))))
-    paths = [PATHS[(first + index) % len(PATHS)] for index in range(draw(st.integers(0, 3)))]
-    return {path: draw(runbooks(tuple(paths[index + 1 :]), most)) for index, path in enumerate(paths)}
+    first = draw(integer(0, len(PATHS) - 1))
+    paths = [PATHS[(first + index) % len(PATHS)] for index in range(draw(integer(0, 3)))]
+    return {path: runbooks(draw, tuple(paths[index + 1 :]), most) for index, path in enumerate(paths)}
 
 
 def included(runbook: Runbook, files: Files) -> dict[str, Runbook]:
@@ -171,20 +164,21 @@ def cases(draw: st.DrawFn, most: int | None = None) -> Case:
 
     Every other one has no declarations. In some an operator jumps, where a driver can.
     """
-    declares, is_moved = draw(_flags), draw(st.integers(0, 2)) == 2
-    found = draw(files())
-    runbook = draw(runbooks(tuple(found), most or draw(st.sampled_from([4] * 7 + [14]))))
+    declares, is_moved = draw(_flags), draw(integer(0, 2)) == 2
+    found = files(draw)
+    runbook = runbooks(draw, tuple(found), most or draw(_most))
     leads_to = included(runbook, found)
     inside = {path: found[path] for path in found if path in leads_to}
-    case = Case(runbook, inside, draw(styles()), draw(outcomes()), draw(st.sampled_from(MAINS)))
+    case = Case(runbook, inside, draw(styles()), draw(outcomes()), draw(one_of(MAINS)))
     if is_moved:
-        case = replace(case, jumps=draw(jumps()))
+        case = replace(case, jumps=jumps(draw))
     if declares:
-        main, others, given = draw(declared(runbook, inside))
+        main, others, given = declared(draw, runbook, inside)
         case = replace(case, runbook=main, files=others, given=given)
     return case
 
 
+_jumps = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 40)), min_size=1, max_size=4).map(tuple)
 _line_actions = st.sampled_from([None, None, Continue(), Stop()]) | st.builds(Stop, _messages)
 _line_leaves = st.builds(Leaf, _prompts, _codes, st.sampled_from(COMMAND_TAGS)) | st.builds(
     snippet,
@@ -194,11 +188,10 @@ _line_leaves = st.builds(Leaf, _prompts, _codes, st.sampled_from(COMMAND_TAGS)) 
 )
 
 
-@st.composite
 def line_transitions(draw: st.DrawFn, *, is_last: bool) -> Transitions:
     """What a step on a line may say: FAIL stops or continues, at once or after retries."""
     action = draw(_line_actions)
-    retries = draw(st.integers(0, 3))
+    retries = draw(integer(0, 3))
     on_fail = Retry(retries, action or Stop()) if retries else action
     return Transitions(Complete(draw(_messages)) if is_last and draw(_flags) else None, on_fail)
 
@@ -207,21 +200,18 @@ def line_transitions(draw: st.DrawFn, *, is_last: bool) -> Transitions:
 def lines(draw: st.DrawFn) -> Case:
     """Cases whose flow is a line of commands, most of them: the compiler decides."""
     found: list[Step] = []
-    count = draw(st.integers(1, 4))
+    count = draw(integer(1, 4))
     for number in range(1, count + 1):
         children = tuple(
-            Substep(str(child), draw(_line_leaves), draw(line_transitions(is_last=False)), draw(_titles))
-            for child in range(1, draw(st.sampled_from([1, 1, 1, 3])))
+            Substep(str(child), draw(_line_leaves), line_transitions(draw, is_last=False), draw(_titles))
+            for child in range(1, draw(one_of((1, 1, 1, 3))))
         )
         body = Substeps(children) if children else draw(_line_leaves)
-        says = Transitions() if children else draw(line_transitions(is_last=number == count))
+        says = Transitions() if children else line_transitions(draw, is_last=number == count)
         found.append(Step(str(number), body, says, draw(_titles)))
-    return Case(
-        Runbook(tuple(found), draw(_titles)), {}, draw(styles()), draw(outcomes()), draw(st.sampled_from(MAINS))
-    )
+    return Case(Runbook(tuple(found), draw(_titles)), {}, draw(styles()), draw(outcomes()), draw(one_of(MAINS)))
 
 
-@st.composite
 def jumps(draw: st.DrawFn) -> tuple[tuple[int, int], ...]:
     """Jumps of an operator: as soon as one can after so many visits, to the step of this number."""
-    return tuple(draw(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 40)), min_size=1, max_size=4)))
+    return draw(_jumps)

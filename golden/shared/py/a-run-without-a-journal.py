@@ -1,5 +1,5 @@
 # --- A run without a journal: it starts at the first step, continues to the end, and keeps nothing.
-HELP = "Keeps no state: start it again. Compiled without `-O runtime=script`, it resumes."
+HELP = "Keeps no state: start it again. Without `-O runtime=script` it resumes."
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)  # ignored by it
 def say(text, end='\n'):
@@ -46,19 +46,21 @@ class Script:
         say(one_line(f"{name} {self.text(node, 'title')}" + f" - attempt {attempt}" * (attempt > 1)))
     def command(self, node, found):
         own = {key: str(value) for key, value in {**found, "RDC_RUN_ID": self.run_id}.items()}
-        shell, words = node["shell"], [node["shell"], "-c", self.text(node, "command")]
+        words = [node["shell"], "-c", self.text(node, "command")]
         signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
         try:
             self.child = os.posix_spawnp(
-                shell, words, {**os.environ, **own}, setpgroup=self.joins, setsigmask=(), setsigdef=BY_PYTHON
+                words[0], words, {**os.environ, **own}, setpgroup=self.joins, setsigmask=(), setsigdef=BY_PYTHON
             )
         except FileNotFoundError:
-            say(f"    there is no {shell} here")
+            say(f"    there is no {words[0]} here")
             return "fail"
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPS)
-        self.child, status = 0, os.waitpid(self.child, 0)[1]
+        group, self.child, status = self.child, 0, os.waitpid(self.child, 0)[1]
         if self.is_stopped:
+            with suppress(ProcessLookupError):
+                os.killpg(group, 0 if self.joins else signal.SIGTERM)  # jobs ignore SIGINT
             raise KeyboardInterrupt
         return "fail" if status else "pass"
     def ask(self, name, node):

@@ -1,6 +1,6 @@
 # --- Answers of a file: which step each is for.
 LARGEST_INPUT = 1 << 20  # bytes of a file with inputs
-LARGEST = 16 * 1024 * 1024  # bytes of a file of answers; a pipe may have no end
+LARGEST = 16 * 1024 * 1024  # of answers; a pipe may have no end
 
 Answer = collections.namedtuple("Answer", "line step reply")
 def read_lines(text, nodes):

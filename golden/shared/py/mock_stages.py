@@ -31,9 +31,9 @@ class MocksOfStages(MockRuns):
 
 EXTENSIONS = (
     Signing, Tasks, Shared, Inputs, Secrets, Values, Limits, Replies, OfGates, KeptPrompts, Placeholders,
-    Specification, RecordFiles, MocksOfStages, Notices, Several,
+    Specification, RecordFiles, Called, MocksOfStages, Notices, Several,
 )  # in the order in which they take part
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=Host(edition="contract 5f27f1874089")))
+    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=Host(edition="contract 089e142d5bd1")))

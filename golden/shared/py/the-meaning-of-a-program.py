@@ -1,4 +1,4 @@
-# --- The meaning of a program: a pure walk from step to step, which never runs anything.
+# --- The meaning of a program: a pure walk from step to step.
 TESTS = {
     "<": operator.lt,
     ">=": operator.ge,
@@ -33,7 +33,7 @@ def advance(program, node, registers, outcome, verbs=VERBS):
     return follow(program, choose(program, node, registers, outcome), registers, verbs)
 def follow(program, edge, before, verbs=VERBS):
     changed = {}
-    registers = collections.ChainMap(changed, before)  # copying all counters at each step would make long programs slow
+    registers = collections.ChainMap(changed, before)  # a copy at each step takes long
     says, passed = [], []
     while True:
         _apply(program, edge, registers, verbs)
