@@ -61,7 +61,7 @@ mkdir -p canary && echo "${shares[{N}]}" > canary/live && echo "stage {N}: $(cat
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition script (sha256 96aa1afc7e4eeea363c982f7e4f3aba8af67bea31c5e1af34edac1b711cbe3dc).
+# The runtime of rdc 0.1.0, edition script (sha256 5ddb5a73b61b1ea19c2d510699f56c270a6b9a8d5782ba9057283c9f890a1cec).
 # The runbook ends here. `rdc runtime script` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ import termios
 from contextlib import suppress
 
 # --- golden/shared/py/what-a-program-and-its-caller-have-in-common.py
-# --- golden/shared/py/the-meaning-of-a-program.py
+# --- golden/shared/py/walk.py
 # --- golden/shared/py/texts.py
 # --- golden/shared/py/builder.py
 # --- golden/shared/py/answers-of-a-file.py

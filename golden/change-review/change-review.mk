@@ -14,7 +14,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := 98a335bc50f17e134eed5c704f76da9e6896aaf2d5a414bbbd89e6008be81e34
+override RDC_SHA256 := 93c5883ed90abd4a8f7f47765f8130b734299241c0c370100f25aa633eb11d7c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -114,7 +114,7 @@ lines.
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 0d2c549619233465eea95274e3dd9e35a0d2ebdccf50a23f6eaa3add1ffb18fd).
+# The runtime of rdc 0.1.0, edition agents (sha256 a3e25ee1819fc6afe6ed67dff2a2ddd4780a6663e5fcdfe49ec3d1a1b14b900f).
 # The playbook ends here. `rdc runtime agents` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ from contextlib import contextmanager, suppress
 from functools import cached_property
 
 # --- golden/shared/py/what-a-program-and-its-caller-have-in-common.py
-# --- golden/shared/py/the-meaning-of-a-program.py
+# --- golden/shared/py/walk.py
 # --- golden/shared/py/texts.py
 # --- golden/shared/py/builder.py
 # --- golden/shared/py/private.py
@@ -187,5 +187,5 @@ from functools import cached_property
 # --- golden/shared/py/logs.py
 # --- golden/shared/py/notices.py
 # --- golden/shared/py/several-runs-of-one-document.py
-# --- golden/shared/py/mock-runs.py
+# --- golden/shared/py/mocks.py
 # --- golden/shared/py/runs-in-which-a-person-stands-in-for-commands.2.py

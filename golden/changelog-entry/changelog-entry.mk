@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := a9c1c609873c051fd93877881c99240c09fe72b4b5568c5c705c08235630006e
+override RDC_SHA256 := cb761319ebab09d405503eec4926e674def1af31618414094c92c7edb8afe247
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := cbe7a7cdf1d6a86fabcd5c83f4b3d535154ea40d0737d63c40481f1bf9a228c9
+override RDC_SHA256 := 33891d6a401c26337c0eb637ce6a5b7fdeb375c5ae6b09d3d2e03d4f91464c03
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

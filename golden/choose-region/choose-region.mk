@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := e190b5484df15415958c635c906a014892d02a0cf5206c14f4334fa75d5b4f89
+override RDC_SHA256 := 7b0b1b812073a338f37b66dbe5250ffd9db37de4cdb9218b572b56e753702b8b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/database-failover.py
-override RDC_SHA256 := b0d31c770c69cbadee4d37699334c678dced24b8d569747bb4b4d5fb965c5b88
+override RDC_SHA256 := c18eadd5fd93e5bad14f7e66243088bf63c5ba1b747af19d60a455cd9fbc7604
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := 8a03de7e5a04987877a42849f19cda788fe1a19c70b1c927ae1398b4c5efeb29
+override RDC_SHA256 := 298d44a296f01c9473844b9c35073bdda8399f015645cf056eebfb3cc24346d3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

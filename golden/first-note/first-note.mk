@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := 7d922684663765897ff6f8379ee409404655e1ca8a1234226dd6038c0643f81b
+override RDC_SHA256 := 2e75eb9bc8f5af4c8b33310dbf2646126b78827bef8de505bae55671e373c94f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -12,7 +12,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := b6b0aa49079b63a890ab243af39a3a1a68b0545db0b61b02d55ba84a02abf9f6
+override RDC_SHA256 := 38714c935f2390b57f5152ccdd8a47a5adf8ea7932c505a3b4e6c7e7e88898bf
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := 0c349ce0a06301cc1f76735b00cf869a0d954030f0c531aed27d41da3751cfc5
+override RDC_SHA256 := 085ada3cf45b23e33e179630cbef5f3f69682f2f9a6823eb0a57eb7de68befc3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := 77abbd739a6f28b6ecc5ca5e19738de06eaa940a857717c12d54de9e5bb27ff5
+override RDC_SHA256 := bb620bf5303173f211e0fccf268526d2dbcf5b6722813371b283ed256a4bd465
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := 95382a2522f9aa2166c0b59d95023ca492f88fd464fa7a8f4c4c50680f06a513
+override RDC_SHA256 := ad66dd66d41076b166d51c43fc6b3d7a002c810a0eae4522f62cbf6d2083c970
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

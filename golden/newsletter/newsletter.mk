@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := 98e09699621bfc05703863cc9cc29deca0c6e886b0bfaa402e675a80ab453e7e
+override RDC_SHA256 := dcbeeeea292deb4eadbca0ec09c35da6bf90d97be4eb26d6dac3b83a149e4cd8
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

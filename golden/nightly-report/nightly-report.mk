@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/nightly-report.py
-override RDC_SHA256 := ec4024907cd8143a61c9cfabc5cd40bcfd02a60116235abcebc2f294aff7a6f1
+override RDC_SHA256 := 8ee2852928a93123c85ee30a4dd04fbe5da154e6a61a187d4d861bf12fb805e9
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := 1d1fc5117dc74207d08fe6d0383b795c79eae26906225da2546a1a1f00e3d124
+override RDC_SHA256 := b95e59bb5f85a5f833b28a133f5ae05a06bcc70c20776284cf29f3ee0067c54d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

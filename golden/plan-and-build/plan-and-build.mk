@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := 0c4d76f226f23804cd8c97c0318d4b3f3e4851e1cfcb4bbe3b7223265427682b
+override RDC_SHA256 := a64a56f3896af985f106a1cc432f4c0457091cfbe75ed6fe0410af143d73fbd7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

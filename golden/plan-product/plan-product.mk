@@ -12,7 +12,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := 35b109bb369a1805f9d27585b8b0f42f4e8e172595ca8d35299bdf22bc8ea141
+override RDC_SHA256 := a5a229f79069ba924359d836ee317c1360ab3676d4ea83573e46afa6e8f9a2f2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -81,7 +81,7 @@ mkdir -p plan && printf '# %s\n' "$RDC_STEP" > "plan/$RDC_STEP.md"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 089e142d5bd1ace269ddcda75293ff0de582abe42f4a6c74fd56defc912f1035).
+# The runtime of rdc 0.1.0, edition contract (sha256 3b57bb6fbf2abe415f139518e2ee8e0a537be51bff8996f7d1bbc08000db980c).
 # The specification ends here. `rdc runtime contract` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ import types
 from contextlib import contextmanager, suppress
 
 # --- golden/shared/py/what-a-program-and-its-caller-have-in-common.py
-# --- golden/shared/py/the-meaning-of-a-program.py
+# --- golden/shared/py/walk.py
 # --- golden/shared/py/texts.py
 # --- golden/shared/py/builder.py
 # --- golden/shared/py/private.py
@@ -156,5 +156,5 @@ from contextlib import contextmanager, suppress
 # --- golden/shared/py/specifications.py
 # --- golden/shared/py/notices.py
 # --- golden/shared/py/several-runs-of-one-document.py
-# --- golden/shared/py/mock-runs.py
+# --- golden/shared/py/mocks.py
 # --- golden/shared/py/mock_stages.py

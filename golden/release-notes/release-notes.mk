@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := 62571a9905b2f7ded37faf2f6125ef0501167ff4a63827d48704e7f0881e5af5
+override RDC_SHA256 := 740766158f89e29e4e2e51c3fdf73ad4ebcd2c296c12596ba4c2ed7f98a0988c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -145,7 +145,7 @@ mkdir -p dist && printf '%s\n' "libpack MIT" "libbox BSD-3-Clause" > dist/depend
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 821059190ebbe370548b52b9d2e3987676d60c52bcb90dc9e49791f6fbfbdf55).
+# The runtime of rdc 0.1.0, edition commands (sha256 84e2a07d415433677509611910d33a2f62ba2fad84569755ea4343006cdc310c).
 # The runbook ends here. `rdc runtime commands` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ import types
 from contextlib import contextmanager, suppress
 
 # --- golden/shared/py/what-a-program-and-its-caller-have-in-common.py
-# --- golden/shared/py/the-meaning-of-a-program.py
+# --- golden/shared/py/walk.py
 # --- golden/shared/py/texts.py
 # --- golden/shared/py/builder.py
 # --- golden/shared/py/private.py

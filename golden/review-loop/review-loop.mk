@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := 4a6bf644fbcbfbda5651e73433281a027d340b8f45c53888411569ba34585885
+override RDC_SHA256 := b60fcd2882fb432348568d38ade6ede173db194a814398f9bea55d31e041a23d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := cca91f49256cb260219525e230ce27ae66a01de6eeac84ad90fec779aa78c502
+override RDC_SHA256 := d68f4551ea6341df6119ba38a646075617690f5bf026881ef06a569ecd872d17
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := c4c1858198d067282239aac1e0a1c58738be5d88be204b31ac01f5229bde6ff1
+override RDC_SHA256 := 54062ecc5868f00a4e93a1e4b12076aff21b65e47206da6170f34f080d2335b0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

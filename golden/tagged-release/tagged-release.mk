@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := 3af1ea9a9bfb8faf09e324368051ebd91cfe4c2a171458c6385a7e7929c678da
+override RDC_SHA256 := da648e1e599ef2945e82b84667af4274ccc07ac229ba9220ca4176d44d4c35a6
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

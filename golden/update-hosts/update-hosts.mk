@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := e2bc15d109d50e117a187db25888598137446917d8daef49c12fd9a183461c61
+override RDC_SHA256 := 024f91963c3a55f38aba34e6b31e45475c6815845a98c2a732a150080e1471df
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -99,7 +99,7 @@ shift "$((RDC_STEP_INSTANCE - 1))" && echo "host=$1" >> "$RDC_OUTPUT"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 8513ced4f410f105c9ca9546a0aa36e11d825217a5e30e26ffed9c37ebed6d9e).
+# The runtime of rdc 0.1.0, edition values (sha256 c80933b61aca9d3fb214c358efc910062894e640b79e4d86dc86288bc8ff0ec2).
 # The runbook ends here. `rdc runtime values` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ import types
 from contextlib import contextmanager, suppress
 
 # --- golden/shared/py/what-a-program-and-its-caller-have-in-common.py
-# --- golden/shared/py/the-meaning-of-a-program.py
+# --- golden/shared/py/walk.py
 # --- golden/shared/py/texts.py
 # --- golden/shared/py/builder.py
 # --- golden/shared/py/private.py

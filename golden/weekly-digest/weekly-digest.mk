@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := 79f2cce4d7f9ecc7d030378a81b0da77ac6b0253c5286ca18800774c72c60875
+override RDC_SHA256 := 9bc826753437829f552df945c6ef3b1039801b5ebc5a81fb4913c12779ddf792
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -31,9 +31,9 @@ class MocksOfStages(MockRuns):
 
 EXTENSIONS = (
     Signing, Tasks, Shared, Inputs, Secrets, Values, Limits, Replies, OfGates, KeptPrompts, Placeholders,
-    Specification, RecordFiles, Called, MocksOfStages, Notices, Several,
+    Specification, RecordFiles, MocksOfStages, Notices, Several,
 )  # in the order in which they take part
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=Host(edition="contract 089e142d5bd1")))
+    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=Host(edition="contract 3b57bb6fbf2a")))
