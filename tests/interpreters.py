@@ -35,6 +35,27 @@ if sys.hexversion == {version} and sys.argv[0] not in ("", "-", "-c", "-m"):
 FIRST = "import sys; sys.path[:0] = {{{0!r}}}.difference(sys.path)\n"
 """Has START found before a module of that name that Debian puts beside Python's own; a venv reads it twice."""
 
+LOADER = """\
+import builtins
+import sys
+
+import codes
+
+sys.argv.pop(0)
+command, sys.argv[0] = sys.argv[0], "-c"
+codes.compile, kept = builtins.compile, codes.compiling({kept!r})
+
+
+def compile(text, path, mode, *more, **named):
+    is_kept = isinstance(text, bytes) and mode == "exec" and not more and not named
+    return kept(text, path, mode) if is_kept else codes.compile(text, path, mode, *more, **named)
+
+
+builtins.compile = compile
+exec(codes.compile(command, "<string>", "exec"), {{"__name__": "__main__"}})
+"""
+"""Is `python3 -I -c COMMAND`, and takes the code of texts that the command compiles from where it is kept."""
+
 NODE = """\
 #!/bin/sh
 if [ "$*" = "--no-warnings -e console.log(process.execPath)" ]; then
@@ -90,6 +111,7 @@ def put_first() -> None:
     first = f"{packages}{os.sep}"  # unlike the entry that PYTHONPATH makes
     start = START.format(first=first, version=sys.hexversion, kept=str(home / CODES))
     (packages / "sitecustomize.py").write_text(start, encoding="utf-8")
+    (home / "loader.py").write_text(LOADER.format(kept=str(home / CODES)), encoding="utf-8")
     (packages / "first.pth").write_text(FIRST.format(first), encoding="utf-8")
     os.environ[HOME] = str(home)
     os.environ["PATH"] = f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"

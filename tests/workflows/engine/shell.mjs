@@ -37,7 +37,13 @@ export async function runScript({ script, shell, folder, env, temp, number, pati
   }
 }
 
+/** A step that calls a program begins with `LOADER`; a `python3` that keeps code makes it ten times as fast. */
+const LOADER = ["/usr/bin/python3", "-I", "-c"];
+const KEEPS = process.env.TESTS_PYTHON_HOME;
+
 function spawnIn(command, words, { folder, env, descriptor }) {
+  if (KEEPS && LOADER.every((word, index) => word === [command, ...words][index]))
+    [command, words] = [join(KEEPS, "bin", "python3"), ["-I", join(KEEPS, "loader.py"), ...words.slice(2)]];
   return spawn(command, words, { cwd: folder, env, stdio: ["ignore", descriptor, descriptor], detached: true });
 }
 
