@@ -20,6 +20,7 @@ from runtime_shim.targets.github.gates import (
     next_decision,
     passed_gates,
     read_count,
+    runs_before,
     same_attempt,
 )
 from runtime_shim.targets.github.kept import check_kept, keep_run, take_over
@@ -44,7 +45,7 @@ KEPT = "rdc-kept"
 def check(job: Job, _places: list[str]) -> int:
     """Ask GitHub whether the run to go on with is one of this workflow, before anything of it is fetched."""
     api, number = Api(job.said("TOKEN")), job.said("RESUME")
-    check_run(api, number, job.words("EVENTS") or ["workflow_dispatch"])
+    check_run(api, number, job.events())
     job.runner.output("artifact", kept_by_run(api, number, "contract" in job.program))
     return EXIT_COMPLETE
 
@@ -161,12 +162,15 @@ def _bound(job: Job, number: int) -> str:
 def _held_to_reviews(job: Job, api: Api, gates: set[str]) -> list[tuple[str, str, str]]:
     """Hold the gates that the run has passed against GitHub; return the reviews that are not used yet."""
     environment, number = job.environment(), os.environ["GITHUB_RUN_ID"]
-    since = read_count(job.said("REVIEWS")) if job.said("REVIEWS") else count_reviews(api, number, environment)
-    same_attempt(since.attempt)
-    if not job.said("REVIEWS"):
-        job.runner.output("reviews", str(since))
     state = job.state()
     records = passed_gates(state.finished, gates) if state is not None else []
+    if job.said("REVIEWS"):
+        since = read_count(job.said("REVIEWS"))
+    else:
+        runs = runs_before(api, records, job.said("RESUME"), job.events())
+        since = count_reviews(api, number, environment, runs)
+        job.runner.output("reviews", str(since))
+    same_attempt(since.attempt)
     return check_passed(api, records, environment, since)
 
 
