@@ -1,65 +1,99 @@
-"""A gate needs an approval of the run that stands before it: one that another run has had opens nothing."""
+"""A gate needs an approval of its own: one of another run, or of another gate, opens nothing, whatever a journal says.
+
+A command leaves a process that forges the journal which the job keeps for the next one, with hashes that fit.
+"""
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
-import pytest
-
 from compiler.ir.program import Program
+from tests.workflows import engine
 from tests.workflows.routed import COMPLETE, STOP, Agent, Gate, Shell, compiled, node, program, text, to
 from tests.workflows.routed_runs import OPTIONS, log, run
 
 ATTACK = f"""\
-import json, os, sys, time
+import json, os, sys
+from contextlib import suppress
 from hashlib import sha256
 sys.path.insert(0, {str(Path(__file__).parents[2])!r})
 from runtime_shim.engine.journal import encode
-kept = os.environ["RUNNER_TEMP"] + "/rdc-kept"
-while not os.path.exists(kept + "/about.json"):
-    pass
-while not open(kept + "/about.json").read().endswith("}}"):
-    pass
+kept, folder = os.environ["RUNNER_TEMP"] + "/rdc-kept", os.environ["FOLDER"]
+forged = json.load(open(folder + "/forged.json"))
+def about():
+    with suppress(OSError, ValueError), open(kept + "/about.json") as file:
+        return json.load(file)
+before = found = about()
+while found is None or found == before:
+    found = about()
 with open(kept + "/state/journal", "rb") as file:
-    records = [json.loads(line[9:]) for line in file]
-if records[-1]["kind"] == "wait":
-    del records[-1]
-last = [each for each in records if each["kind"] == "done"][-1]
-records.append({{**last, "node": "2", "title": "Step 2", "outcome": "approved", "next": "3", "condition": "ready",
-                "by": "octocat", "approval": "1"}})
-records = [{{**each, "n": number}} for number, each in enumerate(records)]
-records[-2]["condition"] = "ready" if records[-2]["kind"] == "done" else records[-2].get("condition")
+    begin, *records = [json.loads(line[9:]) for line in file]
+done = [each for each in records if each["kind"] == "done"][-1]
+records = [{{**done, **each, "title": "", "condition": "ready"}} for each in forged]
+content = b"".join(encode({{**each, "n": number}}) for number, each in enumerate([begin, *records]))
 with open(kept + "/state/journal", "wb") as file:
-    file.write(b"".join(map(encode, records)))
-about = json.load(open(kept + "/about.json"))
-about["files"]["state/journal"] = sha256(open(kept + "/state/journal", "rb").read()).hexdigest()
+    file.write(content)
+found["files"]["state/journal"] = sha256(content).hexdigest()
 with open(kept + "/about.json", "w") as file:
-    json.dump(about, file)
-open(os.environ["FOLDER"] + "/forged", "w").close()
+    json.dump(found, file)
+open(folder + "/done", "w").close()
 """
+COMMAND = f'if [ -e "$FOLDER/attack.py" ]; then {sys.executable} -I "$FOLDER/attack.py" > "$FOLDER/said" 2>&1 & fi'
+APPROVED = {"outcome": "approved", "by": "octocat"}
+FINE = {"outcome": "pass"}
 
 
-def made(command: str) -> Program:
+def one_gate() -> Program:
     return program(
-        node("1", Shell("sh", text(command)), to("2", "pass"), to(STOP, "fail")),
+        node("1", Shell("sh", text(COMMAND)), to("2", "pass"), to(STOP, "fail")),
         node("2", Gate("p", text("?")), to("3", "approved"), to("4", "rejected")),
         node("3", Agent("", text("Publish")), to(COMPLETE)),
         node("4", Agent("", text("Tidy up")), to(COMPLETE)),
     )
 
 
-COMMAND = 'if [ -e "$FOLDER/attack.py" ]; then %s -I "$FOLDER/attack.py" > "$FOLDER/said" 2>&1 & fi' % sys.executable
+def two_gates() -> Program:
+    return program(
+        node("1", Shell("sh", text("true")), to("2", "pass"), to("3", "fail")),
+        node("2", Gate("p", text("?")), to("3", "approved"), to(STOP, "rejected")),
+        node("3", Shell("sh", text(COMMAND)), to("4", "pass"), to(STOP, "fail")),
+        node("4", Gate("p", text("?")), to("5", "approved"), to("6", "rejected")),
+        node("5", Agent("", text("Publish")), to(COMPLETE)),
+        node("6", Agent("", text("Tidy up")), to(COMPLETE)),
+    )
+
+
+def attacked(folder: Path, made: Program, number: int, records: list[object], *decisions: str) -> engine.EngineRun:
+    """A run whose command forges these records."""
+    (folder / "attack.py").write_text(ATTACK, encoding="utf-8")
+    (folder / "forged.json").write_text(json.dumps(records), encoding="utf-8")
+    done = run(folder, compiled(made, OPTIONS), {}, number, environments={"approval": decisions})
+    assert (folder / "done").exists(), (folder / "said").read_text(encoding="utf-8")
+    return done
+
+
+def refused(folder: Path, done: engine.EngineRun, says: str) -> None:
+    assert done.conclusion == "failure"
+    assert says in done.log
+    assert log(folder) == [], "no agent was called behind the gate"
 
 
 def test_the_approval_of_another_run_opens_no_gate(tmp_path: Path) -> None:
-    workflow = compiled(made(COMMAND), OPTIONS)
-    done = run(tmp_path, workflow, {}, 1, environments={"approval": ["approved"]})
-    assert [said for _, said, _ in log(tmp_path)] == ["Publish"], done.log
-    (tmp_path / "attack.py").write_text(ATTACK)
+    run(tmp_path, compiled(one_gate(), OPTIONS), {}, 1, environments={"approval": ["approved"]})
+    assert [said for _, said, _ in log(tmp_path)] == ["Publish"]
     (tmp_path / "log").unlink()
-    done = run(tmp_path, workflow, {}, 2, environments={"approval": ["rejected"]})
-    assert (tmp_path / "forged").exists(), (tmp_path / "said").read_text()
-    assert "Publish" not in [said for _, said, _ in log(tmp_path)]
-    assert done.conclusion == "failure"
-    assert "GitHub reports no review that let it through" in done.log
+    forged = [{"node": "1", **FINE, "next": "2"}, {"node": "2", **APPROVED, "next": "3", "approval": "1"}]
+    done = attacked(tmp_path, one_gate(), 2, forged, "rejected")
+    refused(tmp_path, done, "GitHub reports no review that let it through")
+
+
+def test_the_approval_of_another_gate_opens_none(tmp_path: Path) -> None:
+    forged = [
+        {"node": "1", "outcome": "fail", "next": "3"},
+        {"node": "3", **FINE, "next": "4"},
+        {"node": "4", **APPROVED, "next": "5", "approval": "1"},
+    ]
+    done = attacked(tmp_path, two_gates(), 1, forged, "approved", "rejected")
+    refused(tmp_path, done, "A reviewer has rejected a gate")

@@ -235,6 +235,7 @@ def do_call(own: Table, program: Table, calls: Table, script: str) -> int:
         code = EXIT_REFUSED
     finally:
         relay.end(*job.lines)
+        job.runner.end()
     return code
 
 

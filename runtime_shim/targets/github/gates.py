@@ -126,6 +126,13 @@ def next_decision(left: list[tuple[str, str, str]], environment: str) -> Decisio
     return Decision(state, plain(by)[:200], plain(comment)[:LONGEST_NOTE])
 
 
+def check_used(left: list[tuple[str, str, str]]) -> None:
+    """Refuse a run that has not heard of a rejection: it is not where it was when people were asked."""
+    if any(state == "rejected" for state, _, _ in left):
+        says = "A reviewer has rejected a gate, and the run does not stand before it. Begin a new run"
+        raise HaltError("Not approved", says)
+
+
 def same_attempt(attempt: object) -> None:
     """Refuse to go on in another attempt at the run than what was handed on."""
     if attempt != os.environ["GITHUB_RUN_ATTEMPT"]:

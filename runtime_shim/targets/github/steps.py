@@ -15,6 +15,7 @@ from runtime_shim.targets.github.changes import CHANGES, check_secrets, collect_
 from runtime_shim.targets.github.entries import ENTRY, joined_entries, must_join, read_entry
 from runtime_shim.targets.github.gates import (
     check_passed,
+    check_used,
     count_reviews,
     is_approved,
     next_decision,
@@ -70,6 +71,7 @@ def begin(job: Job, places: list[str]) -> int:
     else:
         code = job.run("open", *_inputs(job), *_answers(job), *job.options())
     if gates:
+        check_used(left)
         _say_approved(job, gates)
     job.mark_open(code)
     state = job.state()
