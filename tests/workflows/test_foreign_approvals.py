@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from compiler.ir.program import Program
@@ -65,7 +66,7 @@ def two_gates() -> Program:
     )
 
 
-def attacked(folder: Path, made: Program, number: int, records: list[object], *decisions: str) -> engine.EngineRun:
+def attacked(folder: Path, made: Program, number: int, records: Sequence[object], *decisions: str) -> engine.EngineRun:
     """A run whose command forges these records."""
     (folder / "attack.py").write_text(ATTACK, encoding="utf-8")
     (folder / "forged.json").write_text(json.dumps(records), encoding="utf-8")

@@ -3,6 +3,7 @@
 import os
 import re
 from contextlib import suppress
+from typing import Any, Callable
 
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.texts import one_line
@@ -45,6 +46,15 @@ class Runner:
 def plain(text: str) -> str:
     """Return a text on one line in which nothing is a command to the runner."""
     return one_line(text).replace("##[", "# # [")
+
+
+def hidden(value: Any, mask: Callable[[str], str]) -> Any:  # noqa: ANN401 (a value of a record, whatever it is)
+    """Return a value without secrets in its texts: in markup, and where it is cut, nothing would find them any more."""
+    if isinstance(value, dict):
+        return {name: hidden(inner, mask) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [hidden(inner, mask) for inner in value]
+    return mask(value) if isinstance(value, str) else value
 
 
 def annotation(level: str, title: str, message: str) -> str:
