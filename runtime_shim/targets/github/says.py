@@ -8,7 +8,7 @@ from typing import Any, Callable
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.texts import one_line
 
-HIDDEN = ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE")
+FILES_OF_RUNNER = ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE")
 LONGEST_BLOCK = 100_000  # characters of a text on the page of the run, which GitHub takes 1 MiB of
 MARKUP_SIGNS = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#&~!"})
 
@@ -18,7 +18,7 @@ class Runner:
 
     def __init__(self) -> None:
         self._page = os.environ.get("GITHUB_STEP_SUMMARY", "")
-        self._output, *self._others = (os.environ.pop(name, "") for name in HIDDEN)
+        self._output, *self._others = (os.environ.pop(name, "") for name in FILES_OF_RUNNER)
         self._said: list[str] = []
 
     def output(self, name: str, word: str) -> None:
