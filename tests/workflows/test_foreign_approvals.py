@@ -12,8 +12,8 @@ from pathlib import Path
 
 from compiler.ir.program import Program
 from tests.workflows import engine
-from tests.workflows.routed import COMPLETE, STOP, Agent, Gate, Shell, compiled, node, program, text, to
-from tests.workflows.routed_runs import OPTIONS, log, run
+from tests.workflows.routed import COMPLETE, STOP, Agent, Ask, Gate, Shell, compiled, node, program, text, to
+from tests.workflows.routed_runs import OPTIONS, ended, log, run
 
 ATTACK = f"""\
 import json, os, sys
@@ -98,3 +98,27 @@ def test_the_approval_of_another_gate_opens_none(tmp_path: Path) -> None:
     ]
     done = attacked(tmp_path, two_gates(), 1, forged, "approved", "rejected")
     refused(tmp_path, done, "A reviewer has rejected a gate")
+
+
+def test_an_approval_counts_in_runs_that_continue_one_another_and_of_no_other_workflow(tmp_path: Path) -> None:
+    made = program(
+        node("1", Agent("", text("One")), to("2")),
+        node("2", Gate("p", text("?")), to("3", "approved"), to(STOP, "rejected")),
+        *(node(str(each), Ask("input", text("?")), to(str(each + 1))) for each in (3, 4, 5)),
+        node("6", Agent("", text("Publish")), to(COMPLETE)),
+    )
+    workflow = compiled(made, OPTIONS)
+    run(tmp_path, workflow, {}, 1, environments={"approval": ["approved"]})
+    for number in (2, 3):
+        inputs = {"resume": str(number - 1), "answers": f"{number + 1} x"}
+        done = run(tmp_path, workflow, None, number, inputs=inputs, environments={"approval": []})
+        assert ended(done) == f"WAITING {number + 2}", done.log
+    path = tmp_path / "history" / "1" / "run.json"
+    record = path.read_text(encoding="utf-8")
+    path.write_text(record.replace(".github/workflows/workflow.yml", ".github/workflows/other.yml"), encoding="utf-8")
+    last = {"resume": "3", "answers": "5 x"}
+    done = run(tmp_path, workflow, None, 4, inputs=last, environments={"approval": []})
+    assert "Run 1 cannot be continued: it ran another workflow" in done.log
+    path.write_text(record, encoding="utf-8")
+    done = run(tmp_path, workflow, None, 5, inputs=last, environments={"approval": []})
+    assert [said for _, said, _ in log(tmp_path)] == ["One", "Publish"], done.log
