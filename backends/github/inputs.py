@@ -26,10 +26,15 @@ _LONGEST_FIELD = 130_000
 """In bytes: Linux takes 128 KiB for a variable with its name."""
 
 _BOUND_SHELL = (
-    r'bash -c "set -o pipefail; mkdir -p \"$RUNNER_TEMP/rdc-bound\" && '
-    r'bash \"$0\" | head -c 1048577 > \"$RUNNER_TEMP/rdc-bound/%d\"" {0}'
+    r'bash -c "set -o pipefail; word=$(od -An -N16 -tx8 /dev/urandom | tr -d \" \"); echo \"::stop-commands::$word\"; '
+    r"unset GITHUB_ENV GITHUB_PATH GITHUB_OUTPUT GITHUB_STATE; mkdir -p \"$RUNNER_TEMP/rdc-bound\" && "
+    r"bash \"$0\" | head -c 1048577 > \"$RUNNER_TEMP/rdc-bound/%d\"; "
+    r'code=$?; printf \"\n::%%s::\n\" \"$word\"; exit $code" {0}'
 )
-"""Keeps what a script says; more than an input can have is cut off, and then refused."""
+"""Keeps what a script says; more than an input can have is cut off, and then refused.
+
+What it says besides is no command to the runner, and it knows no file by which it would tell later steps anything.
+"""
 
 _NO_EVENTS: Mapping[str, Any] = MappingProxyType({})
 

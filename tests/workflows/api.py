@@ -27,6 +27,7 @@ def run_of(number: int, **other: object) -> dict[str, Any]:
         "head_branch": "main",
         "head_sha": COMMIT,
         "event": "workflow_dispatch",
+        "status": "completed",
         **other,
     }
 

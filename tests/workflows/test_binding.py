@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -144,3 +145,22 @@ def test_a_fixed_value_and_a_truth_value(tmp_path: Path) -> None:
 
 def test_every_field_is_one_that_expressions_know() -> None:
     assert all(name.startswith("event.") and events for name, events in all_fields().items())
+
+
+TELLS = {
+    "by a file": 'echo "LD_LIBRARY_PATH=/forged" >> "${GITHUB_ENV:-/dev/null}"',
+    "in its output": 'printf "%s\\n" "::warning::forged" "::set-output name=next::forged" >&2',
+}
+
+
+@pytest.mark.parametrize("made", [NATIVE, ROUTED], ids=["native", "routed"])
+@pytest.mark.parametrize("tells", TELLS.values(), ids=TELLS)
+def test_a_command_that_says_a_value_tells_the_runner_nothing(made: Program, tells: str, tmp_path: Path) -> None:
+    showing = Shell("bash", text(f'{SHOW}; env > "$FOLDER/env"'))
+    nodes = tuple(replace(each, task=showing) if isinstance(each.task, Shell) else each for each in made.nodes)
+    options = {**AGENT, "on": "push", "bind": {"issue": {"run": f"{tells}; echo said"}}}
+    done = run(tmp_path, compiled(replace(made, nodes=nodes), options), event="push")
+    assert (done.conclusion, shown(tmp_path)) == ("success", "said/none"), done.log
+    assert "forged" not in (tmp_path / "env").read_text(encoding="utf-8")
+    said = [(job.annotations, [step.outputs for step in job.steps]) for job in done.jobs.values()]
+    assert "forged" not in str(said)

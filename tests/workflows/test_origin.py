@@ -71,6 +71,8 @@ def test_a_run_of_the_same_workflow_goes_on(run: Run, other: dict[str, object]) 
         ({"path": f"{WORKFLOW}x"}, "it ran another workflow"),
         ({"head_branch": "feature"}, "it did not run on main"),
         ({"head_branch": None}, "it did not run on main"),
+        ({"status": "waiting"}, "it has not ended"),
+        ({"status": "in_progress"}, "it has not ended"),
         ({"event": "issues"}, "it was started by an event that this workflow does not have"),
         ({"event": "workflow"}, "it was started by an event that this workflow does not have"),
     ],

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -191,3 +193,11 @@ def test_prompts_can_be_approvals(tmp_path: Path) -> None:
     done = run(tmp_path, workflow, {}, environments={"approval": ["approved"]})
     assert ended(done) == "COMPLETE", done.log
     assert "Is it fine?" in done.summary
+
+
+def test_a_command_that_people_may_copy_quotes_the_answer(tmp_path: Path) -> None:
+    made = program(node("1", Ask("select", text("?"), options=(text("it's; touch x; '"), text("o"))), to(COMPLETE)))
+    done = run(tmp_path, compiled(made), {})
+    lines = re.findall(r"gh workflow run .* -f answers=.*", done.log + done.summary)
+    assert len(lines) == 3
+    assert {shlex.split(line)[-1] for line in lines} == {"answers=1 it's; touch x; '", "answers=1 o"}

@@ -19,6 +19,7 @@ from backends.github.calling.steps import CLOSE, OPEN, call_of, masked, option_l
 from backends.github.calling.surroundings import (
     ASKED_LATER,
     LOADS,
+    begun_by,
     checked_run,
     going_on,
     guide,
@@ -195,6 +196,7 @@ class SpecificationWorkflow(Written):
         if before is None:
             env |= {f"RDC_{name.upper()}": Expression(f"${{{{ inputs.{name} }}}}") for name in ("resume", "rerun")}
             env |= opened_with(self.program.inputs, self._events, self.options)
+            env |= begun_by(self.options) if self._gates else {}
             env |= told_missing(self.program.secrets, self._secrets, self.options.environment or "", self.events)
         else:
             env["RDC_CALL"] = f"{OPEN} {before.id}"

@@ -79,13 +79,18 @@ def going_on(events: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
+def begun_by(options: GithubOptions) -> dict[str, str]:
+    """The events that may have begun a run which another one goes on with, where it is not only by hand."""
+    events = sorted({*options.triggers(), "workflow_dispatch"} - {"workflow_call"})
+    return {"RDC_EVENTS": " ".join(events)} if len(events) > 1 else {}
+
+
 def checked_run(options: GithubOptions) -> Iterator[Step]:
     """Asks GitHub about the run that is to go on, before anything of it is fetched, and fetches it."""
-    events = sorted({*options.triggers(), "workflow_dispatch"} - {"workflow_call"})
     env = {
         "RDC_CALL": CHECK,
         "RDC_RESUME": Expression("${{ inputs.resume }}"),
-        **({"RDC_EVENTS": " ".join(events)} if len(events) > 1 else {}),
+        **begun_by(options),
         "RDC_TOKEN": TOKEN,
     }
     yield Step("Check the run that waited", CHECK, condition="inputs.resume", env=env, run=shown_call("check"))

@@ -16,6 +16,7 @@ from backends.github.calling.steps import CHECK, CLOSE, OPEN, Places, calls_some
 from backends.github.calling.surroundings import (
     ASKED_LATER,
     LOADS,
+    begun_by,
     checked_run,
     going_on,
     guide,
@@ -303,7 +304,7 @@ class CallingWorkflow(Written):
         env: dict[str, str] = {"RDC_CALL": OPEN}
         before = self.cut.before(part)
         if before is None:
-            env |= self._given()
+            env |= self._given() | (begun_by(self.options) if self._gates and self.waits else {})
         else:
             env["RDC_CALL"] = f"{OPEN} {self.id_of(before)}"
             env |= self._decisions(before)

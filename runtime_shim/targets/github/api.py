@@ -115,6 +115,8 @@ def problem_of(run: Table, number: str, events: list[str]) -> Any:  # noqa: ANN4
             return f"it ran another workflow than {workflow}"
         if run["head_branch"] != branch:
             return f"it did not run on {branch}. Start this workflow on the branch of that run (`--ref`)"
+        if run["status"] != "completed":
+            return "it has not ended. Wait for it, or cancel it"
         return "" if run["event"] in events else "it was started by an event that this workflow does not have"
     except (KeyError, TypeError, AttributeError):
         return None

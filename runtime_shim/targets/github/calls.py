@@ -71,6 +71,10 @@ class Job:
         """Return the environment whose reviewers decide about gates."""
         return self.said("ENVIRONMENT") or "approval"
 
+    def events(self) -> list[str]:
+        """Return the events by which a run may have begun that this one goes on with."""
+        return self.words("EVENTS") or ["workflow_dispatch"]
+
     def gates(self) -> set[str]:
         """Return the nodes that reviewers decide about: of a specification, all gates."""
         if "contract" in self.program:
@@ -231,6 +235,7 @@ def do_call(own: Table, program: Table, calls: Table, script: str) -> int:
         code = EXIT_REFUSED
     finally:
         relay.end(*job.lines)
+        job.runner.end()
     return code
 
 

@@ -1,9 +1,11 @@
 """The end of a job: the page of the run is written, and what others go on with is kept."""
 
+import copy
 import os
 from contextlib import suppress
-from typing import Any
+from typing import Any, Callable
 
+from runtime_shim.data.secrets import MASKED
 from runtime_shim.engine.journal import read_journal
 from runtime_shim.engine.program import EXIT_COMPLETE
 from runtime_shim.engine.state import State
@@ -11,7 +13,7 @@ from runtime_shim.targets.github.api import HaltError
 from runtime_shim.targets.github.calls import Job
 from runtime_shim.targets.github.changes import CHANGES, check_secrets
 from runtime_shim.targets.github.gates import is_approved, passed_gates
-from runtime_shim.targets.github.kept import ANSWERS_FILE, KEPT, STATE, keep_run
+from runtime_shim.targets.github.kept import ANSWERS_FILE, KEPT, STATE, keep_run, unsaved
 from runtime_shim.targets.github.page import (
     draw_flow,
     first_reply,
@@ -20,7 +22,7 @@ from runtime_shim.targets.github.page import (
     put_question,
     table_of_steps,
 )
-from runtime_shim.targets.github.says import annotation, plain
+from runtime_shim.targets.github.says import annotation, hidden, plain
 from runtime_shim.targets.github.shown import word_of_place
 from runtime_shim.targets.github.strict import check_records
 
@@ -36,11 +38,12 @@ def close(job: Job, part: list[str]) -> int:
     is_over, is_handed = state.condition in ("complete", "stop"), place in job.words("ONWARD")
     is_waiting = state.condition == "waiting" and not is_handed
     job.runner.output("next", place)
-    _tell(job, state, is_handed, is_waiting)
+    shown = _without_secrets(state, job.mask())
+    _tell(job, shown, is_handed, is_waiting)
     _keep_texts(job)
     if is_handed or is_waiting or ("contract" in job.program and state.condition != "complete"):
         _keep(job, state, f"{STATE}-{part[0]}" if is_handed else STATE)
-        _say_how_to_go_on(job, state, is_handed)
+        _say_how_to_go_on(job, shown, is_handed)
     if state.condition == "complete":
         _leave(job)
     if not (is_over or is_handed or is_waiting or state.condition == "running"):
@@ -55,6 +58,17 @@ def _check_gates(job: Job, state: State) -> None:
         if is_approved(record) and word_of_place(job.program, record["node"]) not in approved:
             says = f"The run is past {record['node']}, and GitHub reports no review that let it through"
             raise HaltError("Not approved", says)
+
+
+def _without_secrets(state: State, mask: Callable[[str], str]) -> State:
+    """Return where a run is, as its page shows it."""
+    shown = copy.copy(state)
+    shown.message, shown.registers = mask(state.message), hidden(state.registers, mask)
+    shown.finished = [
+        {key: hidden(value, mask) if key in MASKED else value for key, value in record.items()}
+        for record in state.finished
+    ]
+    return shown
 
 
 def _tell(job: Job, state: State, is_handed: bool, is_waiting: bool) -> None:
@@ -111,8 +125,11 @@ def _keep(job: Job, state: State, name: str) -> None:
     mask = job.mask()
     for slot, value in state.registers.items():
         if isinstance(value, str) and mask(value) != value:
-            says = f"the text {slot} holds a secret. Fetch it again in a later step"
-            raise HaltError("Not saved", f"The run was not saved, so it cannot be continued: {says}")
+            raise unsaved(f"the text {slot} holds a secret. Fetch it again in a later step")
+    for record in read_journal(job.path("rdc/journal"))[0]:
+        texts = {key: value for key, value in record.items() if key in MASKED}
+        if hidden(texts, mask) != texts:
+            raise unsaved("what a step has said earlier holds a secret, which only another step was given")
     about = {"run": os.environ["GITHUB_RUN_ID"], "attempt": os.environ["GITHUB_RUN_ATTEMPT"]}
     keep_run(job.path(KEPT), job.path("rdc"), job.path(ANSWERS_FILE), about, job.masks())
     job.runner.output("kept", name)

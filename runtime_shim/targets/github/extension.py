@@ -1,6 +1,7 @@
 """What the program does differently on GitHub: an extension of its runs, and secrets that only some steps have."""
 
 import os
+import shlex
 from collections.abc import Sequence
 from typing import Any, Callable, Optional
 
@@ -106,7 +107,7 @@ class OfGithub(Extension):
 
     def call(self, words: tuple[str, ...]) -> str:
         """Say how an operator goes on: by another run of the workflow."""
-        answers = f" -f answers='{' '.join(words[1:])}'" if words[0] == "answer" else ""
+        answers = f" -f answers={shlex.quote(' '.join(words[1:]))}" if words[0] == "answer" else ""
         return f"gh workflow run … -f resume={os.environ['GITHUB_RUN_ID']}{answers}"
 
 

@@ -1,7 +1,7 @@
 """Gates hold against the code that ran before them: only GitHub says who has approved what (rule 1).
 
 A journal comes from a job in which commands and agents have run. So each gate that it has passed needs a review that
-GitHub reports, of this run or of the one that it was continued from.
+GitHub reports, of this run or of one that it was continued from.
 """
 
 import os
@@ -10,7 +10,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from runtime_shim.engine.journal import Record
-from runtime_shim.targets.github.api import Api, HaltError, reviews
+from runtime_shim.targets.github.api import Api, HaltError, check_run, reviews
 from runtime_shim.targets.github.says import plain
 
 LONGEST_NOTE = 2000  # characters
@@ -19,14 +19,15 @@ WORDS = {"approved": ("approved", "pass", "yes"), "rejected": ("rejected", "fail
 
 
 class Counted(NamedTuple):
-    """How many reviews there are, in which attempt at the run."""
+    """How many reviews there are, in which attempt at the run, and the runs before it whose reviews count as well."""
 
     attempt: str
     approved: int
     rejected: int
+    runs: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.attempt} {self.approved} {self.rejected}"
+        return " ".join([self.attempt, str(self.approved), str(self.rejected), *self.runs])
 
 
 class Decision(NamedTuple):
@@ -37,19 +38,33 @@ class Decision(NamedTuple):
     note: str
 
 
-def count_reviews(api: Api, number: str, environment: str) -> Counted:
+def count_reviews(api: Api, number: str, environment: str, runs: tuple[str, ...]) -> Counted:
     """Count the reviews of a run until now."""
     found = reviews(api, number, environment)
     states = Counter(state for state, _, _ in found)
-    return Counted(os.environ["GITHUB_RUN_ATTEMPT"], states["approved"], states["rejected"])
+    return Counted(os.environ["GITHUB_RUN_ATTEMPT"], states["approved"], states["rejected"], runs)
+
+
+def runs_before(api: Api, records: list[Record], resumed: str, events: list[str]) -> tuple[str, ...]:
+    """Return the runs in which reviewers have decided before this one began: of this workflow, and none without one.
+
+    Anything else that a journal names later was forged: there are runs with an approval for whoever looks for one.
+    """
+    here = os.environ["GITHUB_RUN_ID"]
+    named = dict.fromkeys(str(record.get(APPROVAL, "")) for record in records)
+    found = tuple(number for number in named if number not in (here, "") and resumed)
+    for number in found:
+        if number != resumed:  # that one was looked at already
+            check_run(api, number, events)
+    return found
 
 
 def read_count(text: str) -> Counted:
     """Read what an earlier job has counted before any of its steps ran."""
     words = text.split()
-    if len(words) != 3 or not all(word.isascii() and word.isdigit() for word in words):
+    if len(words) < 3 or not all(word.isascii() and word.isdigit() for word in words):
         raise HaltError("No reviews", "It is not known which reviews came before this run. Begin a new run")
-    return Counted(words[0], int(words[1]), int(words[2]))
+    return Counted(words[0], int(words[1]), int(words[2]), tuple(words[3:]))
 
 
 def passed_gates(finished: list[Record], gates: Collection[str]) -> list[Record]:
@@ -67,7 +82,7 @@ def check_passed(api: Api, records: list[Record], environment: str, since: Count
     here = os.environ["GITHUB_RUN_ID"]
     left: list[tuple[str, str, str]] = []
     for number in dict.fromkeys([here, *(str(record.get(APPROVAL, "")) for record in records)]):
-        if not (number.isascii() and number.isdigit()):
+        if number not in (here, *since.runs):
             raise _unapproved(records)
         found = reviews(api, number, environment)
         own = [record for record in records if str(record.get(APPROVAL, "")) == number]
@@ -109,6 +124,13 @@ def next_decision(left: list[tuple[str, str, str]], environment: str) -> Decisio
     left.remove(order[0])
     state, by, comment = order[0]
     return Decision(state, plain(by)[:200], plain(comment)[:LONGEST_NOTE])
+
+
+def check_used(left: list[tuple[str, str, str]]) -> None:
+    """Refuse a run that has not heard of a rejection: it is not where it was when people were asked."""
+    if any(state == "rejected" for state, _, _ in left):
+        says = "A reviewer has rejected a gate, and the run does not stand before it. Begin a new run"
+        raise HaltError("Not approved", says)
 
 
 def same_attempt(attempt: object) -> None:

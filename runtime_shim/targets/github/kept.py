@@ -75,7 +75,9 @@ def keep_run(kept: str, state: str, answers: str, about: Table, masks: Iterable[
         _copy_reports(os.path.join(state, "reports"), os.path.join(kept, "state", "reports"))
         with suppress(FileNotFoundError):
             shutil.copyfile(answers, os.path.join(kept, "answers"), follow_symlinks=False)
-        _search(os.getcwd(), [mask for mask in masks if len(mask) >= LEAST_SEARCHED])
+        searched = [mask for mask in masks if len(mask) >= LEAST_SEARCHED]
+        for folder in (os.getcwd(), os.path.join(kept, "state", "reports")):
+            _search(folder, searched)
         pack(os.getcwd(), os.path.join(kept, WORKSPACE))
     except (OSError, ValueError) as error:
         raise unsaved(f"its files cannot be read: {error}") from None
@@ -99,12 +101,16 @@ def _copy_reports(folder: str, to: str) -> None:
 
 
 def _search(folder: str, masks: list[bytes]) -> None:
-    """Refuse a workspace in which a file holds a secret."""
+    """Refuse a folder in which a file, its name or the place that a link leads to holds a secret."""
     overlap = max(map(len, masks), default=1) - 1
     for name, about in walked(folder) if masks else ():
+        path = os.path.join(folder, name)
+        leads = os.readlink(path) if stat.S_ISLNK(about.st_mode) else ""
+        if any(mask in os.fsencode(text) for mask in masks for text in (name, leads)):
+            raise unsaved("the name of a file holds a secret. Remove it before the run stops here")
         if not stat.S_ISREG(about.st_mode):
             continue
-        with open(os.path.join(folder, name), "rb") as file:
+        with open(path, "rb") as file:
             rest = b""
             while data := file.read(CHUNK):
                 if any(mask in rest + data for mask in masks):

@@ -16,11 +16,13 @@ from runtime_shim.targets.github.closing import close
 from runtime_shim.targets.github.entries import ENTRY, joined_entries, must_join, read_entry
 from runtime_shim.targets.github.gates import (
     check_passed,
+    check_used,
     count_reviews,
     is_approved,
     next_decision,
     passed_gates,
     read_count,
+    runs_before,
     same_attempt,
 )
 from runtime_shim.targets.github.kept import ANSWERS_FILE, KEPT, check_kept, take_over
@@ -32,7 +34,7 @@ from runtime_shim.targets.github.strict import check_records, damaged
 def check(job: Job, _places: list[str]) -> int:
     """Ask GitHub whether the run to go on with is one of this workflow, before anything of it is fetched."""
     api, number = Api(job.said("TOKEN")), job.said("RESUME")
-    check_run(api, number, job.words("EVENTS") or ["workflow_dispatch"])
+    check_run(api, number, job.events())
     job.runner.output("artifact", kept_by_run(api, number, "contract" in job.program))
     return EXIT_COMPLETE
 
@@ -57,6 +59,7 @@ def begin(job: Job, places: list[str]) -> int:
     else:
         code = job.run("open", *_inputs(job), *_answers(job), *job.options())
     if gates:
+        check_used(left)
         _say_approved(job, gates)
     job.mark_open(code)
     state = job.state()
@@ -149,12 +152,15 @@ def _bound(job: Job, number: int) -> str:
 def _held_to_reviews(job: Job, api: Api, gates: set[str]) -> list[tuple[str, str, str]]:
     """Hold the gates that the run has passed against GitHub; return the reviews that are not used yet."""
     environment, number = job.environment(), os.environ["GITHUB_RUN_ID"]
-    since = read_count(job.said("REVIEWS")) if job.said("REVIEWS") else count_reviews(api, number, environment)
-    same_attempt(since.attempt)
-    if not job.said("REVIEWS"):
-        job.runner.output("reviews", str(since))
     state = job.state()
     records = passed_gates(state.finished, gates) if state is not None else []
+    if job.said("REVIEWS"):
+        since = read_count(job.said("REVIEWS"))
+    else:
+        runs = runs_before(api, records, job.said("RESUME"), job.events())
+        since = count_reviews(api, number, environment, runs)
+        job.runner.output("reviews", str(since))
+    same_attempt(since.attempt)
     return check_passed(api, records, environment, since)
 
 
