@@ -126,6 +126,12 @@ def _write_node(path: Path) -> None:
         path.chmod(0o755)
 
 
+def loaded(workflow: str) -> str:
+    """A workflow whose steps call its program by the interpreter that keeps code: ten times as fast."""
+    home = os.environ[HOME]
+    return workflow.replace("/usr/bin/python3 -I -c ", f"{home}/bin/python3 -I {home}/loader.py ")
+
+
 def kept_code() -> str:
     """The folder of the code that processes compile for each other."""
     return str(Path(os.environ[HOME]) / CODES)

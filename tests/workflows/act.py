@@ -35,6 +35,7 @@ import yaml
 
 from rdc.trials.act import OPTIONS, REPOSITORY, ActRun, read_run
 from rdc.trials.process import Finished
+from tests import interpreters
 from tests.workflows.api import FACTS, Api
 from tests.workflows.lint import program
 from tests.workflows.stand_in import answering
@@ -66,7 +67,7 @@ def run(
     api_url: str = "",
     timeout: float = 60,
 ) -> ActRun:
-    """Run a workflow, given as a file or as its text, in a folder.
+    """Run a workflow, given as a file or as its text, in a folder. A file is run just as it is.
 
     `payload` is what GitHub says of the event.
     `api_url` is where GitHub's API answers; without one it is a stand-in that takes every run for one of the workflow.
@@ -86,7 +87,7 @@ def run(
         home.mkdir()
         if isinstance(workflow, str):
             workflow = Path(private, "workflow.yml")
-            workflow.write_text(text, encoding="utf-8")
+            workflow.write_text(interpreters.loaded(text), encoding="utf-8")
         command = [
             program("act"),
             event,
