@@ -161,6 +161,8 @@ class StepSecrets:
 def unfit_nodes(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
     """What the option says of nodes that the document does not have, or that have no use for it."""
     yield from _unknown(program, options)
+    if any(_is_approved(node, options) for node in program.nodes):
+        yield from _shared(program, options)
     for node in program.nodes:
         said = options.steps.get(node.id)
         if said is None or not _asks_people(node, options):
@@ -168,7 +170,7 @@ def unfit_nodes(program: Program, options: GithubOptions) -> Iterator[Diagnostic
         if said.secrets:
             problem = f"`steps` gives secrets to {node.id}, which only asks people, and runs nothing"
             yield _finding(program, ("steps", node.id), problem, "name them at the step that follows")
-        if said.environment and (isinstance(node.task, Gate) or options.prompts == "environment"):
+        if said.environment and _is_approved(node, options):
             problem = f"`steps` names an environment for {node.id}, and `approval-environment` is the one that approves"
             remedy = "name it at the step that follows, or take `approval-environment`"
             yield _finding(program, ("steps", node.id), problem, remedy)
@@ -190,6 +192,22 @@ def unfit_secrets(program: Program, options: GithubOptions) -> Iterator[Diagnost
                 problem = f"the secret {name} of a command is not among those of the option `secrets`"
                 remedy = "name it there, or in the document"
                 yield OptionFinding("RD013", program.sources[0].path, None, problem, remedy, option=option)
+
+
+def _shared(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
+    """Jobs in the environment that approves: the review that lets such a job start would count for a gate too."""
+    approves = options.approval_environment
+    named = {("environment",): options.environment}
+    named |= {("steps", name): said.environment for name, said in options.steps.items()}
+    for option, environment in named.items():
+        if environment and environment.casefold() == approves.casefold():
+            problem = f"{environment} is the environment in which people approve gates, and other jobs would be in it"
+            yield _finding(program, option, problem, "name another one, or another `approval-environment`")
+
+
+def _is_approved(node: Node, options: GithubOptions) -> bool:
+    """Whether people decide about a node in an environment."""
+    return isinstance(node.task, Gate) or (isinstance(node.task, Ask) and options.prompts == "environment")
 
 
 def _asks_people(node: Node, options: GithubOptions) -> bool:

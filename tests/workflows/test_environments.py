@@ -197,3 +197,21 @@ def test_an_environment_where_no_job_can_have_it(document: str, options: dict[st
 def test_a_step_that_is_not_there(tmp_path: Path) -> None:
     (found,) = emission(tmp_path, THREE, {"steps": {"22": {"secrets": ["A"]}}}).diagnostics
     assert (found.code, "did you mean `2`" in found.message) == ("RD013", True)
+
+
+@pytest.mark.parametrize(
+    ("given", "is_refused"),
+    [
+        ({"environment": "Approval"}, True),
+        ({"environment": "people", "approval-environment": "people"}, True),
+        ({"steps": {"build": {"environment": "approval"}}}, True),
+        ({"environment": "production"}, False),
+        ({"prompts": "answers", "environment": "approval"}, False),
+    ],
+)
+def test_no_other_job_is_in_the_environment_that_approves(
+    given: dict[str, object], is_refused: bool, tmp_path: Path
+) -> None:
+    """The review that lets such a job start would count for a gate too."""
+    found = emission(tmp_path, DOCUMENT, {"prompts": "environment", **given}).diagnostics
+    assert [item.code for item in found if "approve gates" in item.message] == ["RD013"] * is_refused

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -100,14 +101,21 @@ def checked_run(options: GithubOptions) -> Iterator[Step]:
 def opened_with(inputs: tuple[Input, ...], events: Mapping[str, Any], options: GithubOptions) -> dict[str, str]:
     """The values of inputs that a run is given."""
     is_given = not {"workflow_dispatch", "workflow_call"}.isdisjoint(events)
-    names = {item.name: _variable(item.name, number) for number, item in enumerate(inputs, 1)}
+    alike = Counter(item.name.lower() for item in inputs)
+    names = {
+        item.name: _variable(item.name, number, is_alone=alike[item.name.lower()] == 1)
+        for number, item in enumerate(inputs, 1)
+    }
     declared = tuple(item for item in inputs if is_given or options.is_of_event(item.name))
     return given(declared, events, options, names)
 
 
-def _variable(name: str, number: int) -> str:
-    """How the variable with the value of an input ends: as the input is called, if a variable can be called so."""
-    return name if name.isidentifier() and name.isascii() else str(number)
+def _variable(name: str, number: int, *, is_alone: bool) -> str:
+    """How the variable with the value of an input ends: as the input is called, if a variable can be called so.
+
+    GitHub takes variables for one that differ in case only.
+    """
+    return name if is_alone and name.isidentifier() and name.isascii() else str(number)
 
 
 def told_missing(
