@@ -197,7 +197,7 @@ def unfit_secrets(program: Program, options: GithubOptions) -> Iterator[Diagnost
 def _shared(program: Program, options: GithubOptions) -> Iterator[Diagnostic]:
     """Jobs in the environment that approves: the review that lets such a job start would count for a gate too."""
     approves = options.approval_environment
-    named = {("environment",): options.environment}
+    named: dict[KeyPath, str | None] = {("environment",): options.environment}
     named |= {("steps", name): said.environment for name, said in options.steps.items()}
     for option, environment in named.items():
         if environment and environment.casefold() == approves.casefold():
