@@ -16,7 +16,6 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from importlib.util import source_hash
 from types import CodeType, ModuleType
 
 RUNTIME = b" for its programs: edition "
@@ -48,7 +47,7 @@ def code_of(text: bytes, path: str, folder: str) -> list[CodeType]:
 def _code_of(part: bytes, path: str, line: int, folder: str) -> CodeType:
     if len(part) < LONG:
         return _placed(compile(part, path, "exec", dont_inherit=True), path, line)
-    kept = os.path.join(folder, source_hash(part).hex())  # noqa: PTH118 (pathlib takes longer to import)
+    kept = os.path.join(folder, _imp.source_hash(0, part).hex())  # noqa: PTH118 (pathlib takes longer to import)
     with suppress(OSError, EOFError, ValueError), open(kept, "rb") as file:  # noqa: PTH123
         # To load from the file itself would read it in thousands of pieces.
         return _placed(marshal.loads(file.read()), path, line)

@@ -43,7 +43,7 @@ const KEEPS = process.env.TESTS_PYTHON_HOME;
 
 function spawnIn(command, words, { folder, env, descriptor }) {
   if (KEEPS && LOADER.every((word, index) => word === [command, ...words][index]))
-    [command, words] = [join(KEEPS, "bin", "python3"), ["-I", join(KEEPS, "loader.py"), ...words.slice(2)]];
+    [command, words] = [join(KEEPS, "bin", "python3"), ["-I", "-S", join(KEEPS, "loader.py"), ...words.slice(2)]];
   return spawn(command, words, { cwd: folder, env, stdio: ["ignore", descriptor, descriptor], detached: true });
 }
 
