@@ -132,6 +132,13 @@ def test_the_limit_of_an_entry_leaves_its_job_time_for_what_is_before_it() -> No
     assert (job["timeout-minutes"], job["steps"][-2]["timeout-minutes"]) == (500, 3)
 
 
+def test_a_job_that_only_joins_answers_keeps_them_for_people() -> None:
+    parallel = Parallel((Agent("", text("Read"), READING),), "all", ("BAD",))
+    last = program(node("review", parallel, to(COMPLETE, "OK", do=[Keep("said")]), to(STOP)), slots=["said"])
+    steps = parsed(compiled(last, MATRIX))["jobs"]["part_2"]["steps"]
+    assert "Keep prompts and answers" in [step["name"] for step in steps]
+
+
 def test_one_step_is_the_usual_form() -> None:
     made = reviewed()
     assert compiled(made, {"agent": AGENT}) == compiled(made, {"agent": AGENT, "parallel": "step"})

@@ -372,7 +372,9 @@ class CallingWorkflow(Written):
         """Writes the page of the run, and keeps what others go on with; nothing of the workspace runs any more."""
         onward = [self.word(name) for name in self.cut.onward(part)]
         leaves = self.program.artifact is not None or self._proposes
-        talks = any(calls_something(node) for place in part.own for node in place.nodes)
+        before = self.cut.before(part)
+        done = [*part.own, *(before.matrices if before else ())]
+        talks = any(calls_something(node) for place in done for node in place.nodes)
         env: dict[str, str] = {"RDC_CALL": f"{CLOSE} {self.id_of(part)}" if onward else CLOSE}
         env |= {"RDC_ONWARD": lines_of(onward)} if onward else {}
         if self._gates:
