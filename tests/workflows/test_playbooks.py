@@ -87,7 +87,7 @@ def steps_of(text: str) -> dict[str, dict[str, Any]]:
 
 def test_a_reviewer_reads_what_people_may_choose_and_what_branches_where(tmp_path: Path) -> None:
     found = workflow(tmp_path, (EXAMPLES / "newsletter.playbook.md").read_text(encoding="utf-8"), agent="cat")
-    assert found.count("A prompt starts with its context, in which `{NAME}` is a value of the run.") == 1
+    assert found.count("A prompt starts with its context. `{NAME}` is a value of the run.") == 1
     assert '# A person chooses one of "factual", "cheerful", "very short", by the input `answers`' in found
     assert "# A person says yes or no, by the input `answers`" in found
     names = [step["name"] for step in parsed(found)["jobs"]["playbook"]["steps"]]

@@ -207,7 +207,7 @@ class SpecificationWorkflow(Written):
         if self._gates:
             env |= {**reviewed_in(self.options), "RDC_TOKEN": TOKEN}
         name = "Open the run" if before is None else "Go on with the run"
-        return Step(name, OPEN, env=env, run=shown_call(OPEN))
+        return Step(name, OPEN, env=env, run=shown_call("resume" if before is None else "next"))
 
     def _step(self, step: ContractStep) -> Step:
         at = step.group.origin

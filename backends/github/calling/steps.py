@@ -145,7 +145,13 @@ class Places:
         return Step(
             name=title(node),
             id=self.ids[place.name],
-            comments=(*about(node), *answered, *(self._when(node) if condition else ()), *self._routes(node)),
+            comments=(
+                *about(node),
+                *self._uncalled(node),
+                *answered,
+                *(self._when(node) if condition else ()),
+                *self._routes(node),
+            ),
             condition=condition,
             timeout=minutes(node, self._options),
             env=self._env([node]),
@@ -203,6 +209,13 @@ class Places:
                 test = f"contains(fromJSON('{wanting}'), matrix.entry)"
                 found[name] = Expression(f"${{{{ {test} && secrets.{self.secrets.stored[name]} || '' }}}}")
         return found
+
+    def _uncalled(self, node: Node) -> Iterator[str]:
+        """That an optional tool has no command, so that nothing is called."""
+        task = node.task
+        is_called = self._options.mock or not isinstance(task, Tool) or task.connection in self._options.tools
+        if isinstance(task, Tool) and task.optional and not is_called:
+            yield comment(f"The option `tools` has no command for {task.connection}: the run goes on without it.")
 
     def _routes(self, node: Node) -> Iterator[str]:
         """Where the run goes from a node."""

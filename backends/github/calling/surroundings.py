@@ -20,9 +20,11 @@ from compiler.ir.program import Input
 from runtime_shim.targets.github.shown import as_comments
 
 _SHOWN = {
-    OPEN: "Begins the run, or takes it over: checks what it is given, and who has approved what.",
+    OPEN: "Begins the run, and checks what it is given.",
+    "resume": "Begins the run, or takes over the one that waited, and checks what it is given.",
+    "next": "Takes over the run, and asks GitHub who has approved what.",
     "check": "Asks GitHub whether that run is one of this workflow and branch.",
-    CLOSE: "Writes the page of the run, and keeps it for another job or run.",
+    CLOSE: "Writes the summary of the job, and puts together what is uploaded below.",
     "changes": "Compares the workspace with the commit of the run.",
 }
 
@@ -39,8 +41,8 @@ LOADS = "Runs the file of this path only if it has this SHA-256. {0} is the text
 def guide(place: str, *, waits: bool) -> Iterator[str]:
     """What a reader is told of all steps: the lines of the header."""
     yield (
-        f"Each step calls {place}, which has the text of the step too: it does what its own says, and refuses a step "
-        "that shows another. `rdc verify` checks that file as well."
+        f"Each step calls {place}, which has its own copy of the text below `run:` and runs that copy: it refuses a "
+        "step whose text differs. `rdc verify` checks that file as well."
     )
     if waits:
         yield (

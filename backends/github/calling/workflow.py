@@ -113,8 +113,11 @@ class CallingWorkflow(Written):
 
     @property
     def _guide(self) -> str:
-        contexts = ["A prompt starts with its context, in which `{NAME}` is a value of the run."]
-        return "\n".join([*guide(self.calling.place, waits=self.waits), *(contexts if self.program.contexts else ())])
+        contexts = (
+            ["A prompt starts with its context. `{NAME}` is a value of the run."] if self.program.contexts else []
+        )
+        reports = ["`{NAME}` in a prompt is a value of the run."] if self.program.kind == "workflow" else []
+        return "\n".join([*guide(self.calling.place, waits=self.waits), *contexts, *reports])
 
     @property
     def _shell_says(self) -> str:
@@ -319,7 +322,8 @@ class CallingWorkflow(Written):
             env["RDC_TOKEN"] = TOKEN
         budget = [f"--agent-calls={self.options.agent_calls}"] if self.options.agent_calls and before is None else []
         name = "Open the run" if before is None else "Go on with the run"
-        return Step(name, OPEN, env={**env, **option_lines(budget)}, run=shown_call(OPEN))
+        says = "next" if before is not None else "resume" if self.waits else OPEN
+        return Step(name, OPEN, env={**env, **option_lines(budget)}, run=shown_call(says))
 
     def _decisions(self, before: Part) -> dict[str, str]:
         """What the first job has counted before any step ran, and the gates that were asked since."""
@@ -428,7 +432,7 @@ class CallingWorkflow(Written):
             *([self._checkout()] if self.options.checkout else ()),
             artifacts.of_earlier([self.id_of(part)]),
             artifacts.entry_again(job),
-            Step("Take over the run", OPEN, env=env, run=shown_call(OPEN)),
+            Step("Take over the run", OPEN, env=env, run=shown_call("next")),
             *self._set_up(),
             *self.installed([node]),
             step,

@@ -46,7 +46,11 @@ def shown_script(program: Table, places: Sequence[str]) -> str:
     for name, node in nodes.items():
         if "step" in node:
             spec = program["contract"]["steps"].get(node["step"], {})
-            lines += _of_stage(node, nodes.values(), spec.get("retries", {}).get("max", 0))
+            again, executor = (
+                spec.get("retries", {}).get("max", 0),
+                program["contract"].get("config", {}).get("executor"),
+            )
+            lines += _of_stage(node, nodes.values(), again, _lines(executor or ""))
         else:
             lines += _of_node(name, node, several, _above(program, node.get("context", "")))
     return as_comments(lines)
@@ -109,15 +113,17 @@ def _of_node(name: str, node: Table, several: bool, above: Iterable[str]) -> Ite
     yield from (f"{indent}- {line}" for option in node.get("options", ()) for line in _lines(option))
 
 
-def _of_stage(node: Table, nodes: Iterable[Table], again: int) -> Iterator[str]:
-    """Return the line of a stage of a specification; its validation is shown with its outputs."""
+def _of_stage(node: Table, nodes: Iterable[Table], again: int, executor: Sequence[str]) -> Iterator[str]:
+    """Return the lines of a stage of a specification; its validation is shown with its outputs."""
     stage, paths = node.get("stage", ""), ", ".join(node.get("paths", ()))
     if node["task"] == "gate" or (stage == "outputs" and not paths):
         return
     if stage == "tool":
         yield f"calls the tool {node.get('subject', '')}"
     elif stage == "execute":
-        yield "calls the executor" + (f", again at most {again} times" if again > 1 else ", again at most once" * again)
+        tries = f", again at most {again} times" if again > 1 else ", again at most once" * again
+        yield f"calls the executor{tries}" + (f": {executor[0]}" if len(executor) == 1 else "")
+        yield from (f"  {line}" for line in executor if len(executor) > 1)
     elif stage == "validation":
         same = any(one.get("stage") == "outputs" and one.get("paths") == node.get("paths") for one in nodes)
         yield f"{'makes, and ' * same}checks ({', '.join(node.get('checks', ()))}): {paths}"
