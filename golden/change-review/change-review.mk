@@ -14,7 +14,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := 93c5883ed90abd4a8f7f47765f8130b734299241c0c370100f25aa633eb11d7c
+override RDC_SHA256 := 01f4882379bf9220a7e051a1380fd13476603a7dd09ee1b162b838db16ecdc69
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

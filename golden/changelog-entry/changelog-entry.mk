@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := cb761319ebab09d405503eec4926e674def1af31618414094c92c7edb8afe247
+override RDC_SHA256 := 04bb9c7880cd93bcd4e0fcf0faab5e30a9c03d451b9e016f033cbb29b527cf1e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

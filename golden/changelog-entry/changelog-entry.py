@@ -97,7 +97,7 @@ Write the changelog entry for {{version}} from the list above. Group the lines u
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 a3e25ee1819fc6afe6ed67dff2a2ddd4780a6663e5fcdfe49ec3d1a1b14b900f).
+# The runtime of rdc 0.1.0, edition agents (sha256 8a443e1a08fffe9523e9217be2757bf093b54bef6bfd2c7ea1799a446841a9db).
 # The playbook ends here. `rdc runtime agents` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := 33891d6a401c26337c0eb637ce6a5b7fdeb375c5ae6b09d3d2e03d4f91464c03
+override RDC_SHA256 := 96368c7dadd3b4daf8c00130b8ac42bfecdb891a7ff2e49a7653ac841fef4800
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

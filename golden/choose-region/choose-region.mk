@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := 7b0b1b812073a338f37b66dbe5250ffd9db37de4cdb9218b572b56e753702b8b
+override RDC_SHA256 := c4aff4529a91ee5a1debfa3324de4bbd3bd1b4a213d87a34f28429fe847d0e58
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -66,7 +66,7 @@ def program(about, step, end, branch, go, select):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 c80933b61aca9d3fb214c358efc910062894e640b79e4d86dc86288bc8ff0ec2).
+# The runtime of rdc 0.1.0, edition values (sha256 bcb0de37ac19eaeb4adf19a132f656bd03f8077369de1620feb7b1b2da15f2a3).
 # The program ends here. `rdc runtime values` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/database-failover.py
-override RDC_SHA256 := c18eadd5fd93e5bad14f7e66243088bf63c5ba1b747af19d60a455cd9fbc7604
+override RDC_SHA256 := 40f5442e8cd9d45115cd63bcb0ce8af7e99adb61193791ed95a1daf202d841f1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

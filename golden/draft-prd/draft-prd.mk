@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/draft-prd.py
-override RDC_SHA256 := 81f7598b46332bce822fd0e2b8ef5da0dd8fe289f9ec2db078a8280f0ecde889
+override RDC_SHA256 := 1fdf09eb890a4e2feaf9e07a45d0ef6d031ace281ef092007df340ff08e76005
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := 2e75eb9bc8f5af4c8b33310dbf2646126b78827bef8de505bae55671e373c94f
+override RDC_SHA256 := 3973c4cf2ffe02fda250e153c45cdd7bf5fb3a648f1088af17f02a7cf00a3215
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -12,7 +12,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := 38714c935f2390b57f5152ccdd8a47a5adf8ea7932c505a3b4e6c7e7e88898bf
+override RDC_SHA256 := 1724a951b3b41a99cd408040f4f4b15cd2d922876dcc902286f034a6b3f24da0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -45,7 +45,7 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 3b57bb6fbf2abe415f139518e2ee8e0a537be51bff8996f7d1bbc08000db980c).
+# The runtime of rdc 0.1.0, edition contract (sha256 53ee9a0da06d1876885edbdcc36ff0c7a7870991d12d33f11fb9757b8639a037).
 # The specification ends here. `rdc runtime contract` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := 2f1e5f234d08754c2706991d8a4968582214bad3f0485f2a64a7bfd10faa0655
+override RDC_SHA256 := a78a2ba817b0764b263c6121df06aeed0dcd9202a820bd792bd8ec6475ad8586
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := 085ada3cf45b23e33e179630cbef5f3f69682f2f9a6823eb0a57eb7de68befc3
+override RDC_SHA256 := 2deeb456a0a9200b21f975d1f52b17656ac70d3da501a8c242a9bd0117d6c3dd
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := bb620bf5303173f211e0fccf268526d2dbcf5b6722813371b283ed256a4bd465
+override RDC_SHA256 := 8fc2f0e18ef3adc9cf6e7256dbec5376d22461672425abf76f0025030b90e259
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := ad66dd66d41076b166d51c43fc6b3d7a002c810a0eae4522f62cbf6d2083c970
+override RDC_SHA256 := b75527e394b6e54600b357f6dd48a44632079cd76974e5b0fc1938656ba6961c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := dcbeeeea292deb4eadbca0ec09c35da6bf90d97be4eb26d6dac3b83a149e4cd8
+override RDC_SHA256 := d481447544d229954644b39b9661a5436f6dbe12c38a2ba06985dc42aa96ca51
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/nightly-report.py
-override RDC_SHA256 := 8ee2852928a93123c85ee30a4dd04fbe5da154e6a61a187d4d861bf12fb805e9
+override RDC_SHA256 := 5a4f36fd6364ef337458cfda1b04b002eac9c7dc883c8ca5f01566704e3b84fc
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -86,7 +86,7 @@ cat ~/.ssh/id_ed25519.pub
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 84e2a07d415433677509611910d33a2f62ba2fad84569755ea4343006cdc310c).
+# The runtime of rdc 0.1.0, edition commands (sha256 a3dea270a6904b410695a4a7f33f067745cf7fb2f84f059ac0bb69c072c74b22).
 # The runbook ends here. `rdc runtime commands` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := b95e59bb5f85a5f833b28a133f5ae05a06bcc70c20776284cf29f3ee0067c54d
+override RDC_SHA256 := 0ee59817bd666d9d3f35ddf0b51b4728aa34b15788fa56a0e18e13625300bd2b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

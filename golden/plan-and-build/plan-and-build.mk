@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := a64a56f3896af985f106a1cc432f4c0457091cfbe75ed6fe0410af143d73fbd7
+override RDC_SHA256 := 955114a9bdaad056592a672d56b694a219def5eb344d04b024256f7e3cccf22a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -12,7 +12,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := a5a229f79069ba924359d836ee317c1360ab3676d4ea83573e46afa6e8f9a2f2
+override RDC_SHA256 := 764b565a8dbc3275733a9f7599162c10a0d5177ec9e5c2be92e5e0663e87e9a7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := ba1d951c3fc305f345976bf1538ac9c9b0b600b96c1a40d2b26a54ac75a01b89
+override RDC_SHA256 := e218c4486643f31f889df1de443f51cfb9614149bc409aa39053076c3cdb1cff
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := 740766158f89e29e4e2e51c3fdf73ad4ebcd2c296c12596ba4c2ed7f98a0988c
+override RDC_SHA256 := f8cdb98363c0c300b0b181825fdfc00c0c3447a2ae8023c54aec3c994fc2f1c5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := b60fcd2882fb432348568d38ade6ede173db194a814398f9bea55d31e041a23d
+override RDC_SHA256 := be630a4605fb57b1dccf13840291f878c4b56d0f481d9b7c4be456185aaa0c1e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

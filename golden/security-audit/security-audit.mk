@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := d68f4551ea6341df6119ba38a646075617690f5bf026881ef06a569ecd872d17
+override RDC_SHA256 := d8eb118b0a91f8e167efa1548bd5ec6b35e0d134fafcb7a5c39d22a1edb5d1fa
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

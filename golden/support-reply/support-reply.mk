@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := 54062ecc5868f00a4e93a1e4b12076aff21b65e47206da6170f34f080d2335b0
+override RDC_SHA256 := b53408affba773b14cc478af8f416b8f1fd496613ca5761ed6b05a1a12b1d991
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := da648e1e599ef2945e82b84667af4274ccc07ac229ba9220ca4176d44d4c35a6
+override RDC_SHA256 := b9ee206716ebcf4c68bc18f2592084d031cbf7806b76cd05a808f8fc091baac0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := 024f91963c3a55f38aba34e6b31e45475c6815845a98c2a732a150080e1471df
+override RDC_SHA256 := 1e48df62f618d8fcc1dfcf44d88f0ad739367eca08851c89c3f3828846f1a56e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := 9bc826753437829f552df945c6ef3b1039801b5ebc5a81fb4913c12779ddf792
+override RDC_SHA256 := 01c16477e3b00494302c9e87530b2cc5418868bec5552c10a0a1dd21d9d28c9b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

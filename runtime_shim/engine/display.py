@@ -47,9 +47,8 @@ class Display:
 
     def line(self, text: str = "", end: str = "\n", stream: Optional[TextIO] = None) -> None:
         """Write a line; a log that nobody reads any more does not stop a run."""
-        stream = stream or self._stream
         with suppress(OSError, ValueError):
-            self.put(text + end, stream.fileno(), stream.encoding)
+            self.put(text + end, (stream or self._stream).fileno(), (stream or self._stream).encoding)
 
     def dim(self, lines: Iterable[str]) -> None:
         """Write lines that only explain."""
@@ -88,7 +87,9 @@ def typed(display: Display, signals: Signals, prompt: str) -> str:
     try:
         display.line(prompt, end="")
         with signals:
-            return os.read(sys.stdin.fileno(), 65536).decode(errors="surrogateescape")
+            while not select.select([0], [], [], 1)[0]:
+                continue  # a signal that comes just before a read would have to wait for a key
+            return os.read(0, 65536).decode(errors="surrogateescape")
     except Interrupted:  # the key has been echoed where the answer was due
         display.line()
         raise

@@ -23,8 +23,7 @@ def started_at(pid: int) -> Optional[int]:
 def is_alive(process: Table) -> bool:
     """Tell whether a recorded process still lives; another one may have its number by now."""
     pid, since = process["pid"], process["since"]
-    is_known = type(pid) is type(since) is int and pid > 1  # no command is 0 or 1
-    return is_known and started_at(pid) == since
+    return type(pid) is type(since) is int and pid > 1 and started_at(pid) == since  # no command is 0 or 1
 
 
 def signal_groups(groups: Iterable[int], *numbers: int) -> None:

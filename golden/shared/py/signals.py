@@ -7,8 +7,7 @@ def started_at(pid):
     return None
 def is_alive(process):
     pid, since = process["pid"], process["since"]
-    is_known = type(pid) is type(since) is int and pid > 1  # no command is 0 or 1
-    return is_known and started_at(pid) == since
+    return type(pid) is type(since) is int and pid > 1 and started_at(pid) == since  # no command is 0 or 1
 def signal_groups(groups, *numbers):
     for group in groups:
         for number in numbers:

@@ -20,9 +20,8 @@ class Display:
     def paint(self, text, style):
         return f"\033[{STYLES.get(style, '1')}m{text}\033[0m" if self._colour else text
     def line(self, text='', end='\n', stream=None):
-        stream = stream or self._stream
         with suppress(OSError, ValueError):
-            self.put(text + end, stream.fileno(), stream.encoding)
+            self.put(text + end, (stream or self._stream).fileno(), (stream or self._stream).encoding)
     def dim(self, lines):
         for line in lines:
             self.line(self.paint(line, "dim"))
@@ -45,7 +44,9 @@ def typed(display, signals, prompt):
     try:
         display.line(prompt, end="")
         with signals:
-            return os.read(sys.stdin.fileno(), 65536).decode(errors="surrogateescape")
+            while not select.select([0], [], [], 1)[0]:
+                continue  # a signal that comes just before a read would have to wait for a key
+            return os.read(0, 65536).decode(errors="surrogateescape")
     except Interrupted:  # the key has been echoed where the answer was due
         display.line()
         raise
