@@ -152,14 +152,20 @@ def _compared(path: str, text: str, compilation: Compilation, command: Command) 
 def _beside(main: Output, companions: tuple[Companion, ...], told: str) -> Finding:
     """The files that a proven file needs, against what they must be."""
     for companion in companions:
-        place = laid(main, companion).output
-        found = read_source(Path(place.path), place.path, place.path)
-        if isinstance(found, Refusal):
-            return Finding(Verdict.CHANGED, f"needs {place.path} beside it: {found.problem}")
-        if found.text != companion.text or found.has_mark:
-            return Finding(Verdict.CHANGED, f"needs {place.path} beside it, which is another file")
+        if wrong := _other(laid(main, companion).output.path, companion.text):
+            return wrong
     names = [laid(main, companion).output.path for companion in companions]
     return Finding(Verdict.PROVEN, f"{told}, and so {'are' if names[1:] else 'is'} {listed(names)}" if names else told)
+
+
+def _other(path: str, text: str) -> Finding | None:
+    """What is wrong with a file that must be beside a proven one and hold this text; None if nothing is."""
+    found = read_source(Path(path), path, path)
+    if isinstance(found, Refusal):
+        return Finding(Verdict.CHANGED, f"needs {path} beside it: {found.problem}")
+    if found.text != text or found.has_mark:
+        return Finding(Verdict.CHANGED, f"needs {path} beside it, which is another file")
+    return None
 
 
 def _unsourced(path: str, text: str, missing: str, *, is_python: bool) -> Finding:
@@ -171,14 +177,18 @@ def _unsourced(path: str, text: str, missing: str, *, is_python: bool) -> Findin
         return _of_walked(path, text, missing)
     if isinstance(call, Problem):
         return Finding(Verdict.CHANGED, call.message, call.line)
-    called = beside(path, call.path)
-    program = read_source(Path(called), called, called)
+    return _of_pinned(beside(path, call.path), call.sha256, missing)
+
+
+def _of_pinned(path: str, sha256: str, missing: str) -> Finding:
+    """What a program is that another file calls, which names its hash."""
+    program = read_source(Path(path), path, path)
     if isinstance(program, Refusal):
-        return Finding(Verdict.CHANGED, f"it calls {called}: {program.problem}")
-    if program.sha256 != call.sha256:
-        return Finding(Verdict.CHANGED, f"it calls {called}, which is another program")
-    found = _of_program(called, program.text, missing)
-    return found._replace(message=f"{called}: {found.message}", line=0)
+        return Finding(Verdict.CHANGED, f"it calls {path}: {program.problem}")
+    if program.sha256 != sha256:
+        return Finding(Verdict.CHANGED, f"it calls {path}, which is another program")
+    found = _of_program(path, program.text, missing)
+    return found._replace(message=f"{path}: {found.message}", line=0)
 
 
 def _of_workflow(path: str, text: str, missing: str) -> Finding:
@@ -201,14 +211,7 @@ def _of_called(path: str, called: Called, missing: str) -> Finding:
     beside_it = _beside(main, called.others, "")
     if beside_it.verdict is not Verdict.PROVEN:
         return beside_it
-    place = laid(main, called.program).output.path
-    program = read_source(Path(place), place, place)
-    if isinstance(program, Refusal):
-        return Finding(Verdict.CHANGED, f"it calls {place}: {program.problem}")
-    if program.sha256 != called.sha256:
-        return Finding(Verdict.CHANGED, f"it calls {place}, which is another program")
-    found = _of_program(place, program.text, missing)
-    return found._replace(message=f"{place}: {found.message}", line=0)
+    return _of_pinned(laid(main, called.program).output.path, called.sha256, missing)
 
 
 def _of_walked(path: str, text: str, missing: str) -> Finding:
@@ -218,13 +221,8 @@ def _of_walked(path: str, text: str, missing: str) -> Finding:
     problem = changed(text)
     if problem is not None:
         return Finding(Verdict.CHANGED, problem.message, problem.line)
-    if shares_driver(text):
-        name = beside(path, driver_name())
-        driver = read_source(Path(name), name, name)
-        if isinstance(driver, Refusal):
-            return Finding(Verdict.CHANGED, f"needs {name} beside it: {driver.problem}")
-        if driver.text != driver_text() or driver.has_mark:
-            return Finding(Verdict.CHANGED, f"needs {name} beside it, which is another file")
+    if shares_driver(text) and (wrong := _other(beside(path, driver_name()), driver_text())):
+        return wrong
     return Finding(Verdict.SOURCE_MISSING, f"driver unchanged, source not compared: {missing}")
 
 
@@ -234,12 +232,8 @@ def _of_program(path: str, text: str, missing: str) -> Finding:
     if isinstance(found, Problem):
         return Finding(Verdict.CHANGED, found.message, found.line)
     for base, wanted in needed(text, found).items():
-        name = beside(path, base)
-        runtime = read_source(Path(name), name, name)
-        if isinstance(runtime, Refusal):
-            return Finding(Verdict.CHANGED, f"needs {name} beside it: {runtime.problem}")
-        if runtime.text != wanted or runtime.has_mark:
-            return Finding(Verdict.CHANGED, f"needs {name} beside it, which is another file")
+        if wrong := _other(beside(path, base), wanted):
+            return wrong
     return Finding(Verdict.SOURCE_MISSING, f"edition {found} unchanged, source not compared: {missing}")
 
 

@@ -80,7 +80,7 @@ EDITIONS = {
         ),
     ),
 }
-_AROUND = ("api", "says", "shown", "strict", "kept", "gates", "replies", "relay", "page", "changes", "entries")
+_AROUND = ("api", "says", "shown", "gates", "strict", "kept", "replies", "relay", "page", "changes", "entries")
 _CALLED = (*_AROUND, "extension", "calls", "closing", "steps")
 _GITHUB = ("data.secrets", "targets.naming", *(f"targets.github.{name}" for name in _CALLED))
 # What a program has besides, where the file of another target calls it: each is a text of its own with its own hash.

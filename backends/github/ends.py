@@ -43,7 +43,7 @@ class Reached:
 class Ends:
     """Writes the ends that a job may reach.
 
-    `told` says whether each is to stand on the page of the run, `certain` whether each COMPLETE has a step, so that a
+    `told` says whether each is to stand in the run summary, `certain` whether each COMPLETE has a step, so that a
     run that is at no known place is not taken for one, nor one for a failure.
     """
 

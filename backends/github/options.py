@@ -375,7 +375,7 @@ class GithubOptions(_Model):
     )
     mock: Annotated[Text, AfterValidator(_repository_path)] | None = Field(
         default=None,
-        description="A file of mocks in the repository, JSON or YAML, which answers in place of agents and tools: a "
+        description="A file of mocks in the repository, JSON or YAML, which answers instead of agents and tools: a "
         "mock run.",
     )
     publish: Annotated[Publication | list[Publication], AfterValidator(_publications)] = Field(
@@ -396,7 +396,7 @@ class GithubOptions(_Model):
     )
     summary: bool = Field(
         default=False,
-        description="Whether the page of the run has a table of what has run, and a picture of the flow.",
+        description="Whether the run summary has a table of what has run, and a picture of the flow.",
     )
 
     runtime: Literal["shared", "inline"] = Field(

@@ -28,7 +28,7 @@ def summary_step(plan: Plan, flow: str) -> Step:
     return Step(
         name="Summary",
         id=SUMMARY,
-        comments=("What has run, as a table on the page of the run.",),
+        comments=("What has run, as a table in the run summary.",),
         condition=all_of("!cancelled()"),
         shell=PLAIN_SHELL,
         env=env,

@@ -1,4 +1,4 @@
-"""How people read the name of a step: generated files and the page of a run show the same."""
+"""How people read the name of a step: generated files and the run summary show the same."""
 
 import re
 

@@ -14,7 +14,7 @@ from .model import CHILD_TEMPLATE, STEP_TEMPLATE, Goto
 STEP_NAMES = ("Recover", "Next", "N", "_x1", "PASSED", "retry", "run", "help", "done", "PATH", "rdc_node", "null", "s1")
 CHILD_NAMES = ("Check", "n", "Recover", "Stop", "GOTO_1", "IFS", "if", "answers", "result", "on", "s1_1", "text")
 
-# Strategies are checked when they are first drawn from: those made anew for each draw would be checked each time.
+# Strategies are checked when they are first drawn from: those made again for each draw would be checked each time.
 integer = lru_cache(st.integers)
 one_of = lru_cache(1024)(st.sampled_from)
 

@@ -46,25 +46,23 @@ def load_runtime() -> None:
 
 
 def load_rdc() -> None:
-    """Import what the command line imports late, and have it do what most calls do: much is made when it is needed."""
-    from contextlib import redirect_stderr, redirect_stdout
-    from io import StringIO
+    """Import what the command line imports late."""
     from tempfile import TemporaryDirectory
 
-    from backends.registry import BACKENDS
-    from rdc.cli import main as rdc
+    from backends.registry import load
+    from compiler.driver import compile_file
     from rdc.commands import COMMANDS
 
     load_runtime()
-    for name in COMMANDS.values():
+    for name in ("rdc.cli", *COMMANDS.values()):
         import_module(name)
-    with TemporaryDirectory() as folder, redirect_stdout(StringIO()), redirect_stderr(StringIO()):
-        Path(folder, "rdc.toml").touch()
+    with TemporaryDirectory() as folder:
         for name, text in DOCUMENTS.items():
             path = Path(folder, name)
             path.write_text(text, encoding="utf-8")
-            for words in (["check"], *(["compile", "--to", target, "-o", "-"] for target in BACKENDS)):
-                rdc([*words, str(path)])
+            program = compile_file(str(path)).program
+            if program:
+                load("python").emit(program, {})
 
 
 Code = list[CodeType] | SyntaxError | None

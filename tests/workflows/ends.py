@@ -50,7 +50,7 @@ def end_of(text: str, ran: ActRun | EngineRun) -> End:
                 continue
             if step["name"] in ENDS:
                 return End(step["name"], _message(step, steps), True)
-    # A workflow that calls the program says it on the page of the run.
+    # A workflow that calls the program says it in the run summary.
     said = re.findall(r"^### (WAITING|COMPLETE|STOP)(?: (.*))?$", ran.summary, re.MULTILINE)
     if said:
         word, message = said[-1]

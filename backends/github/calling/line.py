@@ -6,13 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from backends.github.calling.steps import AROUND
 from backends.github.identifiers import identifiers, identifiers_of
 from backends.scheduling.names import Identifiers
 from backends.specification import Specification, Step
 from compiler.ir.program import Node, Program
-
-OURS = ("check", "open", "close")
-"""The ids of steps around those of the document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,7 @@ class Line:
     @cached_property
     def ids(self) -> Identifiers:
         """The identifiers of steps; a step is called by the node that does its work."""
-        return identifiers_of(self.program, OURS)
+        return identifiers_of(self.program, AROUND)
 
     @cached_property
     def parts(self) -> Sequence[LinePart]:

@@ -14,14 +14,14 @@ from typing import Any, get_args
 
 from backends.companions import Companion
 from backends.github.calling.program import PROGRAMS, WORKFLOWS, loader, publish_loader, publish_name
-from backends.github.calling.surroundings import ASKED_LATER
+from backends.github.calling.surroundings import ASKED_LATER, remark
 from backends.github.pins import pins
 from backends.github.step import PLAIN_SHELL
 from backends.python.edition import publisher
 from backends.python.proof import Problem
 from compiler.ir.program import Noun
 from compiler.yaml_text import UnreadableError, load_value
-from runtime_shim.targets.github.shown import OPEN, as_comments
+from runtime_shim.targets.github.shown import OPEN
 
 _PYTHON, _PLACE, _PIN, _KIND = "@PYTHON@", "@PLACE@", "0" * 64, "@KIND@"
 _LOADER = re.compile(
@@ -57,7 +57,7 @@ _SECRET = re.compile(
 )
 _LOADED = re.compile(r"(?i)(?:LD_|DYLD_|GLIBC|MALLOC_|PYTHON|GCONV|LOCPATH|BASH_|ENV$|PATH$).*")
 _OF_PUBLISHER = {"TOKEN", "NUMBER", "FILE", "TITLE"}
-_WAITS = {"shell": PLAIN_SHELL, "run": as_comments([ASKED_LATER]).rstrip("\n")}
+_WAITS = {"shell": PLAIN_SHELL, "run": remark(ASKED_LATER)}
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from backends.base import OptionFinding
 from backends.github.calling.artifacts import TOKEN, taken_artifact
 from backends.github.calling.program import Calling, plain_name
+from backends.github.calling.surroundings import remark
 from backends.github.changes import proposes_changes
 from backends.github.job import Job
 from backends.github.options import GithubOptions
@@ -16,7 +17,6 @@ from backends.github.step import Step
 from backends.github.workflow import all_of
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Program
-from runtime_shim.targets.github.shown import as_comments
 
 ABOUT_ISSUES = frozenset({"issues", "issue_comment"})
 """The events of an issue."""
@@ -141,7 +141,7 @@ def _step(kind: str, about: _Kind, options: GithubOptions, title: str) -> Step:
     if about is _CHANGES:
         env["TITLE"] = title
     says = "Publishes the one file that the run has left; nothing in it does more than to be read."
-    return Step(about.title, env=env, run=as_comments([says]).rstrip("\n"))
+    return Step(about.title, env=env, run=remark(says))
 
 
 def _finding(program: Program, problem: str, remedy: str) -> Diagnostic:

@@ -10,20 +10,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from backends.companions import Companion
 from backends.github.calling import artifacts
 from backends.github.calling.artifacts import TOKEN
 from backends.github.calling.line import Line, LinePart
-from backends.github.calling.program import Calling
-from backends.github.calling.steps import CLOSE, OPEN, call_of, masked, option_lines
+from backends.github.calling.steps import CLOSE, OPEN, limit_in_minutes, lines_of, masked, option_lines
 from backends.github.calling.surroundings import (
-    ASKED_LATER,
-    LOADS,
+    CallsProgram,
     begun_by,
     checked_run,
     going_on,
     guide,
-    lines_of,
     opened_with,
     reviewed_in,
     said_on_page,
@@ -35,44 +31,26 @@ from backends.github.job import Job
 from backends.github.options import named_command
 from backends.github.scalar import Expression, comment, label
 from backends.github.settings import StepSecrets
-from backends.github.step import PLAIN_SHELL, Step
+from backends.github.step import Step
 from backends.github.triggers import with_continuation
-from backends.github.workflow import Written, all_of
+from backends.github.workflow import all_of
 from backends.specification import Step as ContractStep
 from backends.specification import shown as shown_text
 from compiler.ir.program import Node
 from compiler.ir.tasks import Gate
-from runtime_shim.targets.github.shown import as_comments, shown_script, word_of_place
-
-_MINUTE, _PATIENCE = 60, 60
-"""Seconds; the second are those in which what is out of time is ended."""
+from runtime_shim.targets.github.shown import shown_script
 
 
 @dataclass(frozen=True)
-class SpecificationWorkflow(Written):
+class SpecificationWorkflow(CallsProgram):
     """The workflow; its program is the Python target of the same document."""
 
     line: Line
-
-    @cached_property
-    def calling(self) -> Calling:
-        """The program and what is beside it."""
-        return Calling(self.program, self.options)
-
-    @property
-    def companions(self) -> tuple[Companion, ...]:
-        """The program, its runtime, and the text that steps call around it."""
-        return self.calling.companions
 
     @property
     def waits(self) -> bool:
         """A run that failed or was rejected can be continued by another one."""
         return True
-
-    @property
-    def loader(self) -> str:
-        """What runs the steps of all jobs that name no other shell."""
-        return self.calling.loader
 
     @property
     def names(self) -> Mapping[str, Node]:
@@ -91,10 +69,6 @@ class SpecificationWorkflow(Written):
     def _guide(self) -> str:
         return "\n".join(guide(self.calling.place, waits=self.waits))
 
-    @property
-    def _shell_says(self) -> str:
-        return LOADS
-
     # --- The jobs -----------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -112,10 +86,6 @@ class SpecificationWorkflow(Written):
     @property
     def _gates(self) -> list[str]:
         return [gate.id for part in self.line.parts for gate in part.gates]
-
-    def word(self, name: str) -> str:
-        """What conditions call a gate or a step."""
-        return word_of_place(self.calling.table, name)
 
     def _job(self, part: LinePart) -> Job:
         before, after = self.line.before(part), self.line.after(part)
@@ -147,30 +117,27 @@ class SpecificationWorkflow(Written):
 
     def _gates_of(self, part: LinePart) -> Iterator[Job]:
         before = self.line.before(part)
-        asked: list[Node] = []
-        for gate in part.gates if before else ():
-            yield self._gate(gate, before, asked)
-            asked.append(gate)
+        if before is None:
+            return
+        for number, gate in enumerate(part.gates):
+            yield self._gate(gate, before, part.gates[:number])
 
-    def _gate(self, gate: Node, before: LinePart | None, earlier: Sequence[Node]) -> Job:
+    def _gate(self, gate: Node, before: LinePart, earlier: Sequence[Node]) -> Job:
         """The job that people approve: the run is at its gate, or at one before it that was just approved."""
-        assert before is not None  # noqa: S101 (tells mypy)
         places = [self.word(each.id) for each in (*earlier, gate)]
         asked = " || ".join(f"needs.{before.id}.outputs.next == '{word}'" for word in places)
         jobs = [self.line.approvals[each.id] for each in earlier]
         fine = (f"needs.{job}.result == 'success' || needs.{job}.result == 'skipped'" for job in jobs)
         reason = shown_text(gate.task.reason) if isinstance(gate.task, Gate) else ""
-        says = as_comments([ASKED_LATER]).rstrip("\n")
-        return Job(
-            id=self.line.approvals[gate.id],
-            name=label(f"Approve {gate.id}"),
-            steps=(Step(label(f"Approve {gate.id}"), comments=(comment(reason),), shell=PLAIN_SHELL, run=says),),
+        name = label(f"Approve {gate.id}")
+        return self._deciding(
+            self.line.approvals[gate.id],
+            name,
+            Step(name, comments=(comment(reason),)),
             condition=all_of("!cancelled()", f"needs.{before.id}.result == 'success'", asked, *fine)
             if jobs or before is not self._first
             else asked,
             needs=(before.id, *jobs),
-            environment=self.options.approval_environment,
-            timeout=10,
         )
 
     # --- The steps of a job -------------------------------------------------------------------------------------------
@@ -212,12 +179,12 @@ class SpecificationWorkflow(Written):
     def _step(self, step: ContractStep) -> Step:
         at = step.group.origin
         secrets = {} if self.options.mock else self._secrets.of(*step.stages)
-        env: dict[str, str] = {"RDC_CALL": call_of("step", [step.id]), **option_lines(self._options_of(step))}
+        env: dict[str, str] = {"RDC_CALL": lines_of(["step", step.id]), **option_lines(self._options_of(step))}
         return Step(
             name=label(step.title),
             id=self.line.ids.nodes[step.id],
             comments=(comment(f"{at.path}:{at.span.line}"),),
-            timeout=min(minutes(step), self.options.timeout_minutes),
+            timeout=min(limit_in_minutes(step.seconds), self.options.timeout_minutes),
             env={**env, **masked(secrets)},
             run=shown_script(self.calling.table, [step.id]),
         )
@@ -256,8 +223,3 @@ class SpecificationWorkflow(Written):
             yield artifacts.transcript("" if len(self.line.parts) == 1 else f"-{part.id}", self.options)
         if is_last:
             yield artifacts.outputs(self.options)
-
-
-def minutes(step: ContractStep) -> int:
-    """After how many minutes GitHub is to end a step, a little later than the program does."""
-    return -(-(step.seconds + _PATIENCE) // _MINUTE)

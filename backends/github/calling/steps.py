@@ -26,7 +26,7 @@ from runtime_shim.tasks.recipes import is_recipe
 FIRST_PAUSE = 2
 """Seconds before a call is made again; each further pause is twice as long."""
 
-CHECK, OPEN, CLOSE = "check", "open", "close"
+CHECK, OPEN, CLOSE = AROUND = ("check", "open", "close")
 """The ids of the steps around those of the document that call the program."""
 
 _MOST_REASONS = 5
@@ -41,13 +41,18 @@ def minutes(node: Node, options: GithubOptions) -> int:
     if isinstance(node.task, Agent | Parallel):
         seconds = (options.agent_seconds or seconds) * (options.agent_retries + 1)
         seconds += FIRST_PAUSE * (2**options.agent_retries - 1)
-    return -(-(seconds + _PATIENCE) // _MINUTE) if seconds else 0
+    return limit_in_minutes(seconds) if seconds else 0
 
 
-def call_of(word: str, places: Sequence[str] = ()) -> str:
-    """The variable that says what a step calls; where a place has a space, each is a line."""
-    words = [word, *places]
-    return "".join(f"{one}\n" for one in words) if any(" " in one for one in words) else " ".join(words)
+def limit_in_minutes(seconds: int) -> int:
+    """After how many minutes GitHub is to end what the program ends after so many seconds: a little later."""
+    return -(-(seconds + _PATIENCE) // _MINUTE)
+
+
+def lines_of(names: Iterable[str]) -> str:
+    """Names as a variable: where one has a space, each is a line."""
+    found = list(names)
+    return "".join(f"{name}\n" for name in found) if any(" " in name for name in found) else " ".join(found)
 
 
 def option_lines(options: Iterable[str]) -> dict[str, str]:
@@ -175,7 +180,7 @@ class Places:
         """The step of a job of a matrix, which calls the agent of one entry, with the secrets that this one needs."""
         node = place.node
         env = {
-            "RDC_CALL": call_of("entry", [node.id]),
+            "RDC_CALL": lines_of(["entry", node.id]),
             "RDC_ENTRY": Expression("${{ matrix.entry }}"),
             **option_lines(options_for([node], self._options, self.calling.mock)),
             **self._entry_secrets(node),
@@ -191,7 +196,7 @@ class Places:
 
     def _env(self, nodes: Sequence[Node]) -> dict[str, str]:
         secrets = self.secrets.of(*nodes)
-        env = {"RDC_CALL": call_of("step", [node.id for node in nodes])}
+        env = {"RDC_CALL": lines_of(["step", *(node.id for node in nodes)])}
         env |= option_lines(options_for(nodes, self._options, self.calling.mock))
         calling = [node for node in nodes if not isinstance(node.task, Ask | Gate) or self._options.prompts == "agent"]
         given = {node.id: [*self.secrets.of(node)] for node in calling}

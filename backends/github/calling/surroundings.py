@@ -1,23 +1,28 @@
-"""The steps and variables around those of the document that all workflows have which call the program."""
+"""What all workflows have that call the program: how they call it, and the steps around those of the document."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
+from backends.companions import Companion
 from backends.github.calling import artifacts
 from backends.github.calling.artifacts import TOKEN
+from backends.github.calling.program import Calling
 from backends.github.calling.steps import CHECK, CLOSE, OPEN, masked
-from backends.github.inputs import given
+from backends.github.inputs import given, input_names
+from backends.github.job import Job
 from backends.github.options import GithubOptions
 from backends.github.required import FORK, missing
 from backends.github.scalar import Expression
 from backends.github.settings import StepSecrets
-from backends.github.step import Step
+from backends.github.step import PLAIN_SHELL, Step
 from backends.github.triggers import OF_PULL_REQUESTS
+from backends.github.workflow import Written
 from compiler.ir.program import Input
-from runtime_shim.targets.github.shown import as_comments
+from runtime_shim.targets.github.shown import as_comments, word_of_place
 
 _SHOWN = {
     OPEN: "Begins the run, and checks what it is given.",
@@ -29,13 +34,53 @@ _SHOWN = {
 }
 
 CLOSED = "Close the run"
-"""The name of the last step that calls the program, which writes the page of the run."""
+"""The name of the last step that calls the program, which writes the run summary."""
 
 ASKED_LATER = (
     "The next part asks GitHub who has approved this, and fails where nobody has: the environment needs reviewers."
 )
 
 LOADS = "Runs the file of this path only if it has this SHA-256. {0} is the text of the step."
+
+
+@dataclass(frozen=True)
+class CallsProgram(Written):
+    """What workflows have in common whose steps call the program."""
+
+    @cached_property
+    def calling(self) -> Calling:
+        """The program and what is beside it."""
+        return Calling(self.program, self.options)
+
+    @property
+    def companions(self) -> tuple[Companion, ...]:
+        """The program, its runtime, and the text that steps call around it."""
+        return self.calling.companions
+
+    @property
+    def loader(self) -> str:
+        """What runs the steps of all jobs that name no other shell."""
+        return self.calling.loader
+
+    @property
+    def _shell_says(self) -> str:
+        return LOADS
+
+    def word(self, name: str) -> str:
+        """What conditions call a place."""
+        return word_of_place(self.calling.table, name)
+
+    def _deciding(self, job: str, name: str, step: Step, *, condition: str, needs: tuple[str, ...]) -> Job:
+        """The job that people approve or reject; its one step says why they are asked."""
+        return Job(
+            id=job,
+            name=name,
+            steps=(replace(step, shell=PLAIN_SHELL, run=remark(ASKED_LATER)),),
+            condition=condition,
+            needs=needs,
+            environment=self.options.approval_environment,
+            timeout=10,
+        )
 
 
 def guide(place: str, *, waits: bool) -> Iterator[str]:
@@ -46,20 +91,19 @@ def guide(place: str, *, waits: bool) -> Iterator[str]:
     )
     if waits:
         yield (
-            "STOP ends red. A run that waits ends green, and its page says how to go on: no step that is done runs "
+            "STOP ends red. A run that waits ends green, and its summary says how to continue: no completed step runs "
             "again."
         )
 
 
+def remark(text: str) -> str:
+    """What a step shows that runs nothing of its own: a comment."""
+    return as_comments([text]).rstrip("\n")
+
+
 def shown_call(call: str) -> str:
     """What a step shows that calls nothing of the document."""
-    return as_comments([_SHOWN[call]]).rstrip("\n")
-
-
-def lines_of(names: Iterable[str]) -> str:
-    """Names as a variable: where one has a space, each is a line."""
-    found = list(names)
-    return "".join(f"{name}\n" for name in found) if any(" " in name for name in found) else " ".join(found)
+    return remark(_SHOWN[call])
 
 
 def reviewed_in(options: GithubOptions) -> dict[str, str]:
@@ -103,21 +147,13 @@ def checked_run(options: GithubOptions) -> Iterator[Step]:
 def opened_with(inputs: tuple[Input, ...], events: Mapping[str, Any], options: GithubOptions) -> dict[str, str]:
     """The values of inputs that a run is given."""
     is_given = not {"workflow_dispatch", "workflow_call"}.isdisjoint(events)
-    alike = Counter(item.name.lower() for item in inputs)
+    own = input_names(inputs)  # GitHub tells neither inputs nor variables apart by case
     names = {
-        item.name: _variable(item.name, number, is_alone=alike[item.name.lower()] == 1)
+        item.name: item.name if own[item.name] == item.name and item.name.isidentifier() else str(number)
         for number, item in enumerate(inputs, 1)
     }
     declared = tuple(item for item in inputs if is_given or options.is_of_event(item.name))
     return given(declared, events, options, names)
-
-
-def _variable(name: str, number: int, *, is_alone: bool) -> str:
-    """How the variable with the value of an input ends: as the input is called, if a variable can be called so.
-
-    GitHub takes variables for one that differ in case only.
-    """
-    return name if is_alone and name.isidentifier() and name.isascii() else str(number)
 
 
 def told_missing(
@@ -133,7 +169,7 @@ def told_missing(
 
 
 def said_on_page(env: Mapping[str, str], secrets: Mapping[str, str]) -> Step:
-    """Writes the page of the run, and keeps what others go on with; nothing of the workspace runs any more."""
+    """Writes the run summary, and keeps what others go on with; nothing of the workspace runs any more."""
     says = ("This step alone has all secrets, to hide them, and runs nothing of the workspace.",) if secrets else ()
     return Step(
         CLOSED,

@@ -7,20 +7,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from backends.companions import Companion
 from backends.github.calling import artifacts
 from backends.github.calling.artifacts import TOKEN
-from backends.github.calling.program import Calling, plain_name
+from backends.github.calling.program import plain_name
 from backends.github.calling.publishing import ABOUT_ISSUES, publications
-from backends.github.calling.steps import CHECK, CLOSE, OPEN, Places, calls_something, option_lines
+from backends.github.calling.steps import AROUND, CLOSE, OPEN, Places, calls_something, lines_of, option_lines
 from backends.github.calling.surroundings import (
-    ASKED_LATER,
-    LOADS,
+    CallsProgram,
     begun_by,
     checked_run,
     going_on,
     guide,
-    lines_of,
     opened_with,
     reviewed_in,
     said_on_page,
@@ -36,33 +33,22 @@ from backends.github.options import Called, Concurrency, SetupStep
 from backends.github.question import example
 from backends.github.scalar import Expression, comment, label
 from backends.github.settings import StepSecrets, agent_types, callers_of, environments_of
-from backends.github.step import PLAIN_SHELL, Step
+from backends.github.step import Step
 from backends.github.triggers import with_inputs
-from backends.github.workflow import Written, all_of, set_up
+from backends.github.workflow import all_of, set_up
 from backends.scheduling.jobs import Jobs, Part
 from backends.scheduling.places import Place
 from backends.scheduling.routes import Routes, make_routes
 from compiler.ir.program import Node
 from compiler.ir.tasks import Ask, Gate
 from compiler.passes import optimise
-from runtime_shim.targets.github.shown import as_comments, word_of_place
 
 _LONGEST_LABEL = 60
 
 
 @dataclass(frozen=True)
-class CallingWorkflow(Written):
+class CallingWorkflow(CallsProgram):
     """The workflow of a runbook, a playbook or an agent workflow."""
-
-    @cached_property
-    def calling(self) -> Calling:
-        """The program and what is beside it."""
-        return Calling(self.program, self.options)
-
-    @property
-    def companions(self) -> tuple[Companion, ...]:
-        """The program, its runtime, and the text that steps call around it."""
-        return self.calling.companions
 
     @cached_property
     def routes(self) -> Routes:
@@ -88,12 +74,7 @@ class CallingWorkflow(Written):
     @cached_property
     def ids(self) -> Mapping[str, str]:
         """The ids of the steps of nodes."""
-        return identifiers_of(self.routes.program, [OPEN, CLOSE, CHECK]).nodes
-
-    @property
-    def loader(self) -> str:
-        """What runs the steps of all jobs that name no other shell."""
-        return self.calling.loader
+        return identifiers_of(self.routes.program, AROUND).nodes
 
     @property
     def names(self) -> Mapping[str, Node]:
@@ -118,10 +99,6 @@ class CallingWorkflow(Written):
         )
         reports = ["`{NAME}` in a prompt is a value of the run."] if self.program.kind == "workflow" else []
         return "\n".join([*guide(self.calling.place, waits=self.waits), *contexts, *reports])
-
-    @property
-    def _shell_says(self) -> str:
-        return LOADS
 
     @property
     def _concurrency(self) -> Concurrency:
@@ -168,10 +145,6 @@ class CallingWorkflow(Written):
     def entries(self, place: Place) -> str:
         """The id of the job that is a matrix of the agents of a place."""
         return f"entries_{self.ids[place.name]}"
-
-    def word(self, name: str) -> str:
-        """What conditions call a node."""
-        return word_of_place(self.calling.table, name)
 
     def _part(self, part: Part) -> Job:
         earlier = self.cut.parts[: part.level]
@@ -373,7 +346,7 @@ class CallingWorkflow(Written):
     # --- The end of a job ---------------------------------------------------------------------------------------------
 
     def _closed(self, part: Part) -> Iterator[Step]:
-        """Writes the page of the run, and keeps what others go on with; nothing of the workspace runs any more."""
+        """Writes the run summary, and keeps what others go on with; nothing of the workspace runs any more."""
         onward = [self.word(name) for name in self.cut.onward(part)]
         leaves = self.program.artifact is not None or self._proposes
         before = self.cut.before(part)
@@ -407,16 +380,13 @@ class CallingWorkflow(Written):
         reason = str(node.task.reason) if isinstance(node.task, Gate) else ""
         prompt = str(node.task.prompt) if isinstance(node.task, Ask) else reason
         reasons = map(comment, prompt.strip().split("\n")[:5])
-        says = as_comments([ASKED_LATER]).rstrip("\n")
         again = all_of("!cancelled()", f"needs.{gates[number - 1]}.result == 'failure'")
-        return Job(
-            id=gates[number],
-            name=f"Approve {title(node)}" + (f", attempt {number + 1}" if number else ""),
-            steps=(Step(title(node), comments=tuple(reasons), shell=PLAIN_SHELL, run=says),),
+        return self._deciding(
+            gates[number],
+            f"Approve {title(node)}" + (f", attempt {number + 1}" if number else ""),
+            Step(title(node), comments=tuple(reasons)),
             condition=again if number else self.asked(part, place),
             needs=(gates[number - 1] if number else self.id_of(part),),
-            environment=self.options.approval_environment,
-            timeout=10,
         )
 
     def _matrix(self, part: Part, place: Place) -> Job:

@@ -12,12 +12,13 @@ ANSWERED_WITHIN = 60  # seconds until GitHub has answered
 PAUSES = (1, 2)  # seconds before it is asked again
 AGAIN = (0, 408, 429, 500, 502, 503, 504)  # statuses after which it is
 COMMIT = re.compile("[0-9a-f]{40,64}")
-KEPT_PART = re.compile("rdc-state-part_[0-9]{1,4}")
+STATE = "rdc-state"  # the artifact of a run that waits
+KEPT_PART = re.compile(f"{STATE}-part_[0-9]{{1,4}}")
 RUN_NUMBER = re.compile("[1-9][0-9]{0,18}")
 
 
 class HaltError(Exception):
-    """Why a step ends here: a title and a reason, for the page of the run."""
+    """Why a step ends here: a title and a reason, for the run summary."""
 
 
 class Api:
@@ -94,9 +95,7 @@ def kept_by_run(api: Api, number: str, any_part: bool) -> str:
         )
     names = [str(one.get("name")) for one in listed if isinstance(one, dict) and not one.get("expired")]
     parts = [name for name in names if any_part and KEPT_PART.fullmatch(name)]
-    kept = sorted(parts, key=lambda name: int(name.rpartition("_")[2])) + [
-        name for name in names if name == "rdc-state"
-    ]
+    kept = sorted(parts, key=lambda name: int(name.rpartition("_")[2])) + [name for name in names if name == STATE]
     if not kept:
         raise HaltError("Nothing kept", f"Run {number} waits for nothing: it has kept no state, or no longer has it")
     return kept[-1]

@@ -117,7 +117,7 @@ class Job:
         return Store(self.path("rdc"), {"", *(kind.mode for kind in self._found)}).read()
 
     def run(self, *words: str) -> int:
-        """Call the program, and return its exit code; what it refuses is on the page of the run."""
+        """Call the program, and return its exit code; what it refuses is in the run summary."""
         kinds = kinds_on_github(self._found, self.given)
         try:
             argv = [*words, "--state-dir", self.path("rdc")]
@@ -133,16 +133,13 @@ class Job:
         return EXIT_REFUSED
 
     def refuse(self, title: str, *reasons: str) -> None:
-        """Say why a step ends, in the log and on the page of the run."""
+        """Say why a step ends, in the log and in the run summary."""
         for reason in reasons:
             self.lines.append(annotation("error", title, reason))
         self.runner.page(as_block("\n".join(reasons)))
 
-    def told(self, before: int) -> None:
+    def told(self, state: State, before: int) -> None:
         """Say where the run is now, and annotate what has failed since so many steps were done."""
-        state = self.state()
-        if state is None:
-            return
         for record in state.finished[before:]:
             task = self.program["nodes"].get(record["node"], {}).get("task")
             if record["outcome"] in ("fail", "failed") and task != "ask" and state.condition != "stop":
@@ -176,13 +173,18 @@ class Job:
 
     def masks(self) -> list[bytes]:
         """Return the values that nothing may hold which is kept, and their lines."""
-        values = (os.environ.get(name, "").strip() for name in os.environ.get("RDC_SECRETS", "").split())
+        values = map(str.strip, self._secrets)
         return [line.strip().encode() for value in values for line in {value, *value.split("\n")} if line.strip()]
 
+    @functools.cached_property
     def mask(self) -> Callable[[str], str]:
-        """Return what takes the values of secrets out of a text."""
-        pattern = hidden_parts([os.environ.get(name, "") for name in os.environ.get("RDC_SECRETS", "").split()])
+        """What takes the values of secrets out of a text."""
+        pattern = hidden_parts(self._secrets)
         return functools.partial(pattern.sub, "***") if pattern else str
+
+    @property
+    def _secrets(self) -> list[str]:
+        return [os.environ.get(name, "") for name in os.environ.get("RDC_SECRETS", "").split()]
 
     def printed(self, *words: str) -> str:
         """Return what the program prints on standard output."""
@@ -199,11 +201,6 @@ class Job:
             file.seek(0)
             said: bytes = file.read()
             return said.decode("utf-8", "replace")
-
-    def done(self) -> int:
-        """Return how many steps the run has done."""
-        state = self.state()
-        return len(state.finished) if state is not None else 0
 
 
 def worded(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The end of a job: the page of the run is written, and what others go on with is kept."""
+"""The end of a job: the run summary is written, and what others go on with is kept."""
 
 import copy
 import os
@@ -9,11 +9,11 @@ from runtime_shim.data.secrets import MASKED
 from runtime_shim.engine.journal import read_journal
 from runtime_shim.engine.program import EXIT_COMPLETE
 from runtime_shim.engine.state import State
-from runtime_shim.targets.github.api import HaltError
+from runtime_shim.targets.github.api import STATE, HaltError
 from runtime_shim.targets.github.calls import Job
 from runtime_shim.targets.github.changes import CHANGES, check_secrets
-from runtime_shim.targets.github.gates import is_approved, passed_gates
-from runtime_shim.targets.github.kept import ANSWERS_FILE, KEPT, STATE, keep_run, unsaved
+from runtime_shim.targets.github.gates import is_approved, passed_gates, unapproved
+from runtime_shim.targets.github.kept import ANSWERS_FILE, KEPT, keep_run, unsaved
 from runtime_shim.targets.github.page import (
     draw_flow,
     first_reply,
@@ -28,7 +28,7 @@ from runtime_shim.targets.github.strict import check_records
 
 
 def close(job: Job, part: list[str]) -> int:
-    """Write the page of the run, and keep what another job or run goes on with. Knows all secrets, to hide them."""
+    """Write the run summary, and keep what another job or run goes on with. Knows all secrets, to hide them."""
     state = job.state()
     if state is None or not job.is_open():  # the first step has said why
         return EXIT_COMPLETE
@@ -38,7 +38,7 @@ def close(job: Job, part: list[str]) -> int:
     is_over, is_handed = state.condition in ("complete", "stop"), place in job.words("ONWARD")
     is_waiting = state.condition == "waiting" and not is_handed
     job.runner.output("next", place)
-    shown = _without_secrets(state, job.mask())
+    shown = _without_secrets(state, job.mask)
     _tell(job, shown, is_handed, is_waiting)
     _keep_texts(job)
     if is_handed or is_waiting or ("contract" in job.program and state.condition != "complete"):
@@ -56,8 +56,7 @@ def _check_gates(job: Job, state: State) -> None:
     approved, gates = job.words("APPROVED"), job.gates()
     for record in passed_gates(state.finished, gates):
         if is_approved(record) and word_of_place(job.program, record["node"]) not in approved:
-            says = f"The run is past {record['node']}, and GitHub reports no review that let it through"
-            raise HaltError("Not approved", says)
+            raise unapproved([record])
 
 
 def _without_secrets(state: State, mask: Callable[[str], str]) -> State:
@@ -72,8 +71,8 @@ def _without_secrets(state: State, mask: Callable[[str], str]) -> State:
 
 
 def _tell(job: Job, state: State, is_handed: bool, is_waiting: bool) -> None:
-    """Write the page of the run: what it waits for, or how it has ended, and what it has done."""
-    mask, program = job.mask(), job.program
+    """Write the run summary: what it waits for, or how it has ended, and what it has done."""
+    mask, program = job.mask, job.program
     waits = state.condition == "waiting"
     said = ("WAITING", state.node) if waits else (state.condition.upper(), state.message)
     if waits or state.condition in ("complete", "stop"):
@@ -93,7 +92,7 @@ def _tell(job: Job, state: State, is_handed: bool, is_waiting: bool) -> None:
 
 def _keep_texts(job: Job) -> None:
     """Put together prompts, answers, reports and records for people, without any secret."""
-    mask, folder = job.mask(), job.path("rdc-transcript")
+    mask, folder = job.mask, job.path("rdc-transcript")
     for name in sorted(os.listdir(job.path("rdc"))):
         path = os.path.join(job.path("rdc"), name)
         is_kept = name in ("prompts", "answers", "reports", "journal") or name.startswith("run-")
@@ -122,7 +121,7 @@ def _copy_masked(path: str, to: str, mask: Any) -> None:  # noqa: ANN401 (from t
 
 def _keep(job: Job, state: State, name: str) -> None:
     """Keep the run for another job or run, unless a text in it holds a secret."""
-    mask = job.mask()
+    mask = job.mask
     for slot, value in state.registers.items():
         if isinstance(value, str) and mask(value) != value:
             raise unsaved(f"the text {slot} holds a secret. Fetch it again in a later step")
@@ -157,9 +156,9 @@ def _leave(job: Job) -> None:
         for name in names[:1]:
             os.makedirs(folder, exist_ok=True)
             path = os.path.join(folder, f"{job.said('NAME')}.{name.rpartition('.')[2]}")
-            _copy_masked(os.path.join(job.path("rdc"), name), path, job.mask())
+            _copy_masked(os.path.join(job.path("rdc"), name), path, job.mask)
             job.runner.output("artifact", os.path.basename(path))
-    elif check_secrets(folder, job.mask()):
+    elif check_secrets(folder, job.mask):
         job.runner.output("artifact", CHANGES)
     if "contract" in job.program and job.run("outputs", "--to", job.path("rdc-outputs")):
         job.lines.append(annotation("warning", "Outputs", "Not all outputs were kept; the log says why"))

@@ -11,10 +11,9 @@ from runtime_shim.engine.program import EXIT_COMPLETE, RefusedError
 from runtime_shim.engine.session import Session
 from runtime_shim.engine.state import State, digest
 from runtime_shim.targets.github.entries import keep_entry
-from runtime_shim.targets.github.gates import APPROVAL, Decision
+from runtime_shim.targets.github.gates import APPROVAL, DECISIONS, Decision
 from runtime_shim.tasks.answers import LARGEST, read_text
 
-WORDS_OF = {"gate": ("approved", "rejected"), "confirm": ("yes", "no")}
 REVIEWER = "a reviewer"
 
 
@@ -82,7 +81,7 @@ class OfGithub(Extension):
 
     def _settle(self, name: str, decision: Decision) -> None:
         """Record what a reviewer has decided about a gate."""
-        words = WORDS_OF.get(self.session.program["nodes"][name]["task"], ("pass", "fail"))
+        words = DECISIONS.get(self.session.program["nodes"][name]["task"], ("pass", "fail"))
         note = {"by": decision.by or REVIEWER, APPROVAL: os.environ["GITHUB_RUN_ID"]}
         note.update({"note": decision.note} if decision.note else {})
         outcome = words[decision.word == "rejected"]

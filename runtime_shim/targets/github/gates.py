@@ -15,6 +15,7 @@ from runtime_shim.targets.github.says import plain
 
 LONGEST_NOTE = 2000  # characters
 APPROVAL = "approval"  # the key under which a record names the run in which GitHub has the review
+DECISIONS = {"gate": ("approved", "rejected"), "confirm": ("yes", "no")}  # the words by which such steps are left
 WORDS = {"approved": ("approved", "pass", "yes"), "rejected": ("rejected", "fail", "no")}
 
 
@@ -83,7 +84,7 @@ def check_passed(api: Api, records: list[Record], environment: str, since: Count
     left: list[tuple[str, str, str]] = []
     for number in dict.fromkeys([here, *(str(record.get(APPROVAL, "")) for record in records)]):
         if number not in (here, *since.runs):
-            raise _unapproved(records)
+            raise unapproved(records)
         found = reviews(api, number, environment)
         own = [record for record in records if str(record.get(APPROVAL, "")) == number]
         before = since if number == here else Counted("", 0, 0)
@@ -91,7 +92,7 @@ def check_passed(api: Api, records: list[Record], environment: str, since: Count
             new = sum(state == kind for state, _, _ in found) - getattr(before, kind)
             used = [record for record in own if is_approved(record) == (kind == "approved")]
             if len(used) > new:
-                raise _unapproved(used)
+                raise unapproved(used)
             if number == here:
                 left += _unused([one for one in found if one[0] == kind], used)[: new - len(used)]
     return left
@@ -103,12 +104,13 @@ def _unused(found: list[tuple[str, str, str]], used: list[Record]) -> list[tuple
     for record in used:
         mine = next((one for one in left if one[1] == record.get("by")), None)
         if mine is None:
-            raise _unapproved(used)
+            raise unapproved(used)
         left.remove(mine)
     return left
 
 
-def _unapproved(records: list[Record]) -> HaltError:
+def unapproved(records: list[Record]) -> HaltError:
+    """Return the reason for a run that is past a gate which nobody has approved."""
     gate = plain(records[-1]["node"]) if records else "a gate"
     return HaltError("Not approved", f"The run is past {gate}, and GitHub reports no review that let it through")
 

@@ -19,7 +19,6 @@ from runtime_shim.engine.program import Table
 from runtime_shim.targets.github.api import HaltError
 from runtime_shim.targets.github.strict import damaged
 
-STATE = "rdc-state"  # the artifact of a run that waits
 ANSWERS_FILE = "rdc-answers"
 KEPT = "rdc-kept"
 ABOUT, WORKSPACE = "about.json", "workspace.tar.gz"
@@ -202,11 +201,9 @@ def _put_back(path: str, data: Optional[bytes]) -> None:
     for part in os.path.dirname(path).split("/"):
         folder = os.path.join(folder, part)
         if os.path.islink(folder) or not os.path.isdir(folder):
-            with suppress(FileNotFoundError):
-                os.unlink(folder)
+            unlinked(folder)
             os.mkdir(folder)
-    with suppress(FileNotFoundError):
-        os.unlink(path)
+    unlinked(path)
     with open(path, "xb") as file:
         file.write(data)
 

@@ -1,4 +1,4 @@
-"""The page of a run: how it stands, its steps with outcome and time, the flow, and how to continue it."""
+"""The run summary: how it stands, its steps with outcome and time, the flow, and how to continue it."""
 
 import os
 import shlex
@@ -11,6 +11,7 @@ from runtime_shim.engine.state import State
 from runtime_shim.engine.texts import word_of, words_of
 from runtime_shim.engine.walk import filled
 from runtime_shim.targets.github.api import workflow_path
+from runtime_shim.targets.github.gates import DECISIONS
 from runtime_shim.targets.github.says import as_block, as_cell, plain
 from runtime_shim.targets.naming import name_in_words
 
@@ -19,7 +20,6 @@ MOST_NODES = 150  # of the picture; GitHub draws no larger ones
 LONGEST_LABEL = 60  # characters in the picture
 BAD = ("fail", "failed", "no", "rejected", "none", "invalid", "ambiguous")
 SHAPES = {"branch": ("{", "}"), "end": ("(", ")")}
-DECIDED = {"gate": ["approved", "rejected"], "confirm": ["yes", "no"]}
 
 
 def heading(word: str, message: str) -> str:
@@ -40,8 +40,8 @@ def replies_to(node: Table, state: State) -> list[str]:
     """Return the words that answer a step; none where any text does."""
     if node["task"] == "ask":
         return [word.upper() for word in node.get("question", "pass/fail").split("/")]
-    if node["task"] in DECIDED:
-        return DECIDED[node["task"]]
+    if node["task"] in DECISIONS:
+        return [*DECISIONS[node["task"]]]
     if node["task"] != "select":
         return []
     options = node["options"] if "options" in node else words_of(node)

@@ -1,4 +1,4 @@
-"""What the steps of a workflow say: to files of the runner, in its log, and on the page of the run."""
+"""What the steps of a workflow say: to files of the runner, in its log, and in the run summary."""
 
 import os
 import re
@@ -9,7 +9,7 @@ from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.texts import one_line
 
 FILES_OF_RUNNER = ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE")
-LONGEST_BLOCK = 100_000  # characters of a text on the page of the run, which GitHub takes 1 MiB of
+LONGEST_BLOCK = 100_000  # characters of a text in the run summary, which GitHub takes 1 MiB of
 MARKUP_SIGNS = str.maketrans({character: f"\\{character}" for character in "\\`*_[]<>|#&~!"})
 
 
@@ -28,7 +28,7 @@ class Runner:
         self._said.append(f"{name}={word}\n")
 
     def page(self, text: str) -> None:
-        """Write on the page of the run."""
+        """Write in the run summary."""
         if self._page:
             with open(self._page, "a", encoding="utf-8", errors="replace") as file:
                 file.write(f"{text}\n")
@@ -58,7 +58,7 @@ def hidden(value: Any, mask: Callable[[str], str]) -> Any:  # noqa: ANN401 (a va
 
 
 def annotation(level: str, title: str, message: str) -> str:
-    """Return the command that puts a line on the page of the run."""
+    """Return the command that puts a line in the run summary."""
     return f"::{level} title={title}::{plain(message).replace('%', '%25')}"
 
 

@@ -64,7 +64,7 @@ def begin(job: Job, places: list[str]) -> int:
     job.mark_open(code)
     state = job.state()
     if code == EXIT_COMPLETE and state is not None:
-        job.told(len(state.finished))
+        job.told(state, len(state.finished))
         first = word_of_place(job.program, state.begin["node"])
         job.runner.output("next", job.place_of(state) if is_next else first)
         code = EXIT_STOP if state.condition == "stop" and not job.program.get("contract") else EXIT_COMPLETE
@@ -188,21 +188,21 @@ def _joined(job: Job, about: Table) -> bool:
 
 def step_through(job: Job, places: list[str]) -> int:
     """Go on with the run while it is in these places."""
-    before = job.done()
     for line in job.said("GIVEN").split("\n"):
         name, _, names = line.rpartition(":")
         if name:
             job.given.secrets[name] = set(names.split())
     state = job.state()
+    before = len(state.finished) if state is not None else 0
     word = job.left_for(state, places) if state is not None and state.node not in places else ""
     if word and "contract" not in job.program:  # another run has done this before, and conditions are told again
         print("This was done before the run had to wait.", flush=True)
         job.runner.output("next", word)
         return EXIT_COMPLETE
     code = job.run("step", *places, *_answers(job), *job.options())
-    job.told(before)
     state = job.state()
     if state is not None:
+        job.told(state, before)
         job.runner.output("next", job.left_for(state, places) or job.place_of(state))
     return code
 

@@ -12,6 +12,7 @@ from runtime_shim.engine.state import FORMAT
 from runtime_shim.engine.texts import words_of
 from runtime_shim.engine.walk import VERBS, Registers, choose, follow
 from runtime_shim.targets.github.api import HaltError
+from runtime_shim.targets.github.gates import DECISIONS
 
 MOST = 10**4000  # of a counter; Python reads no longer numbers
 CONDITIONS = ("running", "ready", "waiting", "complete", "stop")
@@ -22,7 +23,6 @@ NOTES = {
     "wait": ("waiting",),
     **dict.fromkeys(("process", "entry", "call", "tried", "agreed", "waits", "left"), (None,)),
 }
-DECISIONS = {"gate": ("approved", "rejected"), "confirm": ("yes", "no")}
 TEXT = (str, type(None))
 
 
