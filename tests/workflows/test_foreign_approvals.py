@@ -1,12 +1,11 @@
 """A gate needs an approval of its own: one of another run, or of another gate, opens nothing, whatever a journal says.
 
-A command leaves a process that forges the journal which the job keeps for the next one, with hashes that fit.
+A process that a command has left forges the journal which the job keeps for the next one, with hashes that fit.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,18 +16,16 @@ from tests.workflows.routed_runs import OPTIONS, ended, log, run
 
 ATTACK = f"""\
 import json, os, sys
-from contextlib import suppress
 from hashlib import sha256
 sys.path.insert(0, {str(Path(__file__).parents[2])!r})
 from runtime_shim.engine.journal import encode
 kept, folder = os.environ["RUNNER_TEMP"] + "/rdc-kept", os.environ["FOLDER"]
+if not os.path.exists(folder + "/armed"):
+    sys.exit()
+os.rename(folder + "/armed", folder + "/done")
 forged = json.load(open(folder + "/forged.json"))
-def about():
-    with suppress(OSError, ValueError), open(kept + "/about.json") as file:
-        return json.load(file)
-before = found = about()
-while found is None or found == before:
-    found = about()
+with open(kept + "/about.json") as file:
+    found = json.load(file)
 with open(kept + "/state/journal", "rb") as file:
     begin, *records = [json.loads(line[9:]) for line in file]
 done = [each for each in records if each["kind"] == "done"][-1]
@@ -39,9 +36,8 @@ with open(kept + "/state/journal", "wb") as file:
 found["files"]["state/journal"] = sha256(content).hexdigest()
 with open(kept + "/about.json", "w") as file:
     json.dump(found, file)
-open(folder + "/done", "w").close()
 """
-COMMAND = f'if [ -e "$FOLDER/attack.py" ]; then {sys.executable} -I "$FOLDER/attack.py" > "$FOLDER/said" 2>&1 & fi'
+COMMAND = '[ ! -e "$FOLDER/attack.py" ] || touch "$FOLDER/armed"'
 APPROVED = {"outcome": "approved", "by": "octocat"}
 FINE = {"outcome": "pass"}
 
@@ -70,8 +66,10 @@ def attacked(folder: Path, made: Program, number: int, records: Sequence[object]
     """A run whose command forges these records."""
     (folder / "attack.py").write_text(ATTACK, encoding="utf-8")
     (folder / "forged.json").write_text(json.dumps(records), encoding="utf-8")
-    done = run(folder, compiled(made, OPTIONS), {}, number, environments={"approval": decisions})
-    assert (folder / "done").exists(), (folder / "said").read_text(encoding="utf-8")
+    protected = {"approval": decisions}
+    attack = str(folder / "attack.py")
+    done = run(folder, compiled(made, OPTIONS), {}, number, environments=protected, meddler=attack)
+    assert (folder / "done").exists(), "the journal was forged"
     return done
 
 

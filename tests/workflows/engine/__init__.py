@@ -119,6 +119,7 @@ def run(
     run_id: int = 1,
     by_table: bool = False,
     rerun: bool = False,
+    meddler: str = "",
 ) -> EngineRun:
     """Walk through a workflow; `folder` is what checkout gives.
 
@@ -129,7 +130,8 @@ def run(
     step as `job/step` during which somebody cancels the run, `expire` one during which the time of its job is over.
     With `by_table` steps that a table answers start no process (`table.mjs`); `env` has the folder of the table as
     `YARDSTICK`. With `rerun` only the jobs of that run that have failed, and what needs them, are run again; `github`
-    has to say that it is a further attempt.
+    has to say that it is a further attempt. `meddler` is a Python script that runs just before an artifact is kept, as a
+    process may that an earlier step has left behind.
     """
     answer = _ask(
         {
@@ -150,6 +152,7 @@ def run(
             "patience": PATIENCE,
             "byTable": by_table,
             "rerun": rerun,
+            "meddler": meddler,
         }
     )
     jobs = {name: _job(found) for name, found in answer["jobs"].items()}

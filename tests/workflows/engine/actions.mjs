@@ -7,7 +7,8 @@ class Failed extends Error {}
 
 /**
  * Run an action. `place` has the folders `repository`, `workspace` and `artifacts` (of a run, by its id), the ids
- * `run` and `name` of the repository, and says by `may(token, scope)` what a token may read.
+ * `run` and `name` of the repository, says by `may(token, scope)` what a token may read, and calls `meddle()` before an
+ * artifact is kept.
  * Gives the outputs, or `failed`, the reason why the step fails.
  */
 export function runAction(uses, inputs, place) {
@@ -50,7 +51,8 @@ function checkout(_inputs, { repository, workspace }) {
 }
 
 /** Keeps files without permissions and empty folders; what is hidden only if told to. */
-function upload(inputs, { workspace, artifacts, run }) {
+function upload(inputs, { workspace, artifacts, run, meddle }) {
+  meddle();
   const {
     name = "artifact",
     path,

@@ -1,4 +1,5 @@
 // A step: whether it runs, what it does, and what the job knows afterwards.
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { runAction } from "./actions.mjs";
 import { readOutput } from "./commands.mjs";
@@ -44,10 +45,17 @@ function act(job, step, contexts, done) {
     run: job.github.run_id,
     name: job.github.repository,
     may: run.may,
+    meddle: () => meddle(job),
   };
   const { outputs, failed } = runAction(String(step.uses), inputs, place);
   Object.assign(done, { outputs, outcome: failed ? "failure" : "success" });
   if (failed) tell(job, { level: "error", title: "", message: failed });
+}
+
+/** What a process of an earlier step does now, if a test wants one. */
+function meddle(job) {
+  const { env, meddler } = job.run.request;
+  if (meddler) execFileSync("python3", ["-I", meddler], { env: { ...env, RUNNER_TEMP: job.temp } });
 }
 
 /** What is left of a step where only the flow counts. */
