@@ -35,30 +35,6 @@ if sys.hexversion == {version} and sys.argv[0] not in ("", "-", "-c", "-m"):
 FIRST = "import sys; sys.path[:0] = {{{0!r}}}.difference(sys.path)\n"
 """Has START found before a module of that name that Debian puts beside Python's own; a venv reads it twice."""
 
-LOADER = """\
-import builtins
-import sys
-
-sys.path.append({packages!r})
-import codes
-
-sys.path.pop()
-
-sys.argv.pop(0)
-command, sys.argv[0] = sys.argv[0], "-c"
-codes.compile, kept = builtins.compile, codes.compiling({kept!r})
-
-
-def compile(text, path, mode, *more, **named):
-    is_kept = isinstance(text, bytes) and mode == "exec" and not more and not named
-    return kept(text, path, mode) if is_kept else codes.compile(text, path, mode, *more, **named)
-
-
-builtins.compile = compile
-exec(codes.compile(command, "<string>", "exec"), {{"__name__": "__main__"}})
-"""
-"""Is `python3 -I -c COMMAND`, and takes the code of texts that the command compiles from where it is kept."""
-
 NODE = """\
 #!/bin/sh
 if [ "$*" = "--no-warnings -e console.log(process.execPath)" ]; then
@@ -114,7 +90,6 @@ def put_first() -> None:
     first = f"{packages}{os.sep}"  # unlike the entry that PYTHONPATH makes
     start = START.format(first=first, version=sys.hexversion, kept=str(home / CODES))
     (packages / "sitecustomize.py").write_text(start, encoding="utf-8")
-    (home / "loader.py").write_text(LOADER.format(packages=str(packages), kept=str(home / CODES)), encoding="utf-8")
     (packages / "first.pth").write_text(FIRST.format(first), encoding="utf-8")
     os.environ[HOME] = str(home)
     os.environ["PATH"] = f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}"
@@ -127,12 +102,6 @@ def _write_node(path: Path) -> None:
     if found:
         path.write_text(NODE.format(Path(found).resolve()), encoding="utf-8")
         path.chmod(0o755)
-
-
-def loaded(workflow: str) -> str:
-    """A workflow whose steps call its program by the interpreter that keeps code: ten times as fast."""
-    home = os.environ[HOME]
-    return workflow.replace("/usr/bin/python3 -I -c ", f"{home}/bin/python3 -I -S {home}/loader.py ")
 
 
 def kept_code() -> str:

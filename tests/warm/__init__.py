@@ -13,6 +13,7 @@ import json
 import os
 import resource
 import selectors
+import shutil
 import signal
 import socket
 import subprocess
@@ -29,6 +30,19 @@ from typing import IO, Any
 from tests import interpreters
 
 SERVER = Path(__file__).with_name("server.py")
+STEPS = Path(__file__).with_name("steps.py")
+
+LOADER = "/usr/bin/python3 -I -c "
+"""How a step of a workflow calls its program."""
+
+CALL = """\
+#!/bin/sh
+mkfifo "{0}/$$" && exec 3<&0 4>&1 5<> "{0}/$$" && echo $$ > {0}/calls && read -r code <&5
+exit "${{code:-126}}"
+"""
+"""What a runner starts. Its words are the command that loads a program, and those of the command.
+
+The files of a shell change while it redirects, so what the process takes over has other numbers."""
 
 DECIDED_AT_THE_START = ("PYTHON", "LC_", "LANG", "TZ")
 """What an interpreter looks at once, when it begins: variables whose names begin so."""
@@ -160,3 +174,28 @@ def _server(thread: int, options: tuple[str, ...], loads: str, environment: froz
     server = _Server(options, loads, dict(environment))
     atexit.register(server.close)
     return server
+
+
+def step_caller() -> str:
+    """The script that takes the place of `LOADER` and calls programs by `steps.py`."""
+    return _step_caller(os.getpid())
+
+
+@cache
+def _step_caller(process: int) -> str:
+    """One for each worker, also for those that are forked."""
+    folder = Path(tempfile.mkdtemp(prefix="rdc-steps-"))
+    os.mkfifo(folder / "calls")
+    script = folder / "call"
+    script.write_text(CALL.format(folder), encoding="utf-8")
+    script.chmod(0o755)
+    words = ["-I", "-S", "-c", f"import sys; sys.path.append({str(STEPS.parent)!r}); import steps; steps.main(*sys.argv[1:])"]
+    words = [*words, str(folder), interpreters.kept_code()]
+    server = subprocess.Popen([shutil.which("python3") or "", *words], stdin=subprocess.PIPE)
+    atexit.register(_end_steps, server, folder)
+    return str(script)
+
+
+def _end_steps(server: subprocess.Popen[bytes], folder: Path) -> None:
+    server.communicate()
+    shutil.rmtree(folder)

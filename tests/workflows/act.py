@@ -35,7 +35,7 @@ import yaml
 
 from rdc.trials.act import OPTIONS, REPOSITORY, ActRun, read_run
 from rdc.trials.process import Finished
-from tests import interpreters
+from tests import warm
 from tests.workflows.api import FACTS, Api
 from tests.workflows.lint import program
 from tests.workflows.stand_in import answering
@@ -87,7 +87,7 @@ def run(
         home.mkdir()
         if isinstance(workflow, str):
             workflow = Path(private, "workflow.yml")
-            workflow.write_text(interpreters.loaded(text), encoding="utf-8")
+            workflow.write_text(text.replace(warm.LOADER, f"{warm.step_caller()} "), encoding="utf-8")
         command = [
             program("act"),
             event,

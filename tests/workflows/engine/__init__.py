@@ -27,6 +27,7 @@ from typing import Any
 
 import pytest
 
+from tests import warm
 from tests.node import MissingError, Server, serving
 
 HERE = Path(__file__).parent
@@ -120,6 +121,7 @@ def run(
     by_table: bool = False,
     rerun: bool = False,
     meddler: str = "",
+    fresh: bool = False,
 ) -> EngineRun:
     """Walk through a workflow; `folder` is what checkout gives.
 
@@ -131,7 +133,7 @@ def run(
     With `by_table` steps that a table answers start no process (`table.mjs`); `env` has the folder of the table as
     `YARDSTICK`. With `rerun` only the jobs of that run that have failed, and what needs them, are run again; `github`
     has to say that it is a further attempt. `meddler` is a Python script that runs just before an artifact is kept, as a
-    process may that an earlier step has left behind.
+    process may that an earlier step has left behind. With `fresh` each call of a program is a Python that really starts.
     """
     answer = _ask(
         {
@@ -153,6 +155,7 @@ def run(
             "byTable": by_table,
             "rerun": rerun,
             "meddler": meddler,
+            "caller": "" if fresh else warm.step_caller(),
         }
     )
     jobs = {name: _job(found) for name, found in answer["jobs"].items()}

@@ -1,0 +1,159 @@
+"""The steps of workflows that call a program, as processes that begin at once: one process forks for each of them.
+
+A runner starts a shell script in place of the interpreter. That tells the process its own number and waits; the process
+forks a child that takes over the words, the environment, the folder and the files of the script, as `/proc` shows them.
+It has loaded what programs import, and compiled the texts that a program consists of. So a step takes a fourth of the
+time. What looks at the process itself, as by `/proc/$PPID/environ`, has to begin as a real one.
+
+Run as a script it is that process; its words are a folder and the one of code that is kept.
+"""
+
+from __future__ import annotations
+
+import builtins
+import gc
+import os
+import re
+import selectors
+import stat
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from types import CodeType
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from tests.warm import codes
+else:
+    import codes  # stands beside this script
+
+STANDARD = (
+    *("datetime", "difflib", "encodings.ascii", "encodings.utf_8_sig", "fcntl", "getpass", "gzip", "hashlib", "math"),
+    *("select", "shlex", "shutil", "subprocess", "tarfile", "tempfile", "termios", "threading", "urllib.request"),
+)
+"""Of the standard library, what programs import; it says nothing about a program that it finds them loaded."""
+
+PROGRAM = re.compile(r"path = (os\.environ\['RUNNER_TEMP'\] \+ '/' \+ )?'([^']+)'")
+"""Where a command finds its program."""
+
+
+class Texts:
+    """The code of programs and of the texts beside them."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._codes: dict[bytes, CodeType] = {}
+        self._compile = builtins.compile
+
+    def load(self, command: str, environment: Mapping[str, str], folder: Path) -> None:
+        """Compile what the program of a command consists of, unless it is known."""
+        for temp, name in PROGRAM.findall(command):
+            program = Path(environment["RUNNER_TEMP"] if temp else folder, name)
+            with suppress(OSError, SyntaxError, ValueError):
+                for path in (program, *program.parent.glob("rdc_*.py")):
+                    self._load(path)
+
+    def _load(self, path: Path) -> None:
+        text = path.read_bytes()
+        if text not in self._codes:
+            self._codes[text] = codes.compiling(self._folder)(text, str(path), "exec")
+
+    def compile(self, text: object, path: str, mode: str, *more: object, **named: object) -> object:
+        """Is `compile`, and knows what was loaded."""
+        code = self._codes.get(text) if isinstance(text, bytes) and mode == "exec" else None
+        if code is None:
+            return self._compile(text, path, mode, *more, **named)  # type: ignore[call-overload]
+        codes._imp._fix_co_filename(code, path)  # type: ignore[attr-defined]  # as the interpreter does for modules
+        return code
+
+
+def serve(folder: Path, texts: Texts) -> tuple[str, list[str], dict[str, str]]:
+    """Fork for each call. It returns in each child: the number of the caller, its words and its environment."""
+    calls = os.open(folder / "calls", os.O_RDWR)  # always open for writing, so reading never ends
+    with selectors.DefaultSelector() as selector:
+        selector.register(calls, selectors.EVENT_READ)
+        selector.register(0, selectors.EVENT_READ)  # at its end the tests have ended
+        while True:
+            for key, _ in selector.select():
+                if key.fd == 0:
+                    os._exit(0)
+                if key.fd != calls:
+                    selector.unregister(key.fd)
+                    answer(folder / key.data[0], key.data[1], key.fd)
+                    continue
+                for caller in os.read(calls, 512).decode().split():
+                    with suppress(FileNotFoundError):  # it was killed meanwhile
+                        words, environment = asked(caller)
+                        texts.load(words[0], environment, Path("/proc", caller, "cwd"))
+                        child = os.fork()
+                        if not child:
+                            return caller, words, environment
+                        selector.register(os.pidfd_open(child), selectors.EVENT_READ, (caller, child))
+
+
+def asked(caller: str) -> tuple[list[str], dict[str, str]]:
+    """The words of a call behind the name of the script, and its environment."""
+    _, _, *words = os.fsdecode(Path("/proc", caller, "cmdline").read_bytes()).split("\0")[:-1]
+    pairs = os.fsdecode(Path("/proc", caller, "environ").read_bytes()).split("\0")[:-1]
+    return words, dict(pair.split("=", 1) for pair in pairs)  # type: ignore[misc]
+
+
+def answer(place: Path, child: int, watched: int) -> None:
+    """Tell a caller how its child has ended."""
+    os.close(watched)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    with suppress(OSError):  # nobody waits any more
+        file = os.open(place, os.O_WRONLY | os.O_NONBLOCK)
+        os.write(file, b"%d\n" % (status if status >= 0 else 128 - status))
+        os.close(file)
+    place.unlink()
+
+
+def begin(caller: str, environment: dict[str, str]) -> None:
+    """Be the process that a caller asks for."""
+    os.setsid()
+    for number, theirs in enumerate((3, 4, 2)):
+        file = os.open(f"/proc/{caller}/fd/{theirs}", flags_of(caller, theirs) | os.O_NOCTTY)
+        os.dup2(file, number)
+        os.close(file)
+    os.chdir(f"/proc/{caller}/cwd")
+    os.environ.clear()
+    os.environ.update(environment)
+
+
+def flags_of(caller: str, number: int) -> int:
+    """How to open a file of a caller: behind what is there, if that is to be written."""
+    is_file = stat.S_ISREG(Path(f"/proc/{caller}/fd/{number}").stat().st_mode)
+    return os.O_RDONLY if number == 3 else os.O_WRONLY | (os.O_APPEND if is_file else 0)
+
+
+def perform(command: str) -> NoReturn:
+    """Run a command as `python3 -I -c` does, and end."""
+    try:
+        exec(command, {"__name__": "__main__", "__builtins__": builtins})
+    except SystemExit as ended:
+        codes.end(ended.code)
+    except BaseException:  # noqa: BLE001 (as an interpreter does)
+        sys.excepthook(*sys.exc_info())
+        codes.end(1)
+    codes.end(None)
+    raise AssertionError
+
+
+def main(folder: str, kept: str) -> None:
+    """Load what is needed, then serve; a child goes on from there as an interpreter that has just begun."""
+    for name in STANDARD:
+        import_module(name)
+    texts = Texts(kept)
+    gc.freeze()
+    caller, (command, *words), environment = serve(Path(folder), texts)
+    begin(caller, environment)
+    builtins.compile = texts.compile  # type: ignore[assignment]
+    sys.argv = ["-c", *words]
+    perform(command)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
