@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := 04bb9c7880cd93bcd4e0fcf0faab5e30a9c03d451b9e016f033cbb29b527cf1e
+override RDC_SHA256 := 9e56b45351dba67655b1ebfef6d47dddc7c537b00dbe47bb6dd2b42fa48dc1fb
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := 96368c7dadd3b4daf8c00130b8ac42bfecdb891a7ff2e49a7653ac841fef4800
+override RDC_SHA256 := 6aed8483f671f695b5713abe3dbc6e0f49d7165816de535fa2317bb29f249723
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := c4aff4529a91ee5a1debfa3324de4bbd3bd1b4a213d87a34f28429fe847d0e58
+override RDC_SHA256 := 9d8717a06298034f36a9bf602e6a12411be8be69df0d68b753724825c6f3831d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

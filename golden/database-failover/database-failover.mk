@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/database-failover.py
-override RDC_SHA256 := 40f5442e8cd9d45115cd63bcb0ce8af7e99adb61193791ed95a1daf202d841f1
+override RDC_SHA256 := 4cdec5ab4cf3c386fe5f479a67a6c59f01a24c280d4190476610752b62458d92
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

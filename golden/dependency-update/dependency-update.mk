@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := 050aa693f920f8a3a7cc65f78bbba9519ce9d8ec6e2a84a545e8ac69b9329682
+override RDC_SHA256 := a9451fb13cffe3ca0a8ba026fad12e75226f525e4777d9bf1d87e18a38b1308d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := 3973c4cf2ffe02fda250e153c45cdd7bf5fb3a648f1088af17f02a7cf00a3215
+override RDC_SHA256 := 9b4149fcabe62d19973cbe0aa369318be8b9deb7c1b8036194f1397785beef7b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -12,7 +12,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := 1724a951b3b41a99cd408040f4f4b15cd2d922876dcc902286f034a6b3f24da0
+override RDC_SHA256 := 76830ddcb30db6314dc4a3910bcf7ad2a60c9e8cea93dbc8945d6c05c7b8aa7d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

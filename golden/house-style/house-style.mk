@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := a78a2ba817b0764b263c6121df06aeed0dcd9202a820bd792bd8ec6475ad8586
+override RDC_SHA256 := 182f58e1d9247bd0946355fa3b06237f867f7f035aa60f773fd99ebac003c936
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

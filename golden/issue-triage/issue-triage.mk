@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := 2deeb456a0a9200b21f975d1f52b17656ac70d3da501a8c242a9bd0117d6c3dd
+override RDC_SHA256 := 17b64e2a4ed021711496148690a2e6cc748f83aa93f8e7cb40783bccc1e8846e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := 8fc2f0e18ef3adc9cf6e7256dbec5376d22461672425abf76f0025030b90e259
+override RDC_SHA256 := 169c8444564d978e7cc0d8f5fe5ed63113fe60d3afb9d30c3b01bd3cccbe6a71
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

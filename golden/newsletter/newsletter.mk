@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := d481447544d229954644b39b9661a5436f6dbe12c38a2ba06985dc42aa96ca51
+override RDC_SHA256 := aeab89d3d782ebfec0a664cd0cc149bae1e9398354fb1153096b5bf87744fe64
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

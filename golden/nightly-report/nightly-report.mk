@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/nightly-report.py
-override RDC_SHA256 := 5a4f36fd6364ef337458cfda1b04b002eac9c7dc883c8ca5f01566704e3b84fc
+override RDC_SHA256 := 2546840e2412f5b0a263be3dd4dbb4ad7c2eba56eab3e006da36ab976e12ef04
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

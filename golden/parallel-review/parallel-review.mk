@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := 0ee59817bd666d9d3f35ddf0b51b4728aa34b15788fa56a0e18e13625300bd2b
+override RDC_SHA256 := a27680efe0b2cd7dc89cf8ba26e45cf0a6962e95b589d09ec577705e67781041
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

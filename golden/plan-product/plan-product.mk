@@ -12,7 +12,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := 764b565a8dbc3275733a9f7599162c10a0d5177ec9e5c2be92e5e0663e87e9a7
+override RDC_SHA256 := 57b75766eb36f5e4c78e634e4f661cc594c2f35585e9fe5b87d1c17fe8200961
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := e218c4486643f31f889df1de443f51cfb9614149bc409aa39053076c3cdb1cff
+override RDC_SHA256 := acbe1ff0c9b5eba948a20cd002dc22a6e5879bef5df760861470e287fb0bfff4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

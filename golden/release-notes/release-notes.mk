@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := f8cdb98363c0c300b0b181825fdfc00c0c3447a2ae8023c54aec3c994fc2f1c5
+override RDC_SHA256 := 3fc082860feb69b6919f0ecf45da2fd0fc946589cb899e43378adfb45abf913c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

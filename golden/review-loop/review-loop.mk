@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := be630a4605fb57b1dccf13840291f878c4b56d0f481d9b7c4be456185aaa0c1e
+override RDC_SHA256 := c976f4524ee22de33a19fb73045860195c0a327dae745d980ea39f74b2ca74d6
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := d8eb118b0a91f8e167efa1548bd5ec6b35e0d134fafcb7a5c39d22a1edb5d1fa
+override RDC_SHA256 := 637b44b3639fddd30ce069bc48f69b11e682ceb4a60d9a3644d85bdcc1574b6b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := b53408affba773b14cc478af8f416b8f1fd496613ca5761ed6b05a1a12b1d991
+override RDC_SHA256 := 7f2d0d920e3214c069976e8413dbfb1e190cfb25c2d6062265cb8e6114d93311
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

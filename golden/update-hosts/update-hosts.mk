@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := 1e48df62f618d8fcc1dfcf44d88f0ad739367eca08851c89c3f3828846f1a56e
+override RDC_SHA256 := a90ac42aad03ed20e830bd420236401708869b22a0e4da8b4992d2f903f94661
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

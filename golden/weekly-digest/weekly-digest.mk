@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := 01c16477e3b00494302c9e87530b2cc5418868bec5552c10a0a1dd21d9d28c9b
+override RDC_SHA256 := b94fd98cc6ce529e45c990755b2c9955b3d472ed615b4cfc6132b27dd651d726
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

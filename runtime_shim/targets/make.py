@@ -37,7 +37,7 @@ FOR_OTHERS = (  # names that only Makefiles of other documents take
 )
 TRUE, FALSE = ("1", "yes", "true", "on"), ("", "0", "no", "false", "off")
 ALIKE = 0.79  # how much a name has in common with one that was meant
-OPTION = re.compile(r"(?<![\w-])(--[a-z]+(?:-[a-z]+)*)(?: (\w+=[A-Z]*|[A-Z]+\b(?!=)))?")
+OPTION = r"(?<![\w-])(--[a-z]+(?:-[a-z]+)*)(?: (\w+=[A-Z]*|[A-Z]+\b(?!=)))?"
 Takes = dict[str, tuple[str, str]]  # options, and what they take, by the names that make has for them
 
 
@@ -183,7 +183,7 @@ class OfMake(Extension):
     @staticmethod
     def worded(text: str) -> str:
         """Return a text with the names that make has for options."""
-        return OPTION.sub(lambda found: worded_option(found[1], found[2] or ""), text)
+        return re.sub(OPTION, lambda found: worded_option(found[1], found[2] or ""), text)
 
     def before_run(self, state: Optional[State]) -> None:
         """Refuse to begin beside an unfinished run of a Makefile that calls no program (rule 7)."""

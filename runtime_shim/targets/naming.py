@@ -2,9 +2,9 @@
 
 import re
 
-PART_OF_STEP = re.compile(r"(.+)/(if|else|elif(\d+)|prompt|elicit)(~\d+)?", re.DOTALL)
+PART_OF_STEP = r"(?s)(.+)/(if|else|elif(\d+)|prompt|elicit)(~\d+)?"
 # The last part of an id that is a number, one with a letter, or a placeholder; all others are names.
-NUMBERED = re.compile(r"(.*[./])?(\d+|\{[Nn]\}|\d+[a-z]+)(~\d+)?")
+NUMBERED = r"(.*[./])?(\d+|\{[Nn]\}|\d+[a-z]+)(~\d+)?"
 
 
 def split_name(name: str, title: str) -> tuple[str, str]:
@@ -12,7 +12,7 @@ def split_name(name: str, title: str) -> tuple[str, str]:
 
     So is it for the branches of a step that have no name of their own, and for what belongs to a call of the step.
     """
-    found = PART_OF_STEP.fullmatch(name) if title else None
+    found = re.fullmatch(PART_OF_STEP, name) if title else None
     if found is None:
         return name, title
     step, word, number, again = found.groups()
@@ -25,4 +25,4 @@ def name_in_words(name: str, title: str) -> str:
     if not title.strip():
         return name
     name, title = split_name(name, title)
-    return f"{name}. {title}" if NUMBERED.fullmatch(name) else f"{name} {title}"
+    return f"{name}. {title}" if re.fullmatch(NUMBERED, name) else f"{name} {title}"

@@ -11,10 +11,10 @@ from runtime_shim.engine.program import Table
 ANSWERED_WITHIN = 60  # seconds until GitHub has answered
 PAUSES = (1, 2)  # seconds before it is asked again
 AGAIN = (0, 408, 429, 500, 502, 503, 504)  # statuses after which it is
-COMMIT = re.compile("[0-9a-f]{40,64}")
+COMMIT = "[0-9a-f]{40,64}"
 STATE = "rdc-state"  # the artifact of a run that waits
-KEPT_PART = re.compile(f"{STATE}-part_[0-9]{{1,4}}")
-RUN_NUMBER = re.compile("[1-9][0-9]{0,18}")
+KEPT_PART = f"{STATE}-part_[0-9]{{1,4}}"
+RUN_NUMBER = "[1-9][0-9]{0,18}"
 
 
 class HaltError(Exception):
@@ -63,7 +63,7 @@ class Api:
 
 def check_run(api: Api, number: str, events: list[str]) -> None:
     """Refuse a run that this one must not go on with: who can start some other run can forge what it has kept."""
-    if not RUN_NUMBER.fullmatch(number):
+    if not re.fullmatch(RUN_NUMBER, number):
         raise HaltError(
             "No run", "The input resume is not the number of a run. Take it from the page of the run that waits"
         )
@@ -79,7 +79,7 @@ def check_run(api: Api, number: str, events: list[str]) -> None:
     if problem:
         raise HaltError("Another run", f"Run {number} cannot be continued: {problem}")
     commit = run.get("head_sha") if problem is not None else None
-    if not isinstance(commit, str) or not COMMIT.fullmatch(commit):
+    if not isinstance(commit, str) or not re.fullmatch(COMMIT, commit):
         raise HaltError("No answer", f"GitHub's answer about run {number} is not what was expected. Try again later")
     if commit != os.environ["GITHUB_SHA"]:
         _check_commit(api, number, commit)
@@ -94,7 +94,7 @@ def kept_by_run(api: Api, number: str, any_part: bool) -> str:
             "No answer", f"GitHub did not say what run {number} has kept (HTTP {status:03}). Try again later"
         )
     names = [str(one.get("name")) for one in listed if isinstance(one, dict) and not one.get("expired")]
-    parts = [name for name in names if any_part and KEPT_PART.fullmatch(name)]
+    parts = [name for name in names if any_part and re.fullmatch(KEPT_PART, name)]
     kept = sorted(parts, key=lambda name: int(name.rpartition("_")[2])) + [name for name in names if name == STATE]
     if not kept:
         raise HaltError("Nothing kept", f"Run {number} waits for nothing: it has kept no state, or no longer has it")

@@ -28,7 +28,7 @@ SETTINGS = {
     "GIT_TERMINAL_PROMPT": "0",
 }
 WORKFLOW_FILES = ".github/workflows/"  # which no token of a workflow may change
-OF_THE_JOB = re.compile(r"GIT_.*|RDC_.*|ACTIONS_.*|GITHUB_(TOKEN|OUTPUT|ENV|PATH|STEP_SUMMARY|STATE)")
+OF_THE_JOB = r"GIT_.*|RDC_.*|ACTIONS_.*|GITHUB_(TOKEN|OUTPUT|ENV|PATH|STEP_SUMMARY|STATE)"
 
 
 def collect_changes(folder: str) -> str:
@@ -101,7 +101,7 @@ def content_in_json(content: bytes) -> Table:
 
 def run_git(own: str, *words: str) -> bytes:
     """Run git on the workspace, as the work tree of a repository of its own."""
-    kept = {name: value for name, value in os.environ.items() if not OF_THE_JOB.fullmatch(name)}
+    kept = {name: value for name, value in os.environ.items() if not re.fullmatch(OF_THE_JOB, name)}
     environment = {**kept, **SETTINGS, "GIT_DIR": own}
     if words[0] != "init":
         objects = os.path.abspath(os.path.join(".git", "objects"))

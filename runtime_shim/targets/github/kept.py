@@ -22,10 +22,10 @@ from runtime_shim.targets.github.strict import damaged
 ANSWERS_FILE = "rdc-answers"
 KEPT = "rdc-kept"
 ABOUT, WORKSPACE = "about.json", "workspace.tar.gz"
-NAMES = re.compile(
+NAMES = (
     r"about\.json|workspace\.tar\.gz|answers|state/journal|state/reports/[A-Za-z0-9._-]+|program/[A-Za-z0-9._-]+\.py"
 )
-REPORT = re.compile(r"[A-Za-z0-9._-]+")
+REPORT = r"[A-Za-z0-9._-]+"
 CHUNK = 1 << 20
 LARGEST_JOURNAL = 64 * CHUNK
 LEAST_SEARCHED = 16  # characters of a line of a secret that files of the workspace are searched for
@@ -95,7 +95,7 @@ def _copy_reports(folder: str, to: str) -> None:
     """Copy plain files with plain names: agents know this folder, and may have put anything there."""
     with suppress(FileNotFoundError):
         for entry in os.scandir(folder):
-            if entry.is_file(follow_symlinks=False) and REPORT.fullmatch(entry.name):
+            if entry.is_file(follow_symlinks=False) and re.fullmatch(REPORT, entry.name):
                 shutil.copyfile(entry.path, os.path.join(to, entry.name), follow_symlinks=False)
 
 
@@ -155,7 +155,7 @@ def check_kept(kept: str) -> Table:
         digests = {name: digest_of_file(os.path.join(kept, name)) for name in found - {ABOUT}}
     except (OSError, ValueError, RecursionError):
         raise damaged() from None
-    are_ours = all(NAMES.fullmatch(name) for name in found) and {WORKSPACE, "state/journal"} <= found
+    are_ours = all(re.fullmatch(NAMES, name) for name in found) and {WORKSPACE, "state/journal"} <= found
     if not isinstance(about, dict) or about.get("files") != digests or not are_ours:
         raise damaged()
     if os.path.getsize(os.path.join(kept, "state", "journal")) > LARGEST_JOURNAL:

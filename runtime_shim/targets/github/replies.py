@@ -10,13 +10,13 @@ from runtime_shim.targets.github.api import HaltError
 from runtime_shim.tasks.answers import Answer, Reader, read_answers, take_answer
 
 FREE = ("input", "select", "agent", "tool", "parallel", "stage")
-JSON_START = re.compile(r'\s*\{\s*["}]')  # how JSON begins; the name of a step may begin with a brace too
+JSON_START = r'\s*\{\s*["}]'  # how JSON begins; the name of a step may begin with a brace too
 
 
 def as_lines(program: Table, text: str) -> str:
     """Return answers with a line for each: GitHub's form takes one line, in which a semicolon parts them."""
     nodes = program["nodes"]
-    if JSON_START.match(text):
+    if re.match(JSON_START, text):
         return _of_json(text)
     if any(node["task"] in FREE for node in nodes.values()):
         return "\n".join(_of_one_line(nodes, text) or re.split(r"\r\n|\r|\n", text))

@@ -10,7 +10,7 @@ OPEN = "$" + "{{"  # begins an expression, which a script never holds
 OPENED = "$ " + "{{"
 MOST_LINES = 200  # of a text that is shown as comments; the program has all of it
 SHOWN_TEXTS = ("reason", "prompt", "block", "command", "arguments")
-PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./:~-]{0,99}")
+PLAIN_NAME = r"[A-Za-z0-9][A-Za-z0-9_./:~-]{0,99}"
 ABOUT_STAGES = {
     "inputs": "needs",
     "context": "asks for the context",
@@ -29,7 +29,7 @@ def word_of_place(program: Table, name: str) -> str:
     if node["task"] == "end":
         return str(node["result"]).upper()
     alike = [other for other in nodes if other.lower() == name.lower()]
-    is_plain = PLAIN_NAME.fullmatch(name) and len(alike) == 1 and name.upper() not in ("COMPLETE", "STOP")
+    is_plain = re.fullmatch(PLAIN_NAME, name) and len(alike) == 1 and name.upper() not in ("COMPLETE", "STOP")
     return name if is_plain else f"n{sorted(nodes).index(name)}"
 
 
