@@ -201,3 +201,13 @@ def test_a_command_that_people_may_copy_quotes_the_answer(tmp_path: Path) -> Non
     lines = re.findall(r"gh workflow run .* -f answers=.*", done.log + done.summary)
     assert len(lines) == 3
     assert {shlex.split(line)[-1] for line in lines} == {"answers=1 it's; touch x; '", "answers=1 o"}
+
+
+def test_no_agent_answers_for_a_person_in_a_loop_that_has_both(tmp_path: Path) -> None:
+    made = program(
+        node("1", Agent("", text("Write")), to("2")),
+        node("2", Ask("yes_no", text("Is it good?")), to(COMPLETE, "pass"), to("1", "fail")),
+    )
+    done = run(tmp_path, compiled(made, OPTIONS), {"1": ["Done."], "2": ["YES"]})
+    assert ended(done) == "WAITING 2", done.log
+    assert [step for step, *_ in log(tmp_path)] == ["1"]

@@ -32,6 +32,7 @@ CHECK, OPEN, CLOSE = AROUND = ("check", "open", "close")
 _MOST_REASONS = 5
 _MINUTE = 60
 _PATIENCE = 60
+_COMMON = "--agent="
 """Seconds in which a process that is out of time is ended, and the step with it."""
 
 
@@ -97,7 +98,7 @@ def _callers(node: Node, options: GithubOptions) -> Iterator[str]:
             yield (
                 f"--agent-for={name}={named_command(caller)}"
                 if name in options.agents
-                else f"--agent={named_command(caller)}"
+                else f"{_COMMON}{named_command(caller)}"
             )
     if isinstance(node.task, Tool) and (caller := options.tools.get(node.task.connection)) is not None:
         yield f"--tool={node.task.connection}={named_command(caller)}"
@@ -197,12 +198,20 @@ class Places:
     def _env(self, nodes: Sequence[Node]) -> dict[str, str]:
         secrets = self.secrets.of(*nodes)
         env = {"RDC_CALL": lines_of(["step", *(node.id for node in nodes)])}
-        env |= option_lines(options_for(nodes, self._options, self.calling.mock))
+        env |= self._called(nodes)
         calling = [node for node in nodes if not isinstance(node.task, Ask | Gate) or self._options.prompts == "agent"]
         given = {node.id: [*self.secrets.of(node)] for node in calling}
         if secrets and any(len(names) < len(secrets) for names in given.values()):
             env["RDC_GIVEN"] = "".join(f"{name}: {' '.join(names)}".rstrip() + "\n" for name, names in given.items())
         return {**env, **masked(secrets)}
+
+    def _called(self, nodes: Sequence[Node]) -> dict[str, str]:
+        """What the program calls; an agent that is named by a flag would answer the questions of people too (M3)."""
+        found = options_for(nodes, self._options, self.calling.mock)
+        if self._options.prompts == "agent" or not any(isinstance(node.task, Ask) for node in nodes):
+            return option_lines(found)
+        common = {"RDC_AGENT": each.removeprefix(_COMMON) for each in found if each.startswith(_COMMON)}
+        return common | option_lines(each for each in found if not each.startswith(_COMMON))
 
     def _entry_secrets(self, node: Node) -> dict[str, str]:
         """The secrets of a parallel step, each empty in the jobs of the entries that it is not for."""
