@@ -189,9 +189,9 @@ def _step_caller(process: int) -> str:
     script = folder / "call"
     script.write_text(CALL.format(folder), encoding="utf-8")
     script.chmod(0o755)
-    words = ["-I", "-S", "-c", f"import sys; sys.path.append({str(STEPS.parent)!r}); import steps; steps.main(*sys.argv[1:])"]
-    words = [*words, str(folder), interpreters.kept_code()]
-    server = subprocess.Popen([shutil.which("python3") or "", *words], stdin=subprocess.PIPE)
+    start = f"import sys; sys.path.append({str(STEPS.parent)!r}); import steps; steps.main(*sys.argv[1:])"
+    words = [shutil.which("python3") or "", "-I", "-S", "-c", start, str(folder), interpreters.kept_code()]
+    server = subprocess.Popen(words, stdin=subprocess.PIPE)
     atexit.register(_end_steps, server, folder)
     return str(script)
 

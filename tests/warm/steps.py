@@ -97,7 +97,7 @@ def asked(caller: str) -> tuple[list[str], dict[str, str]]:
     """The words of a call behind the name of the script, and its environment."""
     _, _, *words = os.fsdecode(Path("/proc", caller, "cmdline").read_bytes()).split("\0")[:-1]
     pairs = os.fsdecode(Path("/proc", caller, "environ").read_bytes()).split("\0")[:-1]
-    return words, dict(pair.split("=", 1) for pair in pairs)  # type: ignore[misc]
+    return words, dict(pair.split("=", 1) for pair in pairs)
 
 
 def answer(place: Path, child: int, watched: int) -> None:
