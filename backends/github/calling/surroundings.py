@@ -93,8 +93,7 @@ def guide(calling: Calling, *, waits: bool) -> Iterator[str]:
     )
     if waits:
         yield (
-            "STOP ends red. A run that waits ends green, and its summary says how to continue: no completed step runs "
-            "again."
+            "STOP ends red, and so does a run that waits. Its summary says how to continue: no completed step runs again."
         )
 
 
