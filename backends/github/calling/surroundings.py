@@ -92,7 +92,10 @@ def guide(calling: Calling, *, waits: bool) -> Iterator[str]:
         f"step whose text differs.{checked}"
     )
     if waits:
-        yield "STOP ends red, and so does a run that waits. Its summary says how to continue: no completed step runs again."
+        yield (
+            "STOP ends red, and so does a run that waits. Its summary says how to continue: no completed step runs "
+            "again."
+        )
 
 
 def remark(text: str) -> str:
