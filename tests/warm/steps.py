@@ -61,12 +61,9 @@ class Texts:
             self._codes[text] = codes.compiling(self._folder)(text, str(path), "exec")
 
     def compile(self, text: object, path: str, mode: str, *more: object, **named: object) -> object:
-        """Is `compile`, and knows what was loaded."""
+        """Is `compile`, and knows what was loaded; only a traceback would show that its path was another."""
         code = self._codes.get(text) if isinstance(text, bytes) and mode == "exec" else None
-        if code is None:
-            return self._compile(text, path, mode, *more, **named)  # type: ignore[call-overload]
-        codes._imp._fix_co_filename(code, path)  # type: ignore[attr-defined]  # as the interpreter does for modules
-        return code
+        return code or self._compile(text, path, mode, *more, **named)  # type: ignore[call-overload]
 
 
 def serve(folder: Path, texts: Texts) -> tuple[str, list[str], dict[str, str]]:
