@@ -23,7 +23,7 @@ from backends.registry import BACKENDS, load
 from compiler.driver import compile_file
 from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Program
-from compiler.ir.tasks import Tool
+from compiler.ir.tasks import Agent, Parallel, Tool
 from compiler.ir.text_form import to_text_form
 from tests.conftest import ROOT
 from tests.golden.pieces import SHARED, taken_apart
@@ -67,9 +67,11 @@ def given(name: str, target: str) -> Mapping[str, object]:
     """The options that an example is compiled with."""
     if target != "github" or name not in PROGRAMS:
         return NO_OPTIONS
-    called = {node.task.connection for node in program(name).nodes if isinstance(node.task, Tool)}
+    tasks = [node.task for node in program(name).nodes]
+    called = {task.connection for task in tasks if isinstance(task, Tool)}
     tools = {tool: command for tool, command in TOOLS.items() if tool in called}
-    return {**CALLS, "tools": tools} if tools else CALLS
+    agents = CALLS if any(isinstance(task, Agent | Parallel) for task in tasks) else {}
+    return {**agents, "tools": tools} if tools else agents
 
 
 # Files with other than the default options: the target and its options, by what the name of the file adds.

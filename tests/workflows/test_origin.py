@@ -14,7 +14,7 @@ from tests.workflows.test_continuation import DOCUMENT, Run, said
 
 pytestmark = pytest.mark.share(3)
 
-FETCH = "Take over the run that waited"
+FETCH = "Take over the run that waited, with its workspace"
 OTHER = {"full_name": "stranger/repository"}
 
 

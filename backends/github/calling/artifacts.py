@@ -46,7 +46,7 @@ def of_another_run() -> Step:
     """Fetches what the run that waited has kept, if this one continues it."""
     another = {"run-id": Expression("${{ inputs.resume }}"), "github-token": TOKEN}
     name = Expression("${{ steps.check.outputs.artifact }}")
-    return downloaded("Take over the run that waited", "inputs.resume", name, _KEPT, another)
+    return downloaded("Take over the run that waited, with its workspace", "inputs.resume", name, _KEPT, another)
 
 
 def of_earlier(earlier: Sequence[str]) -> Step:
@@ -54,13 +54,13 @@ def of_earlier(earlier: Sequence[str]) -> Step:
     first, *later = earlier
     ran = "".join(f"needs.{part}.result == 'success' && '{STATE}-{part}' || " for part in reversed(later))
     name = Expression(f"${{{{ {ran}'{STATE}-{first}' }}}}") if later else f"{STATE}-{first}"
-    return downloaded("Take over the run", "", name, _KEPT, {})
+    return downloaded("Take over the run and its workspace", "", name, _KEPT, {})
 
 
 def kept_run(options: GithubOptions) -> Step:
     """Keeps the run for the next job, under the name of the part that ends here, or for a run that continues it."""
     name = Expression("${{ steps.close.outputs.kept }}")
-    return uploaded("Keep the run", _closed("kept"), name, "rdc-kept", options)
+    return uploaded("Keep the run and its workspace", _closed("kept"), name, "rdc-kept", options)
 
 
 def transcript(part: str, options: GithubOptions) -> Step:

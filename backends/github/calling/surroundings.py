@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from backends.companions import Companion
@@ -21,7 +21,8 @@ from backends.github.settings import StepSecrets
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.triggers import OF_PULL_REQUESTS
 from backends.github.workflow import Written
-from compiler.ir.program import Input
+from compiler.ir.program import Input, Node, Program
+from compiler.ir.tasks import End, Shell
 from runtime_shim.targets.github.shown import as_comments, word_of_place
 
 _SHOWN = {
@@ -91,11 +92,21 @@ def guide(calling: Calling, *, waits: bool) -> Iterator[str]:
         f"Each step calls {called}, which has its own copy of the text below `run:` and runs that copy: it refuses a "
         f"step whose text differs.{checked}"
     )
-    if waits:
+    if calling.program.contract:
+        yield "A run that fails ends red. Its summary says how to continue: no completed step runs again."
+    elif waits:
         yield (
             "STOP ends red, and so does a run that waits. Its summary says how to continue: no completed step runs "
             "again."
         )
+    if any(map(partial(_goes_on_failing, calling.program), calling.program.nodes)):
+        yield "A step whose command fails stays green where the run goes on: its output `next` says with which step."
+
+
+def _goes_on_failing(program: Program, node: Node) -> bool:
+    """Whether a command may fail and the run goes on elsewhere than where it passes."""
+    ends = {each.id for each in program.nodes if isinstance(each.task, End)}
+    return isinstance(node.task, Shell) and len({edge.target for edge in node.edges} - ends) > 1
 
 
 def remark(text: str) -> str:
