@@ -3,172 +3,36 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from backends.companions import CompanionPath
 from backends.github.events import PREFIX, problem_with
-from backends.github.scalar import OPEN, Expression
+from backends.github.option_values import (
+    Access,
+    Identifier,
+    Inputs,
+    Json,
+    Mixed,
+    Name,
+    Publication,
+    Scope,
+    Script,
+    Text,
+    VariableName,
+    Variables,
+    absolute_path,
+    action_name,
+    in_seconds,
+    listed_once,
+    not_empty,
+    program_path,
+    repository_path,
+)
 from backends.github.triggers import checked_events
 from runtime_shim.tasks.recipes import RECIPES, called, is_recipe
-
-_OWN_VARIABLES = re.compile(r"(?i)(GITHUB|RUNNER|ACTIONS|RDC|COMMAND|MESSAGE|PROMPT)_.*|CI|PATH|HOME|BASH_ENV|ENV|IFS")
-
-# Contexts that make fine data. Whoever names a branch chooses `github.ref`, so none of them may stand in code.
-_ALLOWED = re.compile(
-    r"\$\{\{ *(github\.(actor|event_name|ref|ref_name|repository|run_attempt|run_id|run_number|sha|workflow|workspace)"
-    r"|runner\.(arch|os|temp)) *\}\}"
-)
-
-# How the names of variables and of inputs end whose values are run as code, or as a part of a command.
-_CODE = re.compile(
-    r"(?i).*(args|arguments|commands?|editor|entrypoint|flags|options|opts|pager|preload|scripts?|shell|startup)"
-    r"|(.*[\W_])?(cmds?|eval|exec|opt|ps4|run)|(perl5|ruby)opt"
-)
-
-
-def _literal(value: JsonValue) -> JsonValue:
-    """A value without expressions and control characters: secrets are given by name, and nothing else needs one."""
-    if isinstance(value, str):
-        return _line(value)
-    if isinstance(value, list):
-        return [_literal(item) for item in value]
-    if isinstance(value, dict):
-        return {_line(key): _literal(item) for key, item in value.items()}
-    return value
-
-
-def _line(text: str) -> str:
-    if OPEN in text:
-        raise ValueError("an expression `${{ … }}` is not allowed here; secrets are named by the option `secrets`")
-    if not text.isprintable():
-        raise ValueError("it has to be one line, without tabs and other characters that do not print")
-    return text
-
-
-def _given(text: str) -> str:
-    if not text.strip():
-        raise ValueError("this string is empty")
-    return text
-
-
-def _harmless(value: str) -> str:
-    """A text whose expressions, if any, are trusted contexts."""
-    rest = _ALLOWED.sub("", value)
-    if OPEN in rest:
-        raise ValueError(
-            "only trusted contexts such as `github.ref` may be used here; name secrets in the option `secrets`"
-        )
-    return Expression(value) if rest != value else value
-
-
-def _script(text: str) -> str:
-    """A script or a command. GitHub would paste the value of an expression into it, and run what it says."""
-    if OPEN in text:
-        raise ValueError(
-            "a script may not hold an expression `${{ … }}`, since GitHub would run its value as code; "
-            'put the expression under `env` and use the variable, such as "$NAME"'
-        )
-    return text
-
-
-Mixed = Annotated[str, AfterValidator(_harmless)]
-Plain = Mixed | int | float | bool
-
-
-def _data(values: dict[str, Plain]) -> dict[str, Plain]:
-    """Variables or inputs, of which those that are code hold no expression."""
-    for name, value in values.items():
-        if isinstance(value, Expression) and _CODE.fullmatch(name):
-            raise ValueError(
-                f"`{name}` may be run as code, so it may not hold an expression `${{{{ … }}}}`; "
-                "put the expression into a variable of its own under `env`"
-            )
-    return values
-
-
-def _variable(name: str) -> str:
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        raise ValueError("a variable has letters, digits and `_` in its name, and no digit first")
-    return name
-
-
-def is_of_others(name: str) -> bool:
-    """Whether a variable belongs to GitHub, to the shell or to rdc."""
-    return _OWN_VARIABLES.fullmatch(name) is not None
-
-
-def _free_variable(name: str) -> str:
-    if is_of_others(_variable(name)):
-        raise ValueError(f"the variable {name} belongs to GitHub, to the shell or to rdc; take another name")
-    return name
-
-
-def _action(uses: str) -> str:
-    if not re.fullmatch(r"\./\S*|docker://\S+|[\w.-]+/[\w.-]+(/[^@\s]*)?@\S+", uses):
-        raise ValueError("an action is named as `owner/name@commit`, `./folder` or `docker://image`")
-    return uses
-
-
-def _absolute(path: str) -> str:
-    if not re.fullmatch(r"/[A-Za-z0-9_./+-]+", path):
-        raise ValueError("Python is named by an absolute path of letters, digits, `_`, `-`, `+`, `.` and `/`")
-    return path
-
-
-def _program(path: str) -> str:
-    if not re.fullmatch(r"(\.\./)?[A-Za-z0-9_./-]+\.py", path) or path.startswith("../../"):
-        raise ValueError(
-            "a program of the repository is named by letters, digits, `_`, `-`, `.` and `/`: `../rdc/x.py`"
-        )
-    return path
-
-
-def _repository_path(path: str) -> str:
-    """A file of the repository, below its root and not among those that steer Git or GitHub."""
-    parts = path.split("/")
-    if not re.fullmatch(r"[A-Za-z0-9_.\- /]+", path) or any(part.strip(" .") == "" for part in parts):
-        raise ValueError("a file is named by its path from the root of the repository, such as `docs/triage.md`")
-    if parts[0].lower() in {".git", ".github"}:
-        raise ValueError(f"a file below `{parts[0]}` steers the repository, so no run may touch it")
-    return path
-
-
-def _seconds(value: str | int) -> str | int:
-    found = re.fullmatch(r"([1-9][0-9]{0,5})([smh]?)", str(value))
-    if not found:
-        raise ValueError("a time is written as 90s, 30m or 2h")
-    return int(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]]
-
-
-def _publications(value: str | list[str]) -> list[str]:
-    return [value] if isinstance(value, str) else list(dict.fromkeys(value))
-
-
-def _input(name: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name):
-        raise ValueError("an input has letters, digits, `_`, `-` and `.` in its name")
-    return name
-
-
-Text = Annotated[str, AfterValidator(_line), AfterValidator(_given)]
-Script = Annotated[str, AfterValidator(_script), AfterValidator(_given)]
-Identifier = Annotated[str, AfterValidator(_variable)]
-VariableName = Annotated[str, AfterValidator(_free_variable)]
-InputName = Annotated[str, AfterValidator(_input)]
-Variables = Annotated[dict[VariableName, Plain], AfterValidator(_data)]
-Inputs = Annotated[dict[InputName, Plain], AfterValidator(_data)]
-Name = Annotated[str, AfterValidator(_line)]
-Json = Annotated[JsonValue, AfterValidator(_literal)]
-Access = Literal["read", "write", "none"]
-Publication = Literal["summary", "artifact", "comment", "pull-request"]
-Scope = Literal[
-    "actions", "artifact-metadata", "attestations", "checks", "contents", "deployments", "discussions", "id-token",
-    "issues", "models", "packages", "pages", "pull-requests", "repository-projects", "security-events", "statuses",
-]  # fmt: skip
 
 
 def _read_only() -> dict[Scope, Access]:
@@ -203,7 +67,7 @@ class Concurrency(_Model):
     `max`, which lets up to 100 wait.
     """
 
-    group: Annotated[Mixed, AfterValidator(_given)] = Field(description="Runs with the same group never overlap.")
+    group: Annotated[Mixed, AfterValidator(not_empty)] = Field(description="Runs with the same group never overlap.")
     cancel_in_progress: bool = Field(
         default=False, alias="cancel-in-progress", description="Whether a new run ends the one that is running."
     )
@@ -222,7 +86,7 @@ class SetupStep(_Model):
     """A step before the runbook, as GitHub has it: an action (`uses`) or a script (`run`)."""
 
     name: Text | None = Field(default=None, description="The name that GitHub shows for the step.")
-    uses: Annotated[Text, AfterValidator(_action)] | None = Field(
+    uses: Annotated[Text, AfterValidator(action_name)] | None = Field(
         default=None,
         description="An action (`owner/name@commit`, `./folder`, `docker://image`); a step has either `uses` or `run`.",
     )
@@ -349,7 +213,7 @@ class GithubOptions(_Model):
     agent_model: Text | None = Field(
         default=None, alias="agent-model", description="The model of agents that are called by name."
     )
-    agent_timeout: Annotated[str | int, AfterValidator(_seconds)] | None = Field(
+    agent_timeout: Annotated[str | int, AfterValidator(in_seconds)] | None = Field(
         default=None, alias="agent-timeout", description="How long a call of an agent may take, such as `10m`."
     )
     agent_retries: Annotated[int, Field(ge=0, le=10)] = Field(
@@ -368,23 +232,23 @@ class GithubOptions(_Model):
         description="For specifications: the command that does the work of a step, which it gets as JSON on standard "
         "input; it comes before the one of the configuration.",
     )
-    program: Annotated[CompanionPath, AfterValidator(_program)] | None = Field(
+    program: Annotated[CompanionPath, AfterValidator(program_path)] | None = Field(
         default=None,
         description="For specifications: the compiled Python file that the steps call, by its path from "
         "`.github/workflows`; without it `../rdc/NAME.py`.",
     )
-    mock: Annotated[Text, AfterValidator(_repository_path)] | None = Field(
+    mock: Annotated[Text, AfterValidator(repository_path)] | None = Field(
         default=None,
         description="A file of mocks in the repository, JSON or YAML, which answers instead of agents and tools: a "
         "mock run.",
     )
-    publish: Annotated[Publication | list[Publication], AfterValidator(_publications)] = Field(
+    publish: Annotated[Publication | list[Publication], AfterValidator(listed_once)] = Field(
         default_factory=list,
         description="Where the last output goes: `summary`, `artifact`, `comment`, `pull-request`, or a list of them; "
         "of a document that keeps none, `pull-request` takes what agents have changed in the workspace. "
         "A job that runs no agent and holds no secret writes it.",
     )
-    publish_file: Annotated[Text, AfterValidator(_repository_path)] | None = Field(
+    publish_file: Annotated[Text, AfterValidator(repository_path)] | None = Field(
         default=None,
         alias="publish-file",
         description="The file that `publish: pull-request` writes, in place of one at the root named by document and "
@@ -404,7 +268,7 @@ class GithubOptions(_Model):
         description="Where the program is that a workflow calls: `shared` in files beside the workflow, or "
         "`inline` in the workflow itself, as one that other repositories call needs it.",
     )
-    python: Annotated[Text, AfterValidator(_absolute)] = Field(
+    python: Annotated[Text, AfterValidator(absolute_path)] = Field(
         default="/usr/bin/python3",
         description="Where Python 3.9 or newer is on the runner, as an absolute path.",
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 from backends.github.calling import artifacts
 from backends.github.calling.artifacts import TOKEN
+from backends.github.calling.conditions import Conditions
 from backends.github.calling.program import plain_name
 from backends.github.calling.publishing import ABOUT_ISSUES, publications
 from backends.github.calling.steps import AROUND, CLOSE, OPEN, Places, calls_something, lines_of, option_lines
@@ -76,6 +77,11 @@ class CallingWorkflow(CallsProgram):
         """The ids of the steps of nodes."""
         return identifiers_of(self.routes.program, AROUND).nodes
 
+    @cached_property
+    def when(self) -> Conditions:
+        """When each job runs."""
+        return Conditions(self.cut, self.ids, self.word, self.program.kind)
+
     @property
     def names(self) -> Mapping[str, Node]:
         """The nodes by the ids of their steps."""
@@ -122,8 +128,8 @@ class CallingWorkflow(CallsProgram):
                 found += [self._approval(part, place, number) for number in range(self.cut.asked(place))]
             found += [self._matrix(part, place) for place in part.matrices]
         if self.program.artifact is not None or self._proposes:
-            completing = [self.id_of(part) for part in self.cut.completing()]
-            needs = [self.id_of(part) for part in self.cut.parts]
+            completing = [self.when.id_of(part) for part in self.cut.completing()]
+            needs = [self.when.id_of(part) for part in self.cut.parts]
             first = self.calling.publisher_written() if self.calling.is_inline else self._checkout()
             found += publications(self.calling, first, completing, needs, self._events)
         return found
@@ -133,33 +139,20 @@ class CallingWorkflow(CallsProgram):
         """Whether what agents change in the workspace is published."""
         return proposes_changes(self.program, self.options)
 
-    def id_of(self, part: Part) -> str:
-        """The id of the job of a part."""
-        return f"part_{part.level + 1}" if self.cut.is_cut else self.program.kind
-
-    def gates(self, place: Place) -> list[str]:
-        """The ids of the jobs that wait for the approval of a place; each further one asks after a rejection."""
-        first = f"approve_{self.ids[place.name]}"
-        return [first, *(f"{first}_again_{number}" for number in range(1, self.cut.asked(place)))]
-
-    def entries(self, place: Place) -> str:
-        """The id of the job that is a matrix of the agents of a place."""
-        return f"entries_{self.ids[place.name]}"
-
     def _part(self, part: Part) -> Job:
         earlier = self.cut.parts[: part.level]
         before = self.cut.before(part)
         asks = bool(self._gates)
-        needs = [self.id_of(each) for each in earlier]
+        needs = [self.when.id_of(each) for each in earlier]
         if before:
-            needs += [gate for place in self.cut.questions_before(part) for gate in self.gates(place)]
-            needs += [self.entries(place) for place in before.matrices]
+            needs += [gate for place in self.cut.questions_before(part) for gate in self.when.gates(place)]
+            needs += [self.when.entries(place) for place in before.matrices]
         is_last = part is self.cut.parts[-1]
         return Job(
-            id=self.id_of(part),
+            id=self.when.id_of(part),
             name=self._title if len(self.cut.parts) == 1 else f"{self._title}, part {part.level + 1}",
             steps=tuple(self._steps(part)),
-            condition=self._reached(part) if earlier else "",
+            condition=self.when.reached(part) if earlier else "",
             needs=tuple(needs),
             environment=self.environment_of(part),
             permissions=tuple(self._permissions(asks=asks)),
@@ -192,50 +185,6 @@ class CallingWorkflow(CallsProgram):
     def _gates(self) -> list[str]:
         """The nodes that reviewers decide about."""
         return [place.name for part in self.cut.parts for place in part.questions]
-
-    # --- When a job runs ----------------------------------------------------------------------------------------------
-
-    def left_at(self, part: Part, name: str) -> str:
-        """That a job has left the run at a node."""
-        return f"needs.{self.id_of(part)}.outputs.next == '{self.word(name)}'"
-
-    def _reached(self, part: Part) -> str:
-        """When a part is reached: an earlier one hands the run on to it, or others have decided just before."""
-        earlier = self.cut.parts[self._last_before(part) : part.level]
-        before = earlier[-1]
-        tests = [self.left_at(other, name) for other, name in self.cut.handed(part)]
-        tests += [self._decided(place) for place in before.questions]
-        tests += [f"needs.{self.entries(place)}.result != 'skipped'" for place in before.matrices]
-        sure = earlier if earlier == [before] else [other for other in earlier if other.level == 0]
-        fine = (f"needs.{self.id_of(other)}.result == 'success'" for other in sure)
-        later = (
-            f"needs.{name}.result == 'success' || needs.{name}.result == 'skipped'"
-            for name in [self.id_of(other) for other in earlier if other not in sure]
-        )
-        passed = (self._let_through(place) for each in earlier[:-1] for place in each.questions)
-        return all_of("!cancelled()", *fine, *later, *passed, " || ".join(tests))
-
-    def _last_before(self, part: Part) -> int:
-        """The level from which on any part may hand the run on: those before it have ended in success then."""
-        return min((other.level for other, _ in self.cut.handed(part)), default=part.level - 1)
-
-    def _decided(self, place: Place) -> str:
-        """That people have decided about a gate; a rejection matters only where the run can go on after it."""
-        gates = [f"needs.{gate}.result" for gate in self.gates(place)]
-        rejected = [f"{gates[-1]} == 'failure'"] if self.cut.survives(place) else []
-        return " || ".join([*(f"{gate} == 'success'" for gate in gates), *rejected])
-
-    def _let_through(self, place: Place) -> str:
-        """That no earlier gate has failed: the run may have gone past it, or was let through."""
-        return f"{self._decided(place)} || needs.{self.gates(place)[0]}.result == 'skipped'"
-
-    def asked(self, part: Part, place: Place) -> str:
-        """When the job beside a part runs that decides about a place, if the part has succeeded.
-
-        Without a status function GitHub would skip it wherever some earlier job was skipped.
-        """
-        left = self.left_at(part, place.name)
-        return all_of("!cancelled()", f"needs.{self.id_of(part)}.result == 'success'", left) if part.level else left
 
     # --- The steps of a job -------------------------------------------------------------------------------------------
 
@@ -270,10 +219,12 @@ class CallingWorkflow(CallsProgram):
 
     def _taken(self, part: Part) -> Iterator[Step]:
         """What the last of the earlier jobs has handed on, and what agents that are jobs of their own have kept."""
-        yield artifacts.of_earlier([self.id_of(each) for each in self.cut.parts[self._last_before(part) : part.level]])
+        yield artifacts.of_earlier([self.when.id_of(each) for each in self.when.handing(part)])
         before = self.cut.before(part)
         for place in before.matrices if before else ():
-            yield from artifacts.entries_taken(self.entries(place), self.ids[place.name], len(agent_types(place.node)))
+            yield from artifacts.entries_taken(
+                self.when.entries(place), self.ids[place.name], len(agent_types(place.node))
+            )
 
     def _opened(self, part: Part) -> Step:
         """Begins the run, or takes it over; what has decided about it is checked before anything of it runs."""
@@ -282,12 +233,12 @@ class CallingWorkflow(CallsProgram):
         if before is None:
             env |= self._given() | (begun_by(self.options) if self._gates and self.waits else {})
         else:
-            env["RDC_CALL"] = f"{OPEN} {self.id_of(before)}"
+            env["RDC_CALL"] = f"{OPEN} {self.when.id_of(before)}"
             env |= self._decisions(before)
             if before.matrices:
                 place = before.matrices[0]
                 env["RDC_JOINED"] = place.name
-                env["RDC_RESULT"] = Expression(f"${{{{ needs.{self.entries(place)}.result }}}}")
+                env["RDC_RESULT"] = Expression(f"${{{{ needs.{self.when.entries(place)}.result }}}}")
         env |= self._looked_for(part)
         if self._gates:
             env |= {"RDC_GATES": lines_of(self._gates), **reviewed_in(self.options)}
@@ -303,7 +254,7 @@ class CallingWorkflow(CallsProgram):
         if not self._gates:
             return {}
         env: dict[str, str] = {
-            "RDC_REVIEWS": Expression(f"${{{{ needs.{self.id_of(self.cut.parts[0])}.outputs.reviews }}}}")
+            "RDC_REVIEWS": Expression(f"${{{{ needs.{self.when.id_of(self.cut.parts[0])}.outputs.reviews }}}}")
         }
         return env | ({"RDC_ASKED": lines_of(place.name for place in before.questions)} if before.questions else {})
 
@@ -352,7 +303,7 @@ class CallingWorkflow(CallsProgram):
         before = self.cut.before(part)
         done = [*part.own, *(before.matrices if before else ())]
         talks = any(calls_something(node) for place in done for node in place.nodes)
-        env: dict[str, str] = {"RDC_CALL": f"{CLOSE} {self.id_of(part)}" if onward else CLOSE}
+        env: dict[str, str] = {"RDC_CALL": f"{CLOSE} {self.when.id_of(part)}" if onward else CLOSE}
         env |= {"RDC_ONWARD": lines_of(onward)} if onward else {}
         if self._gates:
             reviewed = Expression(f"${{{{ steps.{OPEN}.outputs.approved }}}}")
@@ -364,7 +315,7 @@ class CallingWorkflow(CallsProgram):
         if onward or self.waits:
             yield artifacts.kept_run(self.options)
         if keeps:
-            yield artifacts.transcript("" if not self.cut.is_cut else f"-{self.id_of(part)}", self.options)
+            yield artifacts.transcript("" if not self.cut.is_cut else f"-{self.when.id_of(part)}", self.options)
         if leaves and part in self.cut.completing():
             says = "Its name is that of the document, and ends as its type says."
             if self._proposes:
@@ -376,7 +327,7 @@ class CallingWorkflow(CallsProgram):
 
     def _approval(self, part: Part, place: Place, number: int) -> Job:
         """The job that people approve or reject: the next part asks GitHub what they have decided."""
-        node, gates = place.node, self.gates(place)
+        node, gates = place.node, self.when.gates(place)
         reason = str(node.task.reason) if isinstance(node.task, Gate) else ""
         prompt = str(node.task.prompt) if isinstance(node.task, Ask) else reason
         reasons = map(comment, prompt.strip().split("\n")[:5])
@@ -385,22 +336,22 @@ class CallingWorkflow(CallsProgram):
             gates[number],
             f"Approve {title(node)}" + (f", attempt {number + 1}" if number else ""),
             Step(title(node), comments=tuple(reasons)),
-            condition=again if number else self.asked(part, place),
-            needs=(gates[number - 1] if number else self.id_of(part),),
+            condition=again if number else self.when.asked(part, place),
+            needs=(gates[number - 1] if number else self.when.id_of(part),),
         )
 
     def _matrix(self, part: Part, place: Place) -> Job:
         """The job that is a matrix of the entries of a parallel step, each with an artifact of its own."""
-        job, node = self.entries(place), place.node
+        job, node = self.when.entries(place), place.node
         environment = self._environment_of_entries(place)
         step = self._places(part).entry(place)
-        env = {"RDC_CALL": f"{OPEN} {self.id_of(part)} entry"}
+        env = {"RDC_CALL": f"{OPEN} {self.when.id_of(part)} entry"}
         if environment != self.environment_of(self.cut.parts[0]):
             needed = [name for name in self.program.secrets if name in self._secrets.of(node)]
             env |= told_missing(needed, self._secrets, environment, self.events)
         steps = (
             *([self._checkout()] if self.options.checkout else ()),
-            artifacts.of_earlier([self.id_of(part)]),
+            artifacts.of_earlier([self.when.id_of(part)]),
             artifacts.entry_again(job),
             Step("Take over the run", OPEN, env=env, run=shown_call("next")),
             *self._set_up(),
@@ -412,8 +363,8 @@ class CallingWorkflow(CallsProgram):
             id=job,
             name=Expression(f"{title(node)} ${{{{ matrix.entry }}}} (${{{{ matrix.agent }}}})"),
             steps=steps,
-            condition=self.asked(part, place),
-            needs=(self.id_of(part),),
+            condition=self.when.asked(part, place),
+            needs=(self.when.id_of(part),),
             environment=environment,
             permissions=tuple(self._permissions()),
             env=self._environment(),
