@@ -30,7 +30,18 @@ else:
     import codes  # stands beside this script
 
 STANDARD = (
-    *("datetime", "difflib", "encodings.ascii", "encodings.utf_8_sig", "fcntl", "getpass", "gzip", "hashlib", "math"),
+    *(
+        "json",
+        "datetime",
+        "difflib",
+        "encodings.ascii",
+        "encodings.utf_8_sig",
+        "fcntl",
+        "getpass",
+        "gzip",
+        "hashlib",
+        "math",
+    ),
     *("select", "shlex", "shutil", "subprocess", "tarfile", "tempfile", "termios", "threading", "urllib.request"),
 )
 """Of the standard library, what programs import; it says nothing about a program that it finds them loaded."""
