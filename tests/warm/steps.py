@@ -30,19 +30,9 @@ else:
     import codes  # stands beside this script
 
 STANDARD = (
-    *(
-        "json",
-        "datetime",
-        "difflib",
-        "encodings.ascii",
-        "encodings.utf_8_sig",
-        "fcntl",
-        "getpass",
-        "gzip",
-        "hashlib",
-        "math",
-    ),
-    *("select", "shlex", "shutil", "subprocess", "tarfile", "tempfile", "termios", "threading", "urllib.request"),
+    *("datetime", "difflib", "encodings.ascii", "encodings.utf_8_sig", "fcntl", "getpass", "gzip", "hashlib", "json"),
+    *("math", "select", "shlex", "shutil", "subprocess", "tarfile", "tempfile", "termios", "threading"),
+    "urllib.request",
 )
 """Of the standard library, what programs import; it says nothing about a program that it finds them loaded."""
 
