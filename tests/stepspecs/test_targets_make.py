@@ -16,6 +16,7 @@ import pytest
 from backends.base import Emission
 from backends.registry import load
 from compiler.driver import compile_file
+from tests import warm
 from tests.backends.makefiles import PATIENCE, environment
 
 DOCUMENT = """
@@ -54,7 +55,7 @@ class Place:
         return subprocess.run(
             ["make", *words],
             cwd=self.folder,
-            env=environment(variables),
+            env=warm.forking(environment(variables)),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
