@@ -210,8 +210,13 @@ def told(place: Place) -> list[str]:
     return [line.strip() for line in place.make("help").stdout.splitlines() if line.strip()]
 
 
-@pytest.mark.parametrize("given", ["PROMPTED=1", "PROMPTED=0", "BREAK=step-01", "EXPIRE=1h", "AGENT=x"])
-@pytest.mark.parametrize("verb", [[], ["resume"], ["step-01"], ["approve", "GATE=x"], ["status"]])
+@pytest.mark.parametrize(
+    ("given", "verb"),
+    [
+        ("PROMPTED=1", []), ("PROMPTED=0", ["resume"]), ("BREAK=step-01", ["step-01"]),
+        ("EXPIRE=1h", ["approve", "GATE=x"]), ("AGENT=x", ["status"]),
+    ],
+)  # fmt: skip
 def test_what_a_specification_cannot_do_is_refused(given: str, verb: list[str], tmp_path: Path) -> None:
     place = Place(tmp_path)
     name = given.partition("=")[0]

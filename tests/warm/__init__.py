@@ -64,9 +64,9 @@ def run(
 ) -> subprocess.CompletedProcess[bytes]:
     """Call a program to its end, as `subprocess.run` does that captures what it says.
 
-    The words are `python [-S] SCRIPT …` or `python -m rdc …` with the interpreter that runs the tests; all others
-    begin a process in the usual way, though what a Makefile calls is forked (`forking`). Without input there is nothing to read. `loads` is `runtime_shim`
-    where a script imports that. `seconds` is the most that it may take of a processor.
+    The words are `python [-S] SCRIPT …` or `python -m rdc …` with the interpreter that runs the tests; all others begin
+    a process in the usual way, though what a Makefile calls is forked (`forking`). Without input there is nothing to
+    read. `loads` is `runtime_shim` where a script imports that. `seconds` is the most that it may take of a processor.
     """
     command, environment = [str(word) for word in words], dict(os.environ if env is None else env)
     if command[0] != sys.executable:
@@ -183,7 +183,7 @@ def _server(thread: int, options: tuple[str, ...], loads: str, environment: froz
 
 def step_caller() -> str:
     """The script that takes the place of `LOADER` and calls programs by `steps.py`."""
-    return str(_steps(os.getpid()) / "call")
+    return str(_steps(os.getpid(), "-I", "-S") / "call")
 
 
 def forking(environment: Mapping[str, str]) -> dict[str, str]:
@@ -199,8 +199,8 @@ def forking(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 @cache
-def _steps(process: int) -> Path:
-    """The folder of the process that forks: one for each worker, also for those that are forked."""
+def _steps(process: int, *options: str) -> Path:
+    """The folder of a process that forks: one for each worker, also for those that are forked, and for each start."""
     folder = Path(tempfile.mkdtemp(prefix="rdc-steps-"))
     os.mkfifo(folder / "calls")
     (folder / "bin").mkdir()
@@ -208,8 +208,8 @@ def _steps(process: int) -> Path:
     for name, text in (("call", ""), ("bin/python3", ONLY_PROGRAMS.format(python))):
         (folder / name).write_text(CALL.format(folder, text), encoding="utf-8")
         (folder / name).chmod(0o755)
-    words = ["-I", "-S", "-c", f"import sys; sys.path.append({str(STEPS.parent)!r}); import steps; steps.main(*sys.argv[1:])"]
-    words = [*words, str(folder), interpreters.kept_code()]
+    start = f"import sys; sys.path.append({str(STEPS.parent)!r}); import steps; steps.main(*sys.argv[1:])"
+    words = [*options, "-c", start, str(folder), interpreters.kept_code()]
     server = subprocess.Popen([python, *words], stdin=subprocess.PIPE)
     atexit.register(_end_steps, server, folder)
     return folder

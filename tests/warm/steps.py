@@ -120,8 +120,9 @@ def begin(caller: str, environment: dict[str, str]) -> None:
         os.dup2(file, number)
         os.close(file)
     os.chdir(f"/proc/{caller}/cwd")
+    coerced = {name: value for name, value in os.environ.items() if name == "LC_CTYPE"}  # as in the server (PEP 538)
     os.environ.clear()
-    os.environ.update(environment)
+    os.environ.update({**coerced, **environment})
 
 
 def flags_of(caller: str, number: int) -> int:
@@ -137,12 +138,12 @@ def is_script(command: str) -> bool:
 
 def perform_script(words: list[str]) -> None:
     """Run a script as `python3` does, and end."""
-    path = Path(words[0]).absolute()
+    path = os.path.join(os.getcwd(), words[0])  # noqa: PTH109, PTH118 (pathlib takes `./` away)
     sys.argv, program = words, ModuleType("__main__")
-    sys.path.insert(0, str(path.resolve().parent))
-    program.__dict__.update(__file__=str(path), __builtins__=builtins)
+    sys.path[0] = str(Path(path).resolve().parent)
+    program.__dict__.update(__file__=path, __builtins__=builtins)
     sys.modules["__main__"] = program
-    codes.run([compile(path.read_bytes(), str(path), "exec")], program)
+    codes.run([compile(Path(path).read_bytes(), path, "exec")], program)
 
 
 def perform(command: str) -> NoReturn:
