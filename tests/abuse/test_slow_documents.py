@@ -78,6 +78,7 @@ WIDE = {
 }
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", WIDE)
 def test_a_decision_over_many_substeps_is_compiled_or_refused_soon(name: str, tmp_path: Path) -> None:
     text, code = WIDE[name]

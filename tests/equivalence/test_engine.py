@@ -177,6 +177,7 @@ def test_it_notices_a_workflow_that_is_wrong(
 
     def mutated(*given: object) -> str:
         text = emitted(*given)  # type: ignore[arg-type] # passed on
+        assert text
         assert right in text
         return text.replace(right, wrong, 1)
 

@@ -23,6 +23,7 @@ from backends.registry import BACKENDS, load
 from compiler.driver import compile_file
 from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Program
+from compiler.ir.tasks import Tool
 from compiler.ir.text_form import to_text_form
 from tests.conftest import ROOT
 from tests.golden.pieces import SHARED, taken_apart
@@ -58,17 +59,17 @@ SECRETS = {"REPORT_TOKEN": "a token of nobody"}
 NO_OPTIONS: Mapping[str, object] = {}
 
 # What workflows of programs call has to be named.
-CALLS: Mapping[str, object] = {
-    "agent": "claude -p --output-format text",
-    "tools": {"github": ".github/call-github.sh", "metrics": ".github/call-metrics.sh"},
-}
+CALLS: Mapping[str, object] = {"agent": "claude -p --permission-mode acceptEdits"}
+TOOLS = {"github": ".github/call-github.sh", "metrics": ".github/call-metrics.sh"}
 
 
 def given(name: str, target: str) -> Mapping[str, object]:
     """The options that an example is compiled with."""
     if target != "github" or name not in PROGRAMS:
         return NO_OPTIONS
-    return CALLS
+    called = {node.task.connection for node in program(name).nodes if isinstance(node.task, Tool)}
+    tools = {tool: command for tool, command in TOOLS.items() if tool in called}
+    return {**CALLS, "tools": tools} if tools else CALLS
 
 
 # Files with other than the default options: the target and its options, by what the name of the file adds.

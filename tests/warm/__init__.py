@@ -209,8 +209,8 @@ def _steps(process: int, *options: str) -> Path:
         (folder / name).write_text(CALL.format(folder, text), encoding="utf-8")
         (folder / name).chmod(0o755)
     start = f"import sys; sys.path.append({str(STEPS.parent)!r}); import steps; steps.main(*sys.argv[1:])"
-    words = [*options, "-c", start, str(folder), interpreters.kept_code()]
-    server = subprocess.Popen([python, *words], stdin=subprocess.PIPE)
+    words = [python, *options, "-c", start, str(folder), interpreters.kept_code()]
+    server = subprocess.Popen(words, stdin=subprocess.PIPE)
     atexit.register(_end_steps, server, folder)
     return folder
 

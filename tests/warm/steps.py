@@ -62,12 +62,9 @@ class Texts:
             self._codes[text] = codes.compiling(self._folder)(text, str(path), "exec")
 
     def compile(self, text: object, path: str, mode: str, *more: object, **named: object) -> object:
-        """Is `compile`, and knows what was loaded."""
+        """Is `compile`, and knows what was loaded; only a traceback would show that its path was another."""
         code = self._codes.get(text) if isinstance(text, bytes) and mode == "exec" else None
-        if code is None:
-            return self._compile(text, path, mode, *more, **named)  # type: ignore[call-overload]
-        codes._imp._fix_co_filename(code, path)  # type: ignore[attr-defined]  # as the interpreter does for modules
-        return code
+        return code or self._compile(text, path, mode, *more, **named)  # type: ignore[call-overload]
 
 
 def serve(folder: Path, texts: Texts) -> tuple[str, list[str], dict[str, str]]:
@@ -98,7 +95,7 @@ def asked(caller: str) -> tuple[list[str], dict[str, str]]:
     """The words of a call behind the name of the script, and its environment."""
     _, _, *words = os.fsdecode(Path("/proc", caller, "cmdline").read_bytes()).split("\0")[:-1]
     pairs = os.fsdecode(Path("/proc", caller, "environ").read_bytes()).split("\0")[:-1]
-    return words, dict(pair.split("=", 1) for pair in pairs)  # type: ignore[misc]
+    return words, dict(pair.split("=", 1) for pair in pairs)
 
 
 def answer(place: Path, child: int, watched: int) -> None:
@@ -143,7 +140,9 @@ def perform_script(words: list[str]) -> None:
     sys.path[0] = str(Path(path).resolve().parent)
     program.__dict__.update(__file__=path, __builtins__=builtins)
     sys.modules["__main__"] = program
-    codes.run([compile(Path(path).read_bytes(), path, "exec")], program)
+    code = compile(Path(path).read_bytes(), path, "exec")
+    codes._imp._fix_co_filename(code, path)  # type: ignore[attr-defined]  # it was loaded by another path
+    codes.run([code], program)
 
 
 def perform(command: str) -> NoReturn:

@@ -29,7 +29,8 @@ def test_a_file_of_the_runner_that_a_command_finds(tmp_path: Path, kind: str, fo
         node("5", Agent("", text("Say")), to(COMPLETE)),
         node("4", Shell("bash", text("echo four")), to(COMPLETE, "pass"), to(STOP, "fail")),
     )
-    done = run(tmp_path, compiled(made, {**OPTIONS, "secrets": ["KEY"]}), {}, secrets={"KEY": "sesame-open"}, fresh=True)
+    workflow = compiled(made, {**OPTIONS, "secrets": ["KEY"]})
+    done = run(tmp_path, workflow, {}, secrets={"KEY": "sesame-open"}, fresh=True)
     assert (tmp_path / "found").read_text().strip(), done.log
     assert not (tmp_path / "evil").exists(), (tmp_path / "evil").read_text()
     assert done.conclusion == "success"

@@ -67,7 +67,7 @@ class SpecificationWorkflow(CallsProgram):
 
     @property
     def _guide(self) -> str:
-        return "\n".join(guide(self.calling.place, waits=self.waits))
+        return "\n".join(guide(self.calling, waits=self.waits))
 
     # --- The jobs -----------------------------------------------------------------------------------------------------
 

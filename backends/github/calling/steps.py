@@ -210,8 +210,9 @@ class Places:
         found = options_for(nodes, self._options, self.calling.mock)
         if self._options.prompts == "agent" or not any(isinstance(node.task, Ask) for node in nodes):
             return option_lines(found)
-        common = {"RDC_AGENT": each.removeprefix(_COMMON) for each in found if each.startswith(_COMMON)}
-        return common | option_lines(each for each in found if not each.startswith(_COMMON))
+        common = next((each for each in found if each.startswith(_COMMON)), "")
+        env = {"RDC_AGENT": common.removeprefix(_COMMON)} if common else {}
+        return env | option_lines(each for each in found if each != common)
 
     def _entry_secrets(self, node: Node) -> dict[str, str]:
         """The secrets of a parallel step, each empty in the jobs of the entries that it is not for."""

@@ -83,15 +83,17 @@ class CallsProgram(Written):
         )
 
 
-def guide(place: str, *, waits: bool) -> Iterator[str]:
+def guide(calling: Calling, *, waits: bool) -> Iterator[str]:
     """What a reader is told of all steps: the lines of the header."""
+    called = "the program that the first step writes" if calling.is_inline else calling.place
+    checked = "" if calling.is_inline else " `rdc verify` checks that file as well."
     yield (
-        f"Each step calls {place}, which has its own copy of the text below `run:` and runs that copy: it refuses a "
-        "step whose text differs. `rdc verify` checks that file as well."
+        f"Each step calls {called}, which has its own copy of the text below `run:` and runs that copy: it refuses a "
+        f"step whose text differs.{checked}"
     )
     if waits:
         yield (
-            "STOP ends red. A run that waits ends green, and its summary says how to continue: no completed step runs "
+            "STOP ends red, and so does a run that waits. Its summary says how to continue: no completed step runs "
             "again."
         )
 

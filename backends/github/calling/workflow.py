@@ -98,7 +98,7 @@ class CallingWorkflow(CallsProgram):
             ["A prompt starts with its context. `{NAME}` is a value of the run."] if self.program.contexts else []
         )
         reports = ["`{NAME}` in a prompt is a value of the run."] if self.program.kind == "workflow" else []
-        return "\n".join([*guide(self.calling.place, waits=self.waits), *contexts, *reports])
+        return "\n".join([*guide(self.calling, waits=self.waits), *contexts, *reports])
 
     @property
     def _concurrency(self) -> Concurrency:

@@ -26,8 +26,8 @@ from tests.equivalence.drivers.github import Ran
 from tests.programs.trial import Trial, is_plain
 from tests.workflows import act, engine
 
-REFUSALS = {"RD520"}
-"""Codes of what a workflow cannot say at all, whatever the features."""
+REFUSALS = {"RD520", "RD521"}
+"""Codes of what a workflow cannot say at all, whatever the features, and of one that is too large with its program."""
 
 SAYINGS = {"RD535", "RD536"}
 """Codes of what is said of a matrix, and refuses nothing."""
@@ -94,6 +94,7 @@ def _in_pieces(trial: Trial, prepared: Prepared, run: Run) -> bool:
         if step in prepared.gates:
             continue
         same("what a run waits for", _ended(ran.summary), f"WAITING {step}", ran.log)
+        same("whether a run that waits fails", bool(ran.exit_code), True, ran.log)
         number += 1
         inputs = {**prepared.inputs, "resume": str(number - 1), "answers": _written([(step, reply)])}
         decisions = prepared.decisions(trial.asked[place:])

@@ -132,8 +132,9 @@ def run(
     step as `job/step` during which somebody cancels the run, `expire` one during which the time of its job is over.
     With `by_table` steps that a table answers start no process (`table.mjs`); `env` has the folder of the table as
     `YARDSTICK`. With `rerun` only the jobs of that run that have failed, and what needs them, are run again; `github`
-    has to say that it is a further attempt. `meddler` is a Python script that runs just before an artifact is kept, as a
-    process may that an earlier step has left behind. With `fresh` each call of a program is a Python that really starts.
+    has to say that it is a further attempt. `meddler` is a Python script that runs just before an artifact is kept, as
+    a process may that an earlier step has left behind. With `fresh` each call of a program is a Python that really
+    starts.
     """
     answer = _ask(
         {
