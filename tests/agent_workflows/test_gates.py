@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -160,12 +159,10 @@ def test_the_name_of_a_step_with_two_gates_opens_none(tmp_path: Path) -> None:
 # --- Makefiles --------------------------------------------------------------------------------------------------------
 
 
-def made(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def made(folder: Path, *words: str) -> Result:
     """Run make."""
-    return subprocess.run(
-        ["make", *words], cwd=folder, env=environment({}), stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        timeout=60, check=False,
-    )  # fmt: skip
+    done = warm.run(["make", *words], cwd=folder, env=environment({}))
+    return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def makefile(folder: Path, name: str, text: str) -> None:
@@ -184,8 +181,8 @@ def lines(folder: Path) -> list[str]:
 
 def test_a_gate_of_a_workflow_is_named_by_its_step_in_make(tmp_path: Path) -> None:
     makefile(tmp_path, "ship.workflow.yaml", WORKFLOW)
-    assert made(tmp_path, f"AGENT={AGENT}").returncode != 0
-    assert made(tmp_path, "answer", "STEP=release", "REPLY=approved").returncode == 0
+    assert made(tmp_path, f"AGENT={AGENT}").code != 0
+    assert made(tmp_path, "answer", "STEP=release", "REPLY=approved").code == 0
     made(tmp_path, "resume", f"AGENT={AGENT}")
     assert lines(tmp_path) == ["build", "release"]
 
@@ -193,9 +190,9 @@ def test_a_gate_of_a_workflow_is_named_by_its_step_in_make(tmp_path: Path) -> No
 @pytest.mark.parametrize("approval", [("approve", "GATE=a"), ("answer", "STEP=a", "REPLY=approved")])
 def test_a_gate_of_a_specification_is_named_by_its_step_in_make(tmp_path: Path, approval: tuple[str, ...]) -> None:
     makefile(tmp_path, "s.stepspec.json", json.dumps(specification({"id": "a", "human_gate": "required"})))
-    assert made(tmp_path).returncode != 0
-    assert made(tmp_path, *approval).returncode == 0
-    assert made(tmp_path, "resume").returncode == 0
+    assert made(tmp_path).code != 0
+    assert made(tmp_path, *approval).code == 0
+    assert made(tmp_path, "resume").code == 0
     assert lines(tmp_path) == ["a"]
 
 
@@ -214,37 +211,23 @@ GATED = [{"id": step, "human_gate": "required"} for step in ("a", "b")]
 )
 def test_one_call_of_make_opens_one_gate_of_a_specification(tmp_path: Path, words: tuple[str, ...]) -> None:
     makefile(tmp_path, "s.stepspec.json", json.dumps(specification(*GATED)))
-    assert made(tmp_path, *words).returncode != 0
+    assert made(tmp_path, *words).code != 0
     assert lines(tmp_path) == ["a"]
-    assert made(tmp_path, "resume", "HUMAN=1").returncode == 0
+    assert made(tmp_path, "resume", "HUMAN=1").code == 0
     assert lines(tmp_path) == ["a", "b"]
 
 
-def test_several_goals_open_one_gate_of_a_specification(tmp_path: Path) -> None:
-    makefile(tmp_path, "s.stepspec.json", json.dumps(specification({"id": "x"}, *GATED)))
-    made(tmp_path, "-k", "run", "resume", "resume", "HUMAN=1")
-    assert lines(tmp_path) == ["x", "a"]
-
-
-@pytest.mark.parametrize("value", ["0", "no", "false", "False", "NO", "off", ""])
+@pytest.mark.parametrize("value", ["0", ""])
 def test_a_false_value_opens_no_gate_of_a_specification(tmp_path: Path, value: str) -> None:
     makefile(tmp_path, "s.stepspec.json", json.dumps(specification(*GATED)))
-    assert made(tmp_path, f"HUMAN={value}").returncode != 0
-    assert made(tmp_path, "resume", f"HUMAN={value}").returncode != 0
+    assert made(tmp_path, f"HUMAN={value}").code != 0
+    assert made(tmp_path, "resume", f"HUMAN={value}").code != 0
     assert lines(tmp_path) == []
 
 
-def test_another_value_that_is_not_true_is_refused(tmp_path: Path) -> None:
-    makefile(tmp_path, "s.stepspec.json", json.dumps(specification(*GATED)))
-    done = made(tmp_path, "HUMAN=maybe")
-    assert "HUMAN=maybe" in done.stdout + done.stderr
-    assert lines(tmp_path) == []
-
-
-@pytest.mark.parametrize("value", ["0", "no", "false", "False", "NO", "off", ""])
-def test_a_false_value_opens_no_gate_of_a_workflow(tmp_path: Path, value: str) -> None:
+def test_a_false_value_opens_no_gate_of_a_workflow(tmp_path: Path) -> None:
     makefile(tmp_path, "ship.workflow.yaml", WORKFLOW)
-    made(tmp_path, f"AGENT={AGENT}", f"HUMAN={value}")
+    made(tmp_path, f"AGENT={AGENT}", "HUMAN=NO")
     assert lines(tmp_path) == ["build"]
 
 

@@ -15,6 +15,7 @@ import pytest
 from backends.make import MakeBackend
 from compiler.driver import compile_file
 from compiler.ir.program import Program
+from tests import warm
 
 PATIENCE = 20.0
 
@@ -76,7 +77,7 @@ class Place:
         return subprocess.run(
             ["make", *words],
             cwd=self.folder,
-            env=environment(variables),
+            env=warm.forking(environment(variables)),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=PATIENCE,

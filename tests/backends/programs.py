@@ -14,6 +14,7 @@ from compiler.ir.tasks import Agent, Ask, End, Gate, Shell, Task, alphabet
 from compiler.ir.texts import Part, Reference, Text, joined, text
 from compiler.ir.verify import problems
 from compiler.source import Span
+from tests import warm
 from tests.backends.makefiles import PATIENCE, environment, lay
 
 AT = Origin("main.json", Span(1, 1, 1, 1))
@@ -94,7 +95,7 @@ class Made:
         return subprocess.run(
             ["make", *given],
             cwd=self.folder,
-            env=environment(variables),
+            env=warm.forking(environment(variables)),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=PATIENCE,

@@ -152,26 +152,35 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.share(3)
+def quoted(message: str) -> str:
+    """A message as it stands in a document."""
+    escaped = message.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+@pytest.mark.share(1)
 @pytest.mark.parametrize("commands_only", [True, False], ids=["plain", "flow"])
-@pytest.mark.parametrize("text", HOSTILE)
-def test_titles_prompts_and_messages_execute_nothing(text: str, commands_only: bool, tmp_path: Path) -> None:
-    document = f"# {text}\n\n## 1. {text}\n\n```bash\ntrue\n```\n\n"
-    document += f"## 2. A {text}\n\n```bash\necho ran >> log\n```\n"
-    if not commands_only:
-        quoted = text.replace("\\", "\\\\").replace('"', '\\"')
-        document += f'\n## 3. {text}\n\n{text} it?\n\n- YES: COMPLETE "{quoted}"\n- NO: STOP "{quoted}"\n'
+def test_titles_prompts_and_messages_execute_nothing(commands_only: bool, tmp_path: Path) -> None:
+    """Each hostile text is the title of a command, and of a question its title, its prompt and its messages."""
+    count = len(HOSTILE)
+    document = f"# {' '.join(HOSTILE)}\n\n" + "".join(
+        f"## {number}. {hostile}\n\n```bash\n{'true' if number > 1 else 'echo ran >> log'}\n```\n\n"
+        for number, hostile in enumerate(HOSTILE, 1)
+    )
+    for number, hostile in enumerate([] if commands_only else HOSTILE, count + 1):
+        end = "CONTINUE" if number < 2 * count else f"COMPLETE {quoted(' '.join(HOSTILE))}"
+        document += f"## {number}. {hostile}\n\n{hostile} it?\n\n- YES: {end}\n- NO: STOP {quoted(hostile)}\n\n"
     place = Place(tmp_path, document)
-    (tmp_path / "answers").write_text("yes\n", encoding="utf-8")
+    (tmp_path / "answers").write_text("yes\n" * count, encoding="utf-8")
     before = (["-n"], ["help"], ["status"])
-    for words in (*before, ["ANSWERS=answers"], ["status"], ["step-2"], ["resume"], ["-n", "resume"]):
+    for words in (*before, ["ANSWERS=answers"], ["status"], ["step-1"], ["resume"], ["-n", "resume"]):
         done = place.make(*words)
         assert done.returncode == 0, (words, done.stdout, done.stderr)
-        if words == ["ANSWERS=answers"]:
-            assert f"1 {text}" in done.stderr
-            assert commands_only or last_line(done) == f"rdc: COMPLETE {text}"
-        if words == ["help"]:
-            assert f" 1 {text}\n" in done.stdout
+        if words == ["ANSWERS=answers"] and not commands_only:
+            assert last_line(done) == f"rdc: COMPLETE {' '.join(HOSTILE)}"
+        for number, hostile in enumerate(HOSTILE, 1):
+            assert words != ["ANSWERS=answers"] or f"{number} {hostile}" in done.stderr
+            assert words != ["help"] or f" {number} {hostile}\n" in done.stdout
     assert place.lines("log") == ["ran", "ran"]
     assert not list(tmp_path.rglob("canary*"))
 

@@ -114,8 +114,6 @@ def test_what_an_option_takes_is_said_by_its_name_of_make(tmp_path: Path) -> Non
     made = play(tmp_path, SHORT)
     for given, wrong in {
         "AGENT_RETRIES=x": "AGENT_RETRIES 'x': give a number, at least 0",
-        "AGENT_CALLS=0": "AGENT_CALLS '0': give a number, at least 1",
-        "AGENT_TIMEOUT=1w": "AGENT_TIMEOUT '1w': give a time such as 90s, 30m, 24h or 7d",
         "EXPIRE=1w": "EXPIRE '1w': give a time such as 90s, 30m, 24h or 7d",
         "MOCK=none": "none: No such file or directory",
         "BREAK=4": "BREAK '4': there is no such step; `steps` lists the steps",

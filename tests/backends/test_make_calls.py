@@ -94,7 +94,7 @@ def test_the_program_is_the_one_of_the_python_target(made: Made, tmp_path: Path)
     assert {path.name for path in (tmp_path / "rdc").iterdir()} == {"main.py", *names}
 
 
-@pytest.mark.parametrize("verb", ["run", "resume", "status", "answer", "help", "step-1", "reset"])
+@pytest.mark.parametrize("verb", ["run", "status", "step-1"])
 def test_another_program_is_not_called(made: Made, verb: str) -> None:
     path = made.folder / "rdc" / "main.py"
     path.write_text(path.read_text(encoding="utf-8").replace("touch", "rm"), encoding="utf-8")
@@ -126,7 +126,9 @@ def test_nothing_beside_the_program_is_imported_or_written(made: Made) -> None:
         for name in ("json", "hashlib", "sitecustomize", "usercustomize", "os"):
             (folder / f"{name}.py").write_text("open('executed', 'w')\n", encoding="utf-8")
     before = {path.name for path in (made.folder / "rdc").iterdir()}
-    assert made.end("topic=x") == "rdc: WAITING 2"
+    words, env = ["make", "topic=x"], environment({})  # a Python that really starts
+    done = subprocess.run(words, cwd=made.folder, env=env, capture_output=True, check=False)
+    assert done.stdout.endswith(b"rdc: WAITING 2\n")
     assert not (made.folder / "executed").exists()
     assert {path.name for path in (made.folder / "rdc").iterdir()} == before, "no .pyc is written"
 
@@ -175,12 +177,18 @@ def test_a_step_that_no_run_comes_to_may_be_all_that_needs_the_program(tmp_path:
 
 @pytest.mark.parametrize("value", HOSTILE)
 def test_what_make_is_given_is_text(made: Made, value: str) -> None:
-    """In an input, a note, a name that means nothing, and where nothing is taken at all."""
+    """In an input, a note, and a name that means nothing."""
     assert made.end(f"topic={value}", f"other={value}") == "rdc: WAITING 2"
     assert shown_lines(made) == [value]
     assert f"other={value}\n" in made.read("environment").decode()
     assert made.make("answer", "STEP=2", "REPLY=yes", f"NOTE={value}", "BY=ann").returncode == 0
     assert f"by ann: {value}" in made.make("status").stdout.decode()
+    assert not (made.folder / "x").exists()
+
+
+def test_what_make_is_given_is_text_where_it_cannot_be_meant(made: Made) -> None:
+    made.make("topic=x")
+    value = " ".join(HOSTILE)
     assert made.make("answer", f"STEP={value}", "REPLY=yes").returncode == 2
     assert made.make("resume", f"ANSWERS={value}").returncode == 2
     assert not (made.folder / "x").exists()
@@ -195,7 +203,7 @@ def test_commands_see_neither_what_the_program_was_given_nor_what_make_adds(made
     assert not re.search(rf"^({hidden})=", seen, re.MULTILINE)
 
 
-@pytest.mark.parametrize("value", ["0", "no", "False", "off", ""])
+@pytest.mark.parametrize("value", ["no", ""])
 def test_a_false_value_is_false(made: Made, value: str) -> None:
     assert made.end("topic=x", f"HUMAN={value}") == "rdc: WAITING 2"
     assert made.make("answer", "STEP=2", "REPLY=yes").returncode == 0
@@ -218,9 +226,8 @@ def test_what_a_call_does_not_take_is_refused_by_its_name(made: Made, verb: str,
     assert not (made.folder / ".rdc").exists()
 
 
-@pytest.mark.parametrize("name", ["PROMPTED", "AS", "AGENT", "NOTIFY", "MOCK", "EXECUTOR", "BREAK", "JOBS"])
-def test_what_only_other_makefiles_take_is_refused_by_its_name(made: Made, name: str) -> None:
-    for words_of in (["run", "topic=x"], ["resume"], ["step-1"], ["status"]):
+def test_what_only_other_makefiles_take_is_refused_by_its_name(made: Made) -> None:
+    for name, *words_of in (["PROMPTED", "run", "topic=x"], ["AS", "resume"], ["AGENT", "step-1"], ["BREAK", "status"]):
         told = f"rdc: error: this Makefile does not take {name}: leave it out, or set it in the environment of make"
         assert made.end(*words_of, f"{name}=1") == told
     assert not (made.folder / ".rdc").exists()
@@ -269,8 +276,8 @@ def test_every_target_that_help_lists_is_one(path: Path, tmp_path: Path) -> None
     made = Made(tmp_path, whole)
     listed = re.findall(r"^  make (\S+)", made.make("help").stdout.decode(), re.MULTILINE)
     assert {"run", "resume", "clean", "step-X"} <= {*listed}
-    for name in listed:
-        assert name == "step-X" or made.make("-n", name).returncode == 0, name
+    done = made.make("-n", *(name for name in listed if name != "step-X"))
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_reply_can_be_in_a_file(made: Made) -> None:

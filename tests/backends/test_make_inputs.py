@@ -26,15 +26,11 @@ def two(*, both: bool = False) -> Program:
 
 
 FINE = {
-    "# a comment\na=plain\n\nb=two words\n": "plain|two words",
-    "a=it's # no comment\n": "it's # no comment|",
-    "a=\nb=": "|",
     "b=$(touch canary) `touch canary` ${x} %s\na=a=b<<c": "a=b<<c|$(touch canary) `touch canary` ${x} %s",
     '{"a": "two\\nlines", "b": 1.5}': "two lines|1.5",
     "a=$(touch canary) 'x'\r\nb='2'\n": "$(touch canary) 'x'|'2'",
     "b=\na<<END\nfirst: 1\n\n# two\nEND\n": "first: 1 # two|",
 }
-WRONG = {"a: 1\nb: 2\n": 1, "a=1\n- b\n": 2, "a=1\n\n  b 2\n": 3}
 
 
 @pytest.mark.parametrize("written", FINE)
@@ -45,21 +41,10 @@ def test_a_file_of_lines_or_json_is_read(written: str, tmp_path: Path) -> None:
     assert not (tmp_path / "canary").exists()
 
 
-@pytest.mark.parametrize("written", WRONG)
-def test_another_line_is_refused_by_its_number(written: str, tmp_path: Path) -> None:
-    made = Made(tmp_path, two())
-    (tmp_path / "given").write_bytes(written.encode())
-    told = "neither NAME=VALUE nor NAME<<WORD, and the file is no JSON object"
-    assert made.end("INPUTS=given") == f"rdc: error: given: line {WRONG[written]}: {told}"
-    assert not (made.state / "journal").exists()
-
-
 @pytest.mark.parametrize(
     ("written", "told"),
     [
-        ("a=1\na=2\n", "given:2: a is given twice"),
         ("a=1\nb<<END\nx\n", "given: line 2: END does not follow, and the file is no JSON object"),
-        ("a=1\nb=1\nc=2\n", "c: there is no such input; known: a, b"),
         ("a=1\n", "input b: a value is needed; give it by b=VALUE"),
     ],
 )
@@ -97,9 +82,3 @@ def test_a_missing_input_is_asked_for_at_a_terminal(tmp_path: Path) -> None:
     assert last == "rdc: COMPLETE <it's $(x)|second>"
     assert "b: what it is" in shown
     assert "input b: a value is needed; give it by b=VALUE" in made.end("a=x")
-
-
-def test_a_text_typed_at_a_terminal_takes_all_lines_that_are_pasted(tmp_path: Path) -> None:
-    Made(tmp_path, two(both=True))
-    last, _ = typed(tmp_path, ("a (several", "one\n\ntwo\n"), ("", "\n"), ("b (several", "second\n"), ("", "\n"))
-    assert last == "rdc: COMPLETE <one two|second>"

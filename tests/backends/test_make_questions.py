@@ -50,13 +50,9 @@ def test_answers_are_given_one_by_one(tmp_path: Path) -> None:
     assert last == "rdc: WAITING pf"
     replies = [("pf", "PASS"), ("yn", "yes"), ("co", "no"), ("in", " a # b=c \t"), ("se", "<a # b=c>"),
                ("g", "approved"), ("h", "rejected")]  # fmt: skip
+    assert made.end("answer", "STEP=yn", "REPLY=pass") == "rdc: error: pf waits for an answer, yn does not"
+    assert "rdc: error: wrong: expected " in made.end("answer", "STEP=pf", "REPLY=wrong")
     for step, reply in replies:
-        assert (
-            made.end("answer", f"STEP={step}x", f"REPLY={reply}")
-            == f"rdc: error: {step} waits for an answer, {step}x does not"
-        )
-        if step != "in":
-            assert "rdc: error: wrong: expected " in made.end("answer", f"STEP={step}", "REPLY=wrong")
         done = made.make("answer", f"STEP={step}", f"REPLY={reply}")
         assert done.returncode == 0, done.stdout
         last = made.end("resume")
@@ -137,8 +133,8 @@ def test_links_in_the_state_lead_nowhere(tmp_path: Path) -> None:
     victim.write_text("mine", encoding="utf-8")
     folder.mkdir()
     made.state.mkdir(parents=True)
-    for name in ("new", "reply", "message", "asks", "journal.whole", "values", "prompts", "answers", "outputs"):
-        (made.state / name).symlink_to(folder if name.endswith("s") and name != "asks" else victim)
+    for name, to in (("new", victim), ("journal.whole", victim), ("prompts", folder)):
+        (made.state / name).symlink_to(to)
         assert f"/{name} is a link" in made.end()
         (made.state / name).unlink()
     assert made.end() == "rdc: WAITING 1"

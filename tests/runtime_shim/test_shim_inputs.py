@@ -142,6 +142,7 @@ def test_a_file_of_inputs_may_be_lines(lines: str, got: str, place: Compiled) ->
     ("lines", "told"),
     [
         ("version: 1\n", ": line 1: neither NAME=VALUE nor NAME<<WORD, and the file is no JSON object"),
+        ("version=1\n\n  note 2\n", ": line 3: neither NAME=VALUE nor NAME<<WORD, and the file is no JSON object"),
         ("version=1\n- note\n", ": line 2: neither NAME=VALUE nor NAME<<WORD, and the file is no JSON object"),
         ("version=1\nnote<<END\nx\n", ": line 2: END does not follow, and the file is no JSON object"),
         ("version=1\nversion=2\n", ":2: version is given twice"),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 from backends.python.edition import runtime
 from runtime_shim.editions import EDITIONS
+from runtime_shim.engine.display import Display
 from runtime_shim.engine.program import RefusedError
-from runtime_shim.targets.make import OfMake, is_unfinished, name_of, values_of
+from runtime_shim.targets.make import FOR_OTHERS, OfMake, is_unfinished, name_of, values_of
 from tests.runtime_shim.shim_programs import Compiled, Input, node, program, sh
 
 
@@ -54,6 +56,26 @@ def test_outputs_are_given_as_a_command_writes_them(text: str, found: list[str])
 def test_outputs_that_are_malformed_are_refused(text: str) -> None:
     with pytest.raises(RefusedError, match="VALUE: line 1: "):
         values_of("VALUE", text, "--value", "NAME=VALUE...")
+
+
+@pytest.mark.parametrize("name", ["HUMAN", "RERUN", "PROMPTED"])
+def test_a_switch_is_true_or_false(name: str) -> None:
+    for value in ("0", "no", "false", "False", "NO", "off", ""):
+        assert values_of(name, value, f"--{name.lower()}", "") == []
+    for value in ("1", "yes", "True", "ON"):
+        assert values_of(name, value, f"--{name.lower()}", "") == [True]
+    with pytest.raises(RefusedError, match=f"{name}=perhaps: expected 1 or 0"):
+        values_of(name, "perhaps", f"--{name.lower()}", "")
+
+
+@pytest.mark.parametrize("name", FOR_OTHERS)
+@pytest.mark.parametrize("command", ["run", "resume", "step", "status"])
+def test_what_only_other_makefiles_take_is_refused(name: str, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for value in ("1", "0", ""):
+        monkeypatch.setenv("RDC_GIVEN", f"{name}={value}")
+        monkeypatch.setenv("RDC_OPENS", "1")
+        with pytest.raises(RefusedError, match=f"this Makefile does not take {name}: "):
+            list(OfMake.from_caller({"inputs": []}, (), command, Display(sys.stderr)))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import json
 import re
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from random import Random
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 
 from backends.registry import load
+from tests import warm
 from tests.backends.makefiles import PATIENCE, environment, kill_all
 from tests.stepspecs.invariants import check_records, read_records
 from tests.stepspecs.random_runs import document
@@ -51,7 +51,7 @@ class Driven:
     def make(self, *words: str, kills: bool = False) -> str:
         """Call make, maybe kill it; the last line that it said."""
         process = subprocess.Popen(
-            ["make", f"PYTHON={sys.executable}", *words], cwd=self.folder, env=environment({}),
+            ["make", *words], cwd=self.folder, env=environment({}) if kills else warm.forking(environment({})),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         )  # fmt: skip
         if kills and self.chance.random() < 0.5:
@@ -84,7 +84,8 @@ class Driven:
 @pytest.mark.parametrize("seed", range(6))
 def test_make_drives_a_specification_to_its_end(seed: int, kills: bool, tmp_path: Path) -> None:
     driven = Driven(tmp_path, seed)
-    (tmp_path / "slow").touch()
+    if kills:
+        (tmp_path / "slow").touch()
     assert driven.drive(kills=kills) == "rdc: COMPLETE"
     (records,) = tmp_path.glob(".rdc/*/run-*")
     manifest = json.loads((records / "manifest.json").read_text(encoding="utf-8"))

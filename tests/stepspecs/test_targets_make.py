@@ -16,6 +16,7 @@ import pytest
 from backends.base import Emission
 from backends.registry import load
 from compiler.driver import compile_file
+from tests import warm
 from tests.backends.makefiles import PATIENCE, environment
 
 DOCUMENT = """
@@ -54,7 +55,7 @@ class Place:
         return subprocess.run(
             ["make", *words],
             cwd=self.folder,
-            env=environment(variables),
+            env=warm.forking(environment(variables)),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -209,8 +210,13 @@ def told(place: Place) -> list[str]:
     return [line.strip() for line in place.make("help").stdout.splitlines() if line.strip()]
 
 
-@pytest.mark.parametrize("given", ["PROMPTED=1", "PROMPTED=0", "BREAK=step-01", "EXPIRE=1h", "AGENT=x"])
-@pytest.mark.parametrize("verb", [[], ["resume"], ["step-01"], ["approve", "GATE=x"], ["status"]])
+@pytest.mark.parametrize(
+    ("given", "verb"),
+    [
+        ("PROMPTED=1", []), ("PROMPTED=0", ["resume"]), ("BREAK=step-01", ["step-01"]),
+        ("EXPIRE=1h", ["approve", "GATE=x"]), ("AGENT=x", ["status"]),
+    ],
+)  # fmt: skip
 def test_what_a_specification_cannot_do_is_refused(given: str, verb: list[str], tmp_path: Path) -> None:
     place = Place(tmp_path)
     name = given.partition("=")[0]

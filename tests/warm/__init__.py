@@ -37,12 +37,16 @@ LOADER = "/usr/bin/python3 -I -c "
 
 CALL = """\
 #!/bin/sh
+{1}
 mkfifo "{0}/$$" && exec 3<&0 4>&1 5<> "{0}/$$" && echo $$ > {0}/calls && read -r code <&5
 exit "${{code:-126}}"
 """
-"""What a runner starts. Its words are the command that loads a program, and those of the command.
+"""What a runner starts, or make. Its words are the command that loads a program, and those of the command.
 
 The files of a shell change while it redirects, so what the process takes over has other numbers."""
+
+ONLY_PROGRAMS = 'case $1 in rdc/*.py | */rdc/*.py) ;; *) exec {0} "$@" ;; esac'
+"""What begins in the usual way where this is the `python3` of make: all but the programs of Makefiles."""
 
 DECIDED_AT_THE_START = ("PYTHON", "LC_", "LANG", "TZ")
 """What an interpreter looks at once, when it begins: variables whose names begin so."""
@@ -60,14 +64,15 @@ def run(
 ) -> subprocess.CompletedProcess[bytes]:
     """Call a program to its end, as `subprocess.run` does that captures what it says.
 
-    The words are `python [-S] SCRIPT …` or `python -m rdc …` with the interpreter that runs the tests; all others, as
-    those of make, begin a process in the usual way. Without input there is nothing to read. `loads` is `runtime_shim`
-    where a script imports that. `seconds` is the most that it may take of a processor.
+    The words are `python [-S] SCRIPT …` or `python -m rdc …` with the interpreter that runs the tests; all others begin
+    a process in the usual way, though what a Makefile calls is forked (`forking`). Without input there is nothing to
+    read. `loads` is `runtime_shim` where a script imports that. `seconds` is the most that it may take of a processor.
     """
     command, environment = [str(word) for word in words], dict(os.environ if env is None else env)
     if command[0] != sys.executable:
+        begins = forking(environment) if command[0] == "make" else environment
         return subprocess.run(
-            command, cwd=cwd, env=environment, input=input, capture_output=True, timeout=timeout, check=False
+            command, cwd=cwd, env=begins, input=input, capture_output=True, timeout=timeout, check=False
         )
     options = tuple(word for word in command[1:2] if word == "-S")
     begun = frozenset((name, value) for name, value in environment.items() if name.startswith(DECIDED_AT_THE_START))
@@ -178,22 +183,36 @@ def _server(thread: int, options: tuple[str, ...], loads: str, environment: froz
 
 def step_caller() -> str:
     """The script that takes the place of `LOADER` and calls programs by `steps.py`."""
-    return _step_caller(os.getpid())
+    return str(_steps(os.getpid(), "-I", "-S") / "call")
+
+
+def forking(environment: Mapping[str, str]) -> dict[str, str]:
+    """An environment for make in which the programs that Makefiles call are forked by `steps.py`.
+
+    It is left as it is where it decides how an interpreter begins, or which one.
+    """
+    decided = ("PATH", *DECIDED_AT_THE_START)
+    theirs, ours = ({name: one[name] for name in one if name.startswith(decided)} for one in (environment, os.environ))
+    if theirs != ours:
+        return dict(environment)
+    return {**environment, "PATH": f"{_steps(os.getpid()) / 'bin'}{os.pathsep}{environment['PATH']}"}
 
 
 @cache
-def _step_caller(process: int) -> str:
-    """One for each worker, also for those that are forked."""
+def _steps(process: int, *options: str) -> Path:
+    """The folder of a process that forks: one for each worker, also for those that are forked, and for each start."""
     folder = Path(tempfile.mkdtemp(prefix="rdc-steps-"))
     os.mkfifo(folder / "calls")
-    script = folder / "call"
-    script.write_text(CALL.format(folder), encoding="utf-8")
-    script.chmod(0o755)
+    (folder / "bin").mkdir()
+    python = shutil.which("python3") or ""
+    for name, text in (("call", ""), ("bin/python3", ONLY_PROGRAMS.format(python))):
+        (folder / name).write_text(CALL.format(folder, text), encoding="utf-8")
+        (folder / name).chmod(0o755)
     start = f"import sys; sys.path.append({str(STEPS.parent)!r}); import steps; steps.main(*sys.argv[1:])"
-    words = [shutil.which("python3") or "", "-I", "-S", "-c", start, str(folder), interpreters.kept_code()]
+    words = [python, *options, "-c", start, str(folder), interpreters.kept_code()]
     server = subprocess.Popen(words, stdin=subprocess.PIPE)
     atexit.register(_end_steps, server, folder)
-    return str(script)
+    return folder
 
 
 def _end_steps(server: subprocess.Popen[bytes], folder: Path) -> None:

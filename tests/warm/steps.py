@@ -1,8 +1,8 @@
-"""The steps of workflows that call a program, as processes that begin at once: one process forks for each of them.
+"""Programs that runners and make call, as processes that begin at once: one process forks for each of them.
 
-A runner starts a shell script in place of the interpreter. That tells the process its own number and waits; the process
+They start a shell script in place of the interpreter. That tells the process its own number and waits; the process
 forks a child that takes over the words, the environment, the folder and the files of the script, as `/proc` shows them.
-It has loaded what programs import, and compiled the texts that a program consists of. So a step takes a fourth of the
+It has loaded what programs import, and compiled the texts that a program consists of. So a call takes a fourth of the
 time. What looks at the process itself, as by `/proc/$PPID/environ`, has to begin as a real one.
 
 Run as a script it is that process; its words are a folder and the one of code that is kept.
@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
@@ -49,8 +49,9 @@ class Texts:
         self._compile = builtins.compile
 
     def load(self, command: str, environment: Mapping[str, str], folder: Path) -> None:
-        """Compile what the program of a command consists of, unless it is known."""
-        for temp, name in PROGRAM.findall(command):
+        """Compile what the program of a command, or a script, consists of, unless it is known."""
+        found = [("", command)] if is_script(command) else PROGRAM.findall(command)
+        for temp, name in found:
             program = Path(environment["RUNNER_TEMP"] if temp else folder, name)
             with suppress(OSError, SyntaxError, ValueError):
                 for path in (program, *program.parent.glob("rdc_*.py")):
@@ -117,14 +118,32 @@ def begin(caller: str, environment: dict[str, str]) -> None:
         os.dup2(file, number)
         os.close(file)
     os.chdir(f"/proc/{caller}/cwd")
+    coerced = {name: value for name, value in os.environ.items() if name == "LC_CTYPE"}  # as in the server (PEP 538)
     os.environ.clear()
-    os.environ.update(environment)
+    os.environ.update({**coerced, **environment})
 
 
 def flags_of(caller: str, number: int) -> int:
     """How to open a file of a caller: behind what is there, if that is to be written."""
     is_file = stat.S_ISREG(Path(f"/proc/{caller}/fd/{number}").stat().st_mode)
     return os.O_RDONLY if number == 3 else os.O_WRONLY | (os.O_APPEND if is_file else 0)
+
+
+def is_script(command: str) -> bool:
+    """Whether this is the path of a script; a command has several lines."""
+    return command.endswith(".py") and "\n" not in command
+
+
+def perform_script(words: list[str]) -> None:
+    """Run a script as `python3` does, and end."""
+    path = os.path.join(os.getcwd(), words[0])  # noqa: PTH109, PTH118 (pathlib takes `./` away)
+    sys.argv, program = words, ModuleType("__main__")
+    sys.path[0] = str(Path(path).resolve().parent)
+    program.__dict__.update(__file__=path, __builtins__=builtins)
+    sys.modules["__main__"] = program
+    code = compile(Path(path).read_bytes(), path, "exec")
+    codes._imp._fix_co_filename(code, path)  # type: ignore[attr-defined]  # it was loaded by another path
+    codes.run([code], program)
 
 
 def perform(command: str) -> NoReturn:
@@ -149,6 +168,8 @@ def main(folder: str, kept: str) -> None:
     caller, (command, *words), environment = serve(Path(folder), texts)
     begin(caller, environment)
     builtins.compile = texts.compile  # type: ignore[assignment]
+    if is_script(command):
+        perform_script([command, *words])
     sys.argv = ["-c", *words]
     perform(command)
 

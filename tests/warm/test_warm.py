@@ -165,3 +165,30 @@ def test_rdc_is_that_of_a_process(tmp_path: Path) -> None:
 def at_home() -> dict[str, str]:
     """An environment in which rdc is found."""
     return {**os.environ, "PYTHONPATH": str(warm.SERVER.parents[2])}
+
+
+CALLED = """
+import os, sys
+print(__name__, __file__, sys.argv, sys.path[0], os.getcwd(), sys.flags, sys.executable, repr(sys.stdin.read()))
+print({name: os.environ[name] for name in os.environ if name != "PATH"})
+print("é", file=sys.stderr, flush=True)
+"""
+
+
+@pytest.mark.parametrize("ends", ENDS.values(), ids=ENDS)
+@pytest.mark.parametrize("script", ["./rdc/a.py", "other/a.py"])
+def test_a_program_that_make_calls_cannot_tell_the_difference(script: str, ends: str, tmp_path: Path) -> None:
+    path = tmp_path / script
+    path.parent.mkdir()
+    path.write_text(CALLED + ends, encoding="utf-8")
+    words, env = ["sh", "-c", f"python3 {script} 'b\n' 'c d'; exit $?"], {**os.environ, "RDC_A": "é"}
+    assert warm.forking(env) != env
+    expected, done = (begun(words, tmp_path, each, b"given") for each in (env, warm.forking(env)))
+    assert done[:2] == expected[:2]
+    assert done[2].removesuffix(b"Killed\n") == expected[2].removesuffix(b"Killed\n")  # which the shell says
+
+
+@pytest.mark.parametrize("name", ["PATH", "PYTHON", "LC_ALL", "TZ"])
+def test_what_decides_how_an_interpreter_starts_has_it_start(name: str) -> None:
+    env = {**os.environ, name: "/usr/bin"}
+    assert warm.forking(env) == env

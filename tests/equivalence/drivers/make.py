@@ -6,7 +6,6 @@ A Makefile walks simple runbooks by itself. For others, and wherever an operator
 from __future__ import annotations
 
 import json
-import sys
 
 from backends.registry import load
 from tests.equivalence.difference import same
@@ -122,7 +121,7 @@ def _write(trial: Trial, operator: str = "basic") -> list[str]:
     for companion in emission.companions:
         (trial.folder / companion.path).parent.mkdir(exist_ok=True)
         (trial.folder / companion.path).write_bytes(companion.text.encode())
-    return ["make", f"PYTHON={sys.executable}"] if emission.companions else ["make"]
+    return ["make"]
 
 
 def _check(trial: Trial, done: Done, *, is_prompted: bool = False) -> bool:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import random
-import sys
 from pathlib import Path
 
 from tests.equivalence.difference import same
@@ -76,7 +75,7 @@ class Make:
 
     def words(self, *words: str) -> list[str]:
         """A call that runs steps: with tools, and the agent where it is the only one, and no question is its own."""
-        trial, given = self._trial, [f"PYTHON={sys.executable}", "EVENTS=events"] if self._calls else []
+        trial, given = self._trial, ["EVENTS=events"] if self._calls else []
         given += ["TOOLS=tools"] if trial.tools else []
         given += [f"AGENT={trial.agents['']}"] if list(trial.agents) == [""] and not trial.asked else []
         return ["make", *words, *given]
@@ -87,7 +86,7 @@ class Make:
 
     def call(self, *words: str) -> Done:
         """Call make for something else."""
-        return run(self._trial, ["make", *words, *([f"PYTHON={sys.executable}", "EVENTS=events"] * self._calls)])
+        return run(self._trial, ["make", *words, *(["EVENTS=events"] * self._calls)])
 
     def check(self, done: Done, *, is_whole: bool = True) -> bool:
         """Compare the calls, the end and its message, and that make fails where it must."""
