@@ -170,7 +170,7 @@ def at_home() -> dict[str, str]:
 CALLED = """
 import os, sys
 print(__name__, __file__, sys.argv, sys.path[0], os.getcwd(), sys.flags, sys.executable, repr(sys.stdin.read()))
-print({name: os.environ[name] for name in os.environ if name != "PATH"})
+print({name: os.environ[name] for name in sorted(os.environ) if name != "PATH"})
 print("é", file=sys.stderr, flush=True)
 """
 
