@@ -163,7 +163,8 @@ def quoted(message: str) -> str:
 def test_titles_prompts_and_messages_execute_nothing(commands_only: bool, tmp_path: Path) -> None:
     """Each hostile text is the title of a command, and of a question its title, its prompt and its messages."""
     count = len(HOSTILE)
-    document = f"# {' '.join(HOSTILE)}\n\n" + "".join(
+    title = "trailing \\" if commands_only else " ".join(HOSTILE)
+    document = f"# {title}\n\n" + "".join(
         f"## {number}. {hostile}\n\n```bash\n{'true' if number > 1 else 'echo ran >> log'}\n```\n\n"
         for number, hostile in enumerate(HOSTILE, 1)
     )

@@ -61,13 +61,13 @@ def test_nothing_of_a_journal_is_evaluated(evil: str, tmp_path: Path) -> None:
     path = made.state / "journal"
     whole = path.read_text(encoding="utf-8").splitlines()
     assert len(whole) == 4, whole
-    others = cycle([["status"], ["resume"], ["answer"], ["run"]])
-    for line in LINES:
+    verbs = ["status", "resume", "answer", "run"]
+    for number, line in enumerate(LINES, EVIL.index(evil)):
         said = line.format(evil, evil)
         kept = whole[: {"e": 2, "o": 4}.get(said[0], 3)] if said[0] != "r" else []
         said = f"{len(kept) + 1} {said}"
         path.write_text("".join(f"{one}\n" for one in [*kept, f"{said} | {said}"]), encoding="utf-8")
-        for words in (next(others), ["resume", "ASSUME=fail"]):
+        for words in ([verbs[number % 4]], ["resume", "ASSUME=fail"]):
             shutil.rmtree(made.state / "history", ignore_errors=True)
             made.make(*words)
             assert not list(tmp_path.rglob("canary*")), (said, words)

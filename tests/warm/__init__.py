@@ -45,7 +45,7 @@ exit "${{code:-126}}"
 
 The files of a shell change while it redirects, so what the process takes over has other numbers."""
 
-ONLY_PROGRAMS = 'case $1 in rdc/*.py | */rdc/*.py) ;; *) exec {0} "$@" ;; esac'
+ONLY_PROGRAMS = 'case $1 in rdc/*.py | */rdc/*.py) ;; *) exec "{0}" "$@" ;; esac'
 """What begins in the usual way where this is the `python3` of make: all but the programs of Makefiles."""
 
 DECIDED_AT_THE_START = ("PYTHON", "LC_", "LANG", "TZ")
@@ -211,10 +211,11 @@ def _steps(process: int, *options: str) -> Path:
     start = f"import sys; sys.path.append({str(STEPS.parent)!r}); import steps; steps.main(*sys.argv[1:])"
     words = [python, *options, "-c", start, str(folder), interpreters.kept_code()]
     server = subprocess.Popen(words, stdin=subprocess.PIPE)
-    atexit.register(_end_steps, server, folder)
+    atexit.register(_end_steps, server, folder, os.getpid())
     return folder
 
 
-def _end_steps(server: subprocess.Popen[bytes], folder: Path) -> None:
-    server.communicate()
-    shutil.rmtree(folder)
+def _end_steps(server: subprocess.Popen[bytes], folder: Path, owner: int) -> None:
+    if os.getpid() == owner:  # a process that a test forked is not the last that needs it
+        server.communicate()
+        shutil.rmtree(folder)

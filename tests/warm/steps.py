@@ -15,6 +15,7 @@ import gc
 import os
 import re
 import selectors
+import signal
 import stat
 import sys
 from collections.abc import Mapping
@@ -22,7 +23,7 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 if TYPE_CHECKING:
     from tests.warm import codes
@@ -68,6 +69,15 @@ class Texts:
         return code or self._compile(text, path, mode, *more, **named)  # type: ignore[call-overload]
 
 
+class Call(NamedTuple):
+    """A caller that waits and the child that runs for it, with a file for each that tells when it has ended."""
+
+    caller: str
+    child: int
+    caller_ends: int
+    child_ends: int
+
+
 def serve(folder: Path, texts: Texts) -> tuple[str, list[str], dict[str, str]]:
     """Fork for each call. It returns in each child: the number of the caller, its words and its environment."""
     calls = os.open(folder / "calls", os.O_RDWR)  # always open for writing, so reading never ends
@@ -77,19 +87,56 @@ def serve(folder: Path, texts: Texts) -> tuple[str, list[str], dict[str, str]]:
         while True:
             for key, _ in selector.select():
                 if key.fd == 0:
-                    os._exit(0)
+                    end_all(selector)
                 if key.fd != calls:
-                    selector.unregister(key.fd)
-                    answer(folder / key.data[0], key.data[1], key.fd)
+                    look(selector, folder, key)
                     continue
-                for caller in os.read(calls, 512).decode().split():
-                    with suppress(FileNotFoundError):  # it was killed meanwhile
+                for caller in os.read(calls, 4096).decode().split():
+                    with suppress(OSError, ValueError):  # it was killed meanwhile
                         words, environment = asked(caller)
                         texts.load(words[0], environment, Path("/proc", caller, "cwd"))
+                        ends = os.pidfd_open(int(caller))
                         child = os.fork()
                         if not child:
                             return caller, words, environment
-                        selector.register(os.pidfd_open(child), selectors.EVENT_READ, (caller, child))
+                        watch(selector, Call(caller, child, ends, os.pidfd_open(child)))
+                        continue
+                    (folder / caller).unlink(missing_ok=True)
+
+
+def watch(selector: selectors.BaseSelector, call: Call) -> None:
+    """Hear when the child or its caller ends."""
+    for file in (call.caller_ends, call.child_ends):
+        selector.register(file, selectors.EVENT_READ, call)
+
+
+def look(selector: selectors.BaseSelector, folder: Path, key: selectors.SelectorKey) -> None:
+    """End the child of a caller that has ended, or tell a caller how its child has ended."""
+    call: Call = key.data
+    if key.fd not in selector.get_map():  # both have ended
+        return
+    selector.unregister(key.fd)
+    if key.fd == call.caller_ends:
+        kill(call.child)
+        return
+    if call.caller_ends in selector.get_map():
+        selector.unregister(call.caller_ends)
+    answer(folder / call.caller, call)
+
+
+def kill(child: int) -> None:
+    """Kill a child and what it has begun; one that is not yet in a session of its own has begun nothing."""
+    for send, number in ((os.killpg, child), (os.kill, child)):
+        with suppress(ProcessLookupError):
+            send(number, signal.SIGKILL)
+
+
+def end_all(selector: selectors.BaseSelector) -> NoReturn:
+    """Kill the children that run, and end."""
+    for key in selector.get_map().values():
+        if key.data and key.fd == key.data.child_ends:
+            kill(key.data.child)
+    os._exit(0)
 
 
 def asked(caller: str) -> tuple[list[str], dict[str, str]]:
@@ -99,10 +146,11 @@ def asked(caller: str) -> tuple[list[str], dict[str, str]]:
     return words, dict(pair.split("=", 1) for pair in pairs)
 
 
-def answer(place: Path, child: int, watched: int) -> None:
+def answer(place: Path, call: Call) -> None:
     """Tell a caller how its child has ended."""
-    os.close(watched)
-    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    os.close(call.caller_ends)
+    os.close(call.child_ends)
+    status = os.waitstatus_to_exitcode(os.waitpid(call.child, 0)[1])
     with suppress(OSError):  # nobody waits any more
         file = os.open(place, os.O_WRONLY | os.O_NONBLOCK)
         os.write(file, b"%d\n" % (status if status >= 0 else 128 - status))
@@ -115,6 +163,8 @@ def begin(caller: str, environment: dict[str, str]) -> None:
     os.setsid()
     for number, theirs in enumerate((3, 4, 2)):
         file = os.open(f"/proc/{caller}/fd/{theirs}", flags_of(caller, theirs) | os.O_NOCTTY)
+        if stat.S_ISREG(os.fstat(file).st_mode) and number == 0:
+            os.lseek(file, position_of(caller, theirs), os.SEEK_SET)
         os.dup2(file, number)
         os.close(file)
     os.chdir(f"/proc/{caller}/cwd")
@@ -127,6 +177,11 @@ def flags_of(caller: str, number: int) -> int:
     """How to open a file of a caller: behind what is there, if that is to be written."""
     is_file = stat.S_ISREG(Path(f"/proc/{caller}/fd/{number}").stat().st_mode)
     return os.O_RDONLY if number == 3 else os.O_WRONLY | (os.O_APPEND if is_file else 0)
+
+
+def position_of(caller: str, number: int) -> int:
+    """How far a file of a caller is read."""
+    return int(Path(f"/proc/{caller}/fdinfo/{number}").read_text(encoding="utf-8").split()[1])
 
 
 def is_script(command: str) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests import interpreters, warm
+from tests.runtime_shim.shim_process import is_gone, wait_until
 from tests.warm.codes import LONG, RUNTIME
 
 SCRIPT = """
@@ -192,3 +193,16 @@ def test_a_program_that_make_calls_cannot_tell_the_difference(script: str, ends:
 def test_what_decides_how_an_interpreter_starts_has_it_start(name: str) -> None:
     env = {**os.environ, name: "/usr/bin"}
     assert warm.forking(env) == env
+
+
+def test_a_caller_that_is_killed_takes_its_program_along(tmp_path: Path) -> None:
+    path = tmp_path / "rdc" / "a.py"
+    path.parent.mkdir()
+    path.write_text("import os, time\nprint(os.getpid(), flush=True)\ntime.sleep(60)\n", encoding="utf-8")
+    words, env = ["sh", "-c", "exec python3 rdc/a.py"], warm.forking(dict(os.environ))
+    with subprocess.Popen(words, cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        program = int(process.stdout.readline())
+        assert program != process.pid
+        process.kill()
+    wait_until(lambda: is_gone(program))

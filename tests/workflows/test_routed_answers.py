@@ -208,6 +208,8 @@ def test_no_agent_answers_for_a_person_in_a_loop_that_has_both(tmp_path: Path) -
         node("1", Agent("", text("Write")), to("2")),
         node("2", Ask("yes_no", text("Is it good?")), to(COMPLETE, "pass"), to("1", "fail")),
     )
-    done = run(tmp_path, compiled(made, OPTIONS), {"1": ["Done."], "2": ["YES"]})
+    workflow = compiled(made, OPTIONS)
+    assert "RDC_AGENT:" not in workflow
+    done = run(tmp_path, workflow, {"1": ["Done."], "2": ["YES"]})
     assert ended(done) == "WAITING 2", done.log
     assert [step for step, *_ in log(tmp_path)] == ["1"]

@@ -32,7 +32,6 @@ CHECK, OPEN, CLOSE = AROUND = ("check", "open", "close")
 _MOST_REASONS = 5
 _MINUTE = 60
 _PATIENCE = 60
-_COMMON = "--agent="
 """Seconds in which a process that is out of time is ended, and the step with it."""
 
 
@@ -68,16 +67,17 @@ def masked(secrets: Mapping[str, str]) -> dict[str, str]:
 
 
 def options_for(nodes: Iterable[Node], options: GithubOptions, mock: str = "") -> list[str]:
-    """The options that say what the program calls for some nodes; `mock` is a file that answers in their place."""
-    found: dict[str, None] = {}
-    for node in nodes:
-        calls = isinstance(node.task, (Agent, Parallel, Tool)) or (
-            isinstance(node.task, Ask) and options.prompts == "agent"
-        )
+    """The options that say what the program calls for some nodes; `mock` is a file that answers in their place.
+
+    The agent of `--agent` would answer what people are asked too (M3): beside a question it is named for its types.
+    """
+    all_nodes, found = list(nodes), dict[str, None]()
+    asks = options.prompts != "agent" and any(isinstance(node.task, Ask) for node in all_nodes)
+    for node in all_nodes:
         if mock:
             found |= dict.fromkeys(_mocked(node, options, mock))
-        elif calls:
-            found |= dict.fromkeys(_callers(node, options))
+        elif isinstance(node.task, Agent | Parallel | Tool) or (isinstance(node.task, Ask) and not asks):
+            found |= dict.fromkeys(_callers(node, options, is_for_types=asks))
     return list(found)
 
 
@@ -88,7 +88,7 @@ def _mocked(node: Node, options: GithubOptions, mock: str) -> Iterator[str]:
         yield f"--agent-retries={options.agent_retries}"
 
 
-def _callers(node: Node, options: GithubOptions) -> Iterator[str]:
+def _callers(node: Node, options: GithubOptions, *, is_for_types: bool) -> Iterator[str]:
     callers: list[Caller | None] = []
     types = agent_types(node) if not isinstance(node.task, Ask) else [""]
     for name in [] if isinstance(node.task, Tool) else types:
@@ -97,8 +97,8 @@ def _callers(node: Node, options: GithubOptions) -> Iterator[str]:
         if caller is not None:
             yield (
                 f"--agent-for={name}={named_command(caller)}"
-                if name in options.agents
-                else f"{_COMMON}{named_command(caller)}"
+                if name in options.agents or is_for_types
+                else f"--agent={named_command(caller)}"
             )
     if isinstance(node.task, Tool) and (caller := options.tools.get(node.task.connection)) is not None:
         yield f"--tool={node.task.connection}={named_command(caller)}"
@@ -198,21 +198,12 @@ class Places:
     def _env(self, nodes: Sequence[Node]) -> dict[str, str]:
         secrets = self.secrets.of(*nodes)
         env = {"RDC_CALL": lines_of(["step", *(node.id for node in nodes)])}
-        env |= self._called(nodes)
+        env |= option_lines(options_for(nodes, self._options, self.calling.mock))
         calling = [node for node in nodes if not isinstance(node.task, Ask | Gate) or self._options.prompts == "agent"]
         given = {node.id: [*self.secrets.of(node)] for node in calling}
         if secrets and any(len(names) < len(secrets) for names in given.values()):
             env["RDC_GIVEN"] = "".join(f"{name}: {' '.join(names)}".rstrip() + "\n" for name, names in given.items())
         return {**env, **masked(secrets)}
-
-    def _called(self, nodes: Sequence[Node]) -> dict[str, str]:
-        """What the program calls; an agent that is named by a flag would answer the questions of people too (M3)."""
-        found = options_for(nodes, self._options, self.calling.mock)
-        if self._options.prompts == "agent" or not any(isinstance(node.task, Ask) for node in nodes):
-            return option_lines(found)
-        common = next((each for each in found if each.startswith(_COMMON)), "")
-        env = {"RDC_AGENT": common.removeprefix(_COMMON)} if common else {}
-        return env | option_lines(each for each in found if each != common)
 
     def _entry_secrets(self, node: Node) -> dict[str, str]:
         """The secrets of a parallel step, each empty in the jobs of the entries that it is not for."""

@@ -21,8 +21,9 @@ from backends.github.settings import StepSecrets
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.triggers import OF_PULL_REQUESTS
 from backends.github.workflow import Written
+from compiler.ir.edges import may_follow
 from compiler.ir.program import Input, Node, Program
-from compiler.ir.tasks import End, Shell
+from compiler.ir.tasks import End, Shell, Verdict
 from runtime_shim.targets.github.shown import as_comments, word_of_place
 
 _SHOWN = {
@@ -86,7 +87,7 @@ class CallsProgram(Written):
 
 def guide(calling: Calling, *, waits: bool) -> Iterator[str]:
     """What a reader is told of all steps: the lines of the header."""
-    called = "the program that the first step writes" if calling.is_inline else calling.place
+    called = "the program that `Write the program` puts beside the run" if calling.is_inline else calling.place
     checked = "" if calling.is_inline else " `rdc verify` checks that file as well."
     yield (
         f"Each step calls {called}, which has its own copy of the text below `run:` and runs that copy: it refuses a "
@@ -104,9 +105,10 @@ def guide(calling: Calling, *, waits: bool) -> Iterator[str]:
 
 
 def _goes_on_failing(program: Program, node: Node) -> bool:
-    """Whether a command may fail and the run goes on elsewhere than where it passes."""
+    """Whether the run may go on after a command has failed, elsewhere than after one that has passed."""
     ends = {each.id for each in program.nodes if isinstance(each.task, End)}
-    return isinstance(node.task, Shell) and len({edge.target for edge in node.edges} - ends) > 1
+    passed, failed = ({edge.target for edge in node.edges if may_follow(edge, word)} for word in Verdict)
+    return isinstance(node.task, Shell) and bool(failed - ends - passed - {node.id})
 
 
 def remark(text: str) -> str:
