@@ -32,6 +32,9 @@ from tests import interpreters
 SERVER = Path(__file__).with_name("server.py")
 STEPS = Path(__file__).with_name("steps.py")
 
+FORKS = Path("/proc/self/fd").exists()
+"""Whether a process can see what a caller was given; where it cannot, as on macOS, each call is a real start."""
+
 LOADER = "/usr/bin/python3 -I -c "
 """How a step of a workflow calls its program."""
 
@@ -182,8 +185,8 @@ def _server(thread: int, options: tuple[str, ...], loads: str, environment: froz
 
 
 def step_caller() -> str:
-    """The script that takes the place of `LOADER` and calls programs by `steps.py`."""
-    return str(_steps(os.getpid(), "-I", "-S") / "call")
+    """The script that takes the place of `LOADER` and calls programs by `steps.py`; "" where that is not possible."""
+    return str(_steps(os.getpid(), "-I", "-S") / "call") if FORKS else ""
 
 
 def forking(environment: Mapping[str, str]) -> dict[str, str]:
@@ -193,7 +196,7 @@ def forking(environment: Mapping[str, str]) -> dict[str, str]:
     """
     decided = ("PATH", *DECIDED_AT_THE_START)
     theirs, ours = ({name: one[name] for name in one if name.startswith(decided)} for one in (environment, os.environ))
-    if theirs != ours:
+    if theirs != ours or not FORKS:
         return dict(environment)
     return {**environment, "PATH": f"{_steps(os.getpid()) / 'bin'}{os.pathsep}{environment['PATH']}"}
 

@@ -87,7 +87,9 @@ def run(
         home.mkdir()
         if isinstance(workflow, str):
             workflow = Path(private, "workflow.yml")
-            workflow.write_text(text.replace(warm.LOADER, f"{warm.step_caller()} "), encoding="utf-8")
+            caller = warm.step_caller()
+            called = text.replace(warm.LOADER, f"{caller} ") if caller else text
+            workflow.write_text(called, encoding="utf-8")
         command = [
             program("act"),
             event,
