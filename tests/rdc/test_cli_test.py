@@ -22,6 +22,7 @@ from rdc import trials
 from rdc.trials import TARGETS
 from rdc.trials.process import execute
 from rdc.trials.run import Run, Setting, Step, TrialError
+from tests import warm
 from tests.conftest import ROOT
 from tests.rdc.cli_support import GOOD, UNKNOWN_TARGET, Result, call, document, environment
 from tests.runtime_shim.shim_process import is_gone, wait_until
@@ -77,6 +78,17 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "rdc.toml").touch()
     (tmp_path / "data").write_text("data")
     return tmp_path
+
+
+@pytest.fixture
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps of workflows that call a program are forked, which is what takes longest."""
+    write, caller = Setting.write, warm.step_caller()
+
+    def replaced(setting: Setting, name: str, text: str) -> Path:
+        return write(setting, name, text.replace(f"{sys.executable} -I -c ", f"{caller} ") if caller else text)
+
+    monkeypatch.setattr(Setting, "write", replaced)
 
 
 def tried(folder: Path, text: str, *words: str) -> Result:
@@ -229,6 +241,7 @@ def test_on_each_target(folder: Path, target: str) -> None:
     assert ended == prompted | {(name, target): row for name, row in expected.items()}
 
 
+@pytest.mark.usefixtures("forked")
 def test_what_is_prompted_executes_nothing(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     bait = tmp_path_factory.mktemp("bait") / "WAS_RUN"
     text = scenarios(**GOOD_ONE).replace("touch BUILT && cat data", f"touch {bait}")
@@ -271,6 +284,7 @@ def one(step: str, passed: bool = True) -> Step:
     return Step(step, 1, Verdict.PASS if passed else Verdict.FAIL)
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_message_that_no_output_can_show_is_the_same_message(folder: Path) -> None:
     text = scenarios(**LOST).replace('STOP "Lost"', 'STOP "a\x01b ##[error] | *c* \u202e rdc: STOP 100% ::x::"')
     result = tried(folder, text, "--on", "all")
@@ -437,6 +451,7 @@ def test_a_document_without_scenarios_is_told(folder: Path) -> None:
     assert (result.code, result.out, result.err) == (0, "no scenarios\n", "plain.runbook.md has no scenarios\n")
 
 
+@pytest.mark.usefixtures("forked")
 @pytest.mark.share(6)
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.runbook.md")), ids=lambda path: path.name)
 def test_the_scenarios_of_the_examples_come_out_on_every_target(path: Path) -> None:
@@ -445,6 +460,7 @@ def test_the_scenarios_of_the_examples_come_out_on_every_target(path: Path) -> N
     assert not [line for line in result.out.splitlines() if line.startswith("SKIPPED")]
 
 
+@pytest.mark.usefixtures("forked")
 @pytest.mark.share(12)
 @pytest.mark.parametrize("path", sorted((ROOT / "examples" / "playbooks").glob("*.md")), ids=lambda path: path.name)
 def test_the_scenarios_of_playbooks_come_out_on_every_target(path: Path) -> None:
