@@ -100,6 +100,8 @@ def guide(calling: Calling, *, waits: bool) -> Iterator[str]:
             "STOP ends red, and so does a run that waits. Its summary says how to continue: no completed step runs "
             "again."
         )
+    if calling.program.limit:
+        yield f"A run stops where it would take more than {calling.program.limit} steps."
     if any(map(partial(_goes_on_failing, calling.program), calling.program.nodes)):
         yield "A step whose command fails stays green where the run goes on: its output `next` says with which step."
 
