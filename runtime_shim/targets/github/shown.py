@@ -46,11 +46,8 @@ def shown_script(program: Table, places: Sequence[str]) -> str:
     for name, node in nodes.items():
         if "step" in node:
             spec = program["contract"]["steps"].get(node["step"], {})
-            again, executor = (
-                spec.get("retries", {}).get("max", 0),
-                program["contract"].get("config", {}).get("executor"),
-            )
-            lines += _of_stage(node, nodes.values(), again, _lines(executor or ""))
+            executor = _lines(program["contract"].get("config", {}).get("executor") or "")
+            lines += _of_stage(node, nodes.values(), spec.get("retries", {}).get("max", 0), executor)
         else:
             lines += _of_node(name, node, several, _above(program, node.get("context", "")))
     return as_comments(lines)
