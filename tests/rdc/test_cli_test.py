@@ -83,10 +83,10 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def forked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps of workflows that call a program are forked, which is what takes longest."""
-    write, caller = Setting.write, warm.step_caller()
+    write = Setting.write
 
     def replaced(setting: Setting, name: str, text: str) -> Path:
-        return write(setting, name, text.replace(f"{sys.executable} -I -c ", f"{caller} ") if caller else text)
+        return write(setting, name, warm.forked_steps(text, sys.executable))
 
     monkeypatch.setattr(Setting, "write", replaced)
 

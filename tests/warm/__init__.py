@@ -35,9 +35,6 @@ STEPS = Path(__file__).with_name("steps.py")
 FORKS = Path("/proc/self/fd").exists()
 """Whether a process can see what a caller was given; where it cannot, as on macOS, each call is a real start."""
 
-LOADER = "/usr/bin/python3 -I -c "
-"""How a step of a workflow calls its program."""
-
 CALL = """\
 #!/bin/sh
 {1}
@@ -184,9 +181,11 @@ def _server(thread: int, options: tuple[str, ...], loads: str, environment: froz
     return server
 
 
-def step_caller() -> str:
-    """The script that takes the place of `LOADER` and calls programs by `steps.py`; "" where that is not possible."""
-    return str(_steps(os.getpid(), "-I", "-S") / "call") if FORKS else ""
+def forked_steps(workflow: str, python: str = "/usr/bin/python3") -> str:
+    """A workflow whose steps have `steps.py` fork for the program that they call by this interpreter."""
+    if not FORKS:
+        return workflow
+    return workflow.replace(f"{python} -I -c ", f"{_steps(os.getpid(), '-I', '-S') / 'call'} ")
 
 
 def forking(environment: Mapping[str, str]) -> dict[str, str]:

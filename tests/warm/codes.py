@@ -14,7 +14,7 @@ import marshal
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import CodeType, ModuleType
 
@@ -107,6 +107,13 @@ def start(folder: str) -> None:
         if not (sys.flags.isolated or sys.flags.safe_path):
             sys.path.insert(0, os.path.dirname(os.path.realpath(script)))  # noqa: PTH120
         run(codes, main)
+
+
+def take_environment(environment: Mapping[str, str]) -> None:
+    """Have an environment, as a process has that begins; LC_CTYPE is what the interpreter made of it (PEP 538)."""
+    coerced = {name: value for name, value in os.environ.items() if name == "LC_CTYPE"}
+    os.environ.clear()
+    os.environ.update({**coerced, **environment})
 
 
 def run(codes: list[CodeType], main: ModuleType) -> None:

@@ -105,9 +105,7 @@ def begin(request: Mapping[str, Any], files: list[int]) -> None:
         os.dup2(file, number)
     os.closerange(3, max(*files, 3) + 1)
     os.chdir(request["cwd"])
-    coerced = {name: value for name, value in os.environ.items() if name == "LC_CTYPE"}  # by the interpreter (PEP 538)
-    os.environ.clear()
-    os.environ.update({**coerced, **request["environment"]})
+    codes.take_environment(request["environment"])
     for number, limit in request["limits"].items():
         if resource.getrlimit(int(number)) != tuple(limit):
             resource.setrlimit(int(number), limit)

@@ -1,6 +1,6 @@
 """Programs that runners and make call, as processes that begin at once: one process forks for each of them.
 
-They start a shell script in place of the interpreter. That tells the process its own number and waits; the process
+They start a shell script instead of the interpreter. The script tells the process its number and waits; the process
 forks a child that takes over the words, the environment, the folder and the files of the script, as `/proc` shows them.
 It has loaded what programs import, and compiled the texts that a program consists of. So a call takes a fourth of the
 time. What looks at the process itself, as by `/proc/$PPID/environ`, has to begin as a real one.
@@ -18,7 +18,7 @@ import selectors
 import signal
 import stat
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -66,7 +66,7 @@ class Texts:
     def compile(self, text: object, path: str, mode: str, *more: object, **named: object) -> object:
         """Is `compile`, and knows what was loaded; only a traceback would show that its path was another."""
         code = self._codes.get(text) if isinstance(text, bytes) and mode == "exec" else None
-        return code or self._compile(text, path, mode, *more, **named)  # type: ignore[call-overload]
+        return code or self._compile(text, path, mode, *more, **named)  # type: ignore[call-overload]  # passed on
 
 
 class Call(NamedTuple):
@@ -84,24 +84,31 @@ def serve(folder: Path, texts: Texts) -> tuple[str, list[str], dict[str, str]]:
     with selectors.DefaultSelector() as selector:
         selector.register(calls, selectors.EVENT_READ)
         selector.register(0, selectors.EVENT_READ)  # at its end the tests have ended
-        while True:
-            for key, _ in selector.select():
-                if key.fd == 0:
-                    end_all(selector)
-                if key.fd != calls:
-                    look(selector, folder, key)
-                    continue
-                for caller in os.read(calls, 4096).decode().split():
-                    with suppress(OSError, ValueError):  # it was killed meanwhile
-                        words, environment = asked(caller)
-                        texts.load(words[0], environment, Path("/proc", caller, "cwd"))
-                        ends = os.pidfd_open(int(caller))
-                        child = os.fork()
-                        if not child:
-                            return caller, words, environment
-                        watch(selector, Call(caller, child, ends, os.pidfd_open(child)))
-                        continue
-                    (folder / caller).unlink(missing_ok=True)
+        for caller in callers(selector, folder, calls):
+            try:
+                words, environment = asked(caller)
+                texts.load(words[0], environment, Path("/proc", caller, "cwd"))
+                ends = os.pidfd_open(int(caller))
+            except (OSError, ValueError):  # it was killed meanwhile
+                (folder / caller).unlink(missing_ok=True)
+                continue
+            child = os.fork()
+            if not child:
+                return caller, words, environment
+            watch(selector, Call(caller, child, ends, os.pidfd_open(child)))
+    raise AssertionError
+
+
+def callers(selector: selectors.BaseSelector, folder: Path, calls: int) -> Iterator[str]:
+    """The numbers of callers as they come, without end; those that wait are answered in between."""
+    while True:
+        for key, _ in selector.select():
+            if key.fd == 0:
+                end_all(selector)
+            elif key.fd == calls:
+                yield from os.read(calls, 4096).decode().split()
+            else:
+                look(selector, folder, key)
 
 
 def watch(selector: selectors.BaseSelector, call: Call) -> None:
@@ -168,9 +175,7 @@ def begin(caller: str, environment: dict[str, str]) -> None:
         os.dup2(file, number)
         os.close(file)
     os.chdir(f"/proc/{caller}/cwd")
-    coerced = {name: value for name, value in os.environ.items() if name == "LC_CTYPE"}  # as in the server (PEP 538)
-    os.environ.clear()
-    os.environ.update({**coerced, **environment})
+    codes.take_environment(environment)
 
 
 def flags_of(caller: str, number: int) -> int:
@@ -189,29 +194,20 @@ def is_script(command: str) -> bool:
     return command.endswith(".py") and "\n" not in command
 
 
-def perform_script(words: list[str]) -> None:
-    """Run a script as `python3` does, and end."""
-    path = os.path.join(os.getcwd(), words[0])  # noqa: PTH109, PTH118 (pathlib takes `./` away)
-    sys.argv, program = words, ModuleType("__main__")
-    sys.path[0] = str(Path(path).resolve().parent)
-    program.__dict__.update(__file__=path, __builtins__=builtins)
+def perform(words: list[str]) -> None:
+    """Run a script as `python3` does, or a command as `python3 -I -c` does, and end."""
+    program = ModuleType("__main__")
+    program.__dict__["__builtins__"] = builtins
     sys.modules["__main__"] = program
+    if not is_script(words[0]):
+        sys.argv = ["-c", *words[1:]]
+        codes.run([compile(words[0], "<string>", "exec", dont_inherit=True)], program)
+    path = os.path.join(os.getcwd(), words[0])  # noqa: PTH109, PTH118 (pathlib takes `./` away)
+    sys.argv, sys.path[0] = words, str(Path(path).resolve().parent)
+    program.__dict__["__file__"] = path
     code = compile(Path(path).read_bytes(), path, "exec")
     codes._imp._fix_co_filename(code, path)  # type: ignore[attr-defined]  # it was loaded by another path
     codes.run([code], program)
-
-
-def perform(command: str) -> NoReturn:
-    """Run a command as `python3 -I -c` does, and end."""
-    try:
-        exec(command, {"__name__": "__main__", "__builtins__": builtins})
-    except SystemExit as ended:
-        codes.end(ended.code)
-    except BaseException:  # noqa: BLE001 (as an interpreter does)
-        sys.excepthook(*sys.exc_info())
-        codes.end(1)
-    codes.end(None)
-    raise AssertionError
 
 
 def main(folder: str, kept: str) -> None:
@@ -220,13 +216,10 @@ def main(folder: str, kept: str) -> None:
         import_module(name)
     texts = Texts(kept)
     gc.freeze()
-    caller, (command, *words), environment = serve(Path(folder), texts)
+    caller, words, environment = serve(Path(folder), texts)
     begin(caller, environment)
-    builtins.compile = texts.compile  # type: ignore[assignment]
-    if is_script(command):
-        perform_script([command, *words])
-    sys.argv = ["-c", *words]
-    perform(command)
+    builtins.compile = texts.compile  # type: ignore[assignment]  # which has overloads
+    perform(words)
 
 
 if __name__ == "__main__":

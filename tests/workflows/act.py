@@ -87,9 +87,7 @@ def run(
         home.mkdir()
         if isinstance(workflow, str):
             workflow = Path(private, "workflow.yml")
-            caller = warm.step_caller()
-            called = text.replace(warm.LOADER, f"{caller} ") if caller else text
-            workflow.write_text(called, encoding="utf-8")
+            workflow.write_text(warm.forked_steps(text), encoding="utf-8")
         command = [
             program("act"),
             event,

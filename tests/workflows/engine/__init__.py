@@ -139,7 +139,7 @@ def run(
     answer = _ask(
         {
             "task": "walk",
-            "workflow": workflow,
+            "workflow": workflow if fresh else warm.forked_steps(workflow),
             "repository": str(folder),
             "history": str(history),
             "event": event,
@@ -156,7 +156,6 @@ def run(
             "byTable": by_table,
             "rerun": rerun,
             "meddler": meddler,
-            "caller": "" if fresh else warm.step_caller(),
         }
     )
     jobs = {name: _job(found) for name, found in answer["jobs"].items()}

@@ -19,7 +19,7 @@ const UNSPECIFIED = "bash -e {0}";
  * nothing up. A shell that cannot be started counts as one that fails, as for the runner: its folder is gone, or its
  * environment is too large. After `patience` seconds all of it is killed, which is an error.
  */
-export async function runScript({ script, shell, folder, env, temp, number, patience, caller }) {
+export async function runScript({ script, shell, folder, env, temp, number, patience }) {
   const name = shell?.split(" ")[0];
   const file = join(temp, `script-${number}${{ bash: ".sh", sh: ".sh", python: ".py" }[name ?? "sh"] ?? ""}`);
   writeFileSync(file, script);
@@ -27,7 +27,8 @@ export async function runScript({ script, shell, folder, env, temp, number, pati
   const output = join(temp, `said-${number}`);
   const descriptor = openSync(output, "w");
   try {
-    const code = await finished(spawnIn(command, words, { folder, env, descriptor, caller }), patience);
+    const options = { cwd: folder, env, stdio: ["ignore", descriptor, descriptor], detached: true };
+    const code = await finished(spawn(command, words, options), patience);
     return { code, said: readFileSync(output, "utf8") };
   } catch (error) {
     if (!error.syscall?.startsWith("spawn")) throw error;
@@ -35,15 +36,6 @@ export async function runScript({ script, shell, folder, env, temp, number, pati
   } finally {
     closeSync(descriptor);
   }
-}
-
-/** A step that calls a program begins with `LOADER`; where it is called faster, by `caller`. */
-const LOADER = ["/usr/bin/python3", "-I", "-c"];
-
-function spawnIn(command, words, { folder, env, descriptor, caller }) {
-  if (caller && LOADER.every((word, index) => word === [command, ...words][index]))
-    [command, words] = [caller, words.slice(2)];
-  return spawn(command, words, { cwd: folder, env, stdio: ["ignore", descriptor, descriptor], detached: true });
 }
 
 function finished(child, patience) {

@@ -71,14 +71,14 @@ async function follow(job, step, place, done) {
 
 async function execute(job, step, { all, own, number }, done) {
   const files = freshFiles(job.temp, number);
-  const { byTable, patience, caller } = job.run.request;
+  const { byTable, patience } = job.run.request;
   const task = {
     script: resolveText(step.run, all),
     shell: resolveText(step.shell, all) ?? job.shell,
     folder: join(job.workspace, resolveText(step["working-directory"], all) ?? job.folder ?? ""),
     env: environment(job, step, own, files),
   };
-  const run = (task) => runScript({ ...task, temp: job.temp, number, patience, caller });
+  const run = (task) => runScript({ ...task, temp: job.temp, number, patience });
   const { code, said } = await (byTable ? answered(task, run) : run(task));
   const output = readOutput(said, job.run.masks);
   job.log += output.log;
