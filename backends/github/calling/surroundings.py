@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 from backends.companions import Companion
@@ -102,15 +102,20 @@ def guide(calling: Calling, *, waits: bool) -> Iterator[str]:
         )
     if calling.program.limit:
         yield f"A run stops where it would take more than {calling.program.limit} steps."
-    if any(map(partial(_goes_on_failing, calling.program), calling.program.nodes)):
+    if _goes_on_failing(calling.program):
         yield "A step whose command fails stays green where the run goes on: its output `next` says with which step."
 
 
-def _goes_on_failing(program: Program, node: Node) -> bool:
-    """Whether the run may go on after a command has failed, elsewhere than after one that has passed."""
-    ends = {each.id for each in program.nodes if isinstance(each.task, End)}
-    passed, failed = ({edge.target for edge in node.edges if may_follow(edge, word)} for word in Verdict)
-    return isinstance(node.task, Shell) and bool(failed - ends - passed - {node.id})
+def _goes_on_failing(program: Program) -> bool:
+    """Whether the run may go on after a command has failed, elsewhere than after it has passed."""
+    ends = {node.id for node in program.nodes if isinstance(node.task, End)}
+    commands = [node for node in program.nodes if isinstance(node.task, Shell)]
+    return any(_after(node, Verdict.FAIL) - _after(node, Verdict.PASS) - ends - {node.id} for node in commands)
+
+
+def _after(node: Node, outcome: Verdict) -> set[str]:
+    """Where a run may go after an outcome."""
+    return {edge.target for edge in node.edges if may_follow(edge, outcome)}
 
 
 def remark(text: str) -> str:
