@@ -176,6 +176,8 @@ CALL = re.compile(r'^\d+ +(execve|execveat|open|openat|openat2|creat)\((?:AT_FDC
 @pytest.mark.parametrize("name", ["check", "compile-github", "test", "trace-all", "graph-svg", "diff-svg"])
 def test_no_system_call_runs_or_reads_what_it_should_not(name: str, project: Hostile) -> None:
     words, output = COMMANDS[name]
+    if name.endswith("svg"):  # fontconfig keeps beside the fonts of the system what it learns when it first sees them
+        assert_well(project.run(*RDC, *words), name)
     done, calls = traced(project, *RDC, *words)
     assert_well(done, name)
     programs = set()

@@ -124,7 +124,7 @@ def _friendly_api() -> str:
 
 def _replaced(text: str, actions: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
     """The actions that a workflow uses, and the folders to take them from."""
-    jobs = yaml.safe_load(text)["jobs"].values()
+    jobs = yaml.load(text, yaml.CSafeLoader)["jobs"].values()
     used = {part["uses"] for job in jobs for part in (job, *job.get("steps", ())) if "uses" in part}
     for action in sorted(used):
         name = action.partition("@")[0]

@@ -44,7 +44,7 @@ def text_of(folder: Path, document: str, options: Mapping[str, object] | None = 
 
 def parsed(text: str) -> dict[str, Any]:
     """A workflow as plain values; YAML 1.1 takes the key `on` for true."""
-    values = yaml.safe_load(text)
+    values = yaml.load(text, yaml.CSafeLoader)
     return {"on" if key is True else str(key): value for key, value in values.items()}
 
 
