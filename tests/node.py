@@ -91,7 +91,7 @@ def _connected(folder: Path, place: Path, connection: socket.socket) -> subproce
 
 
 def _started(folder: Path, *words: str) -> subprocess.Popen[str]:
-    at = _installed(folder)
+    at = installed(folder)
     main = json.loads((at / "package.json").read_text(encoding="utf-8"))["main"]
     return subprocess.Popen(
         ["node", "--enable-source-maps", main, *words],
@@ -103,7 +103,7 @@ def _started(folder: Path, *words: str) -> subprocess.Popen[str]:
     )
 
 
-def _installed(folder: Path) -> Path:
+def installed(folder: Path) -> Path:
     """The folder where the program lies beside its packages; the first of several processes installs it for all."""
     if not (shutil.which("node") and shutil.which("npm")):
         raise MissingError(f"the packages of {folder.relative_to(ROOT)} need node and npm")

@@ -33,6 +33,7 @@ from runtime_shim.engine.private import opened_folder
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.engine.state import Store
 from runtime_shim.tasks.answers import read_answers, read_text, take_answer
+from tests.commonmark.oracle import LINES, differences
 from tests.compiler.test_any_text import FRAGMENTS, check, check_findings
 from tests.fuzzing.outputs import CHECKS, python_head
 
@@ -108,6 +109,11 @@ def check_walk(program: Program, data: bytes) -> None:
         assert machines[0].text(before, node.title) == machines[1].text(after, node.title)
         outcome = Outcome(Verdict.PASS if byte & 1 else Verdict.FAIL)
         before, after = (m.advance(s, outcome).state for m, s in zip(machines, (before, after), strict=True))
+
+
+def blocks(data: bytes) -> None:
+    """A document, as far as its blocks: they are those that another parser of CommonMark finds."""
+    assert differences(data.decode(errors="replace")) == []
 
 
 def comparison(data: bytes) -> None:
@@ -240,6 +246,7 @@ _LINES = (
 
 ENTRIES = {
     "document": Entry(document, (*_SEPARATED, *_OPTIONS), 10),
+    "blocks": Entry(blocks, LINES, 8),
     "comparison": Entry(comparison, _SEPARATED, 4),
     "journal": Entry(journal, _RECORDS),
     "answers": Entry(answers, ("pass", "1 yes", "{N}.{n} fail", "2 no", "# x", "1 1 pass", "\ufeff", "\r")),

@@ -20,7 +20,7 @@ HEAVY = {
     "networkx",
     "jinja2",
     "lark",
-    "markdown_it",
+    "pyromark",
     "yaml",
     "importlib.metadata",
     "difflib",

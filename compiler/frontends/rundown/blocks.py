@@ -1,18 +1,19 @@
 """From Markdown to the tokens of `grammars/rundown.lark`: which block is a header, a body, a transition, or text.
 
-markdown-it-py finds CommonMark's block structure (D2); inline parsing is switched off, since rdc reads lines as they
-stand. Only blocks at the top level count, so nothing inside a quote or a code block is ever a header or a transition.
+pulldown-cmark finds CommonMark's block structure (D2) and says where each block stands; what a block says is read from
+its lines as they stand. Only blocks at the top level count, so nothing inside a quote or a code block is ever a header
+or a transition.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import cache
-from typing import NamedTuple
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from typing import Any, NamedTuple
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token as MarkdownToken
+import pyromark
 
 from compiler.source import Source, Span
 
@@ -51,104 +52,189 @@ REFERENCE = re.compile(r"\S+\.runbook\.md")
 
 COMMENT = re.compile(r"\s*(?:<!--(?:(?!-->).)*-->\s*)+", re.DOTALL)
 
+HEADER = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)")
+FOOTER = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
+"""What stands before and after the text of a heading."""
 
-@cache
-def _markdown() -> MarkdownIt:
-    markdown = MarkdownIt("commonmark")
-    markdown.core.ruler.enableOnly(["normalize", "block"])
-    return markdown
+FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})(.*)")
+
+BULLET = re.compile(r"^ {0,3}[-+*]")
+
+UNPAIRED = re.compile(r"[\ud800-\udfff]")
+
+VERBATIM = re.compile(r"<(/?)(?:script|style|textarea)(?=[\s>])", re.IGNORECASE)
+
+TABS_AT_END = re.compile(r"\t+[ \t]*$", re.MULTILINE)
+
+NOT_TEXT = {"Bullets", "List", "BlockQuote", "Fenced", "CodeBlock", "Heading", "HtmlBlock", "Rule"}
+"""The Markdown blocks that a list item can begin with instead of a paragraph."""
+
+
+class Found(NamedTuple):
+    """A Markdown block at the top level, or an item of a bullet list there.
+
+    `kind` is pulldown-cmark's name for it; `start` and `end` are where it stands, in bytes of UTF-8; `inner` is where
+    the paragraph begins that an item begins with, else -1.
+    """
+
+    kind: str
+    start: int
+    end: int
+    inner: int = -1
 
 
 def read_blocks(source: Source, first_line: int) -> Iterator[Block]:
     """The blocks of a source from line `first_line` on, in order; what stands before is frontmatter."""
-    text = "\n" * (first_line - 1) + "\n".join(source.lines[first_line - 1 :])
-    tokens = _markdown().parse(text)
-    for index, token in enumerate(tokens):
-        if token.level == 0 and token.nesting >= 0:
-            block = _block(source, tokens, index)
-            if block:
-                yield block
-        elif token.level == 1 and token.type == "list_item_open" and not _in_ordered_list(token):
-            yield _item(source, tokens, index)
+    lines = [line.replace("\0", "\ufffd") for line in source.lines] if "\0" in source.text else source.lines
+    text = _plain("\n".join(lines[first_line - 1 :]))
+    parts = text.encode().split(b"\n")
+    ends = list(accumulate(len(part) + 1 for part in parts))
+    for kind, start, end, inner in _found(text):
+        line, at = bisect_right(ends, start) + first_line, bisect_right(ends, end - 1)
+        begins_next = at and not parts[at][: end - ends[at - 1]].strip()  # the indentation of what stands below
+        last = at + first_line - bool(begins_next)
+        if kind == "Fenced":
+            yield _fence(lines, line, last)
+            continue
+        while last > line and not lines[last - 1].strip():
+            last -= 1
+        if kind == "Item":
+            yield _item(lines, line, last, bisect_right(ends, inner) + first_line if inner >= 0 else 0)
+        elif kind == "Heading":
+            yield _heading(lines, line, last)
+        elif block := _text(lines, line, last, kind):
+            yield block
 
 
-def _block(source: Source, tokens: Sequence[MarkdownToken], index: int) -> Block | None:
-    """The block that a top-level Markdown block stands for; a bullet list stands for its items."""
-    token = tokens[index]
-    if token.type == "heading_open":
-        return _heading(source, token, tokens[index + 1].content)
-    if token.type == "fence":
-        return _fence(source, token)
-    # A rule or a comment is neither prompt nor body, and may stand anywhere.
-    if token.type in {"bullet_list_open", "hr"} or (token.type == "html_block" and COMMENT.fullmatch(token.content)):
-        return None
-    return _text(source, token)
+def _plain(text: str) -> str:
+    """A text with the same blocks, and without what pulldown-cmark takes for something else than CommonMark does.
+
+    Form feeds are not blank, a fence may close with tabs behind it, and HTML that begins with one of four tags ends
+    with any of them. Halves of characters are no text for it at all.
+    """
+    if not text.isascii():
+        text = UNPAIRED.sub("\ufffd", text)
+    if "\t" in text:
+        text = TABS_AT_END.sub(" ", text)
+    return VERBATIM.sub(r"<\1pre", text.replace("\v", "\x1f").replace("\f", "\x1f"))
 
 
-def _in_ordered_list(item: MarkdownToken) -> bool:
-    return item.markup in {".", ")"}
+def _found(text: str) -> Iterator[Found]:
+    """The Markdown blocks of a text; a bullet list stands for its items, and a rule may stand anywhere."""
+    depth, kind, inner = 0, "", -1
+    looks = False  # whether what comes next is what an item begins with
+    for event, where in pyromark.events_with_range(text):
+        name, tag = (event, "") if isinstance(event, str) else _pair(event)
+        if looks and name != "End":
+            begun = _name(tag) if name == "Start" else name
+            inner = -1 if begun in NOT_TEXT else where["start"]
+            looks = False
+        if name == "Start":
+            if depth == 0:
+                kind = _name(tag)
+            elif depth == 1 and kind == "Bullets":
+                looks = True
+            depth += 1
+        elif name == "End":
+            depth -= 1
+            if depth == 1 and kind == "Bullets":
+                yield Found("Item", where["start"], where["end"], -1 if looks else inner)
+                looks = False
+            elif depth == 0 and kind != "Bullets":
+                yield Found(kind, where["start"], where["end"])
 
 
-def _place(source: Source, token: MarkdownToken) -> tuple[int, int]:
-    """The first and the last line of a Markdown token, blank lines at its end left out."""
-    start, end = token.map or (0, 1)
-    while end > start + 1 and not source.lines[end - 1].strip():
-        end -= 1
-    return start + 1, end
+def _pair(entry: Mapping[str, Any]) -> tuple[str, Any]:
+    """The name of an event or of a tag, and what there is to it."""
+    return next(iter(entry.items()))
 
 
-def _text_line(source: Source, token: MarkdownToken, text: str) -> int:
-    """The line in which the text of a token begins: markdown-it-py leaves out a form feed above it, say."""
-    line, end_line = _place(source, token)
-    return next((number for number in range(line, end_line + 1) if text in source.lines[number - 1]), line)
+def _name(tag: str | Mapping[str, Any]) -> str:
+    """The name of what begins, with kinds of lists and of blocks of code told apart."""
+    if isinstance(tag, str):
+        return tag
+    name, about = _pair(tag)
+    if name == "List" and about is None:
+        return "Bullets"
+    return "Fenced" if name == "CodeBlock" and isinstance(about, dict) else name
 
 
-def _column(source: Source, line: int, text: str) -> int:
+def _indent(line: str) -> int:
+    """The column of the first character that is not blank."""
+    return len(line) - len(line.lstrip()) + 1 if line.strip() else 1
+
+
+def _column(lines: Sequence[str], line: int, text: str) -> int:
     """Where a text begins in its line; at the first character if tabs were expanded in between."""
-    return max(source.lines[line - 1].find(text), 0) + 1
+    return max(lines[line - 1].find(text), 0) + 1
 
 
-def _text(source: Source, token: MarkdownToken) -> Block:
-    line, end_line = _place(source, token)
-    span = source.line_span(line)
-    info = {"ordered_list_open": "list", "paragraph_open": "paragraph"}.get(token.type, "")
-    is_comment = token.type == "html_block" and token.content.lstrip().startswith("<!--")
-    closed = not is_comment or "-->" in token.content
-    return Block("TEXT", line, end_line, span.column, source.lines[line - 1].strip(), info, closed=closed)
+def _text(lines: Sequence[str], line: int, end_line: int, kind: str) -> Block | None:
+    """A block that is nothing but text; a comment may stand anywhere."""
+    is_html = kind == "HtmlBlock"
+    content = "\n".join(lines[line - 1 : end_line]) if is_html else ""
+    if is_html and COMMENT.fullmatch(content):
+        return None
+    info = {"List": "list", "Paragraph": "paragraph"}.get(kind, "")
+    closed = not content.lstrip().startswith("<!--") or "-->" in content
+    return Block("TEXT", line, end_line, _indent(lines[line - 1]), lines[line - 1].strip(), info, closed=closed)
 
 
-def _heading(source: Source, token: MarkdownToken, text: str) -> Block:
-    kinds = {"h1": "TITLE", "h2": "STEP", "h3": "SUBSTEP"}
-    line, end_line = _place(source, token)
-    underlined = token.markup in {"=", "-"}
-    kind = kinds.get(token.tag, "HEADING")
-    if underlined and kind != "TITLE":
-        kind = "HEADING"
+def _heading(lines: Sequence[str], line: int, end_line: int) -> Block:
+    opened = HEADER.match(lines[line - 1])
+    if opened:
+        mark, content = opened[1], lines[line - 1][opened.end() :]
+        text = FOOTER.sub("", content).strip()
+        kind = {"#": "TITLE", "##": "STEP", "###": "SUBSTEP"}.get(mark, "HEADING")
+    else:
+        mark = lines[end_line - 1].strip()[0]
+        text = "\n".join(lines[line - 1 : end_line - 1]).strip()
+        kind = "TITLE" if mark == "=" else "HEADING"
     first = text.split("\n", 1)[0]
-    line = _text_line(source, token, first)
-    return Block(kind, line, end_line, _column(source, line, first), text, token.markup)
+    line = _text_line(lines, line, end_line, first)
+    return Block(kind, line, end_line, _column(lines, line, first), text, mark)
 
 
-def _fence(source: Source, token: MarkdownToken) -> Block:
-    start, end = token.map or (0, 1)
-    line = source.lines[start]
-    closing = source.lines[end - 1].strip() if end - start > 1 else ""
-    closed = closing.startswith(token.markup) and not closing.strip(token.markup[0])
-    column = len(line) - len(line.lstrip()) + 1
-    return Block("CODE", start + 1, end, column, token.content, token.info.strip(), token.markup, closed)
+def _text_line(lines: Sequence[str], line: int, end_line: int, text: str) -> int:
+    """The line in which the text of a block begins, which may have a form feed above it, say."""
+    return next((number for number in range(line, end_line + 1) if text in lines[number - 1]), line)
 
 
-def _item(source: Source, tokens: Sequence[MarkdownToken], index: int) -> Block:
-    """An item of a list, classified by itself (G2): one list may hold text, runbooks and transitions."""
-    line, end_line = _place(source, tokens[index])
-    text = tokens[index + 2].content if tokens[index + 1].type == "paragraph_open" else ""
-    first = text.split("\n", 1)[0]
-    text_line = _text_line(source, tokens[index + 1], first) if text else line  # which may be below the bullet
-    column = _column(source, text_line, first)
-    if TRANSITION.match(text):
+def _fence(lines: Sequence[str], start: int, end: int) -> Block:
+    indent, mark, info = FENCE.findall(lines[start - 1])[0]
+    closing = FENCE.match(lines[end - 1]) if end > start else None
+    closed = closing is not None and closing[2].startswith(mark) and not closing[3].strip(" \t")
+    inner = [_outdented(line, len(indent)) for line in lines[start : end - closed]]
+    code = "\n".join(inner) + ("\n" if inner and (closed or end < len(lines)) else "")
+    return Block("CODE", start, end, len(indent) + 1, code, info.strip(), mark, closed)
+
+
+def _outdented(line: str, width: int) -> str:
+    """A line without the indentation that its fence has; of a tab that goes further the rest is spaces."""
+    column = index = 0
+    while column < width and line[index : index + 1] in (" ", "\t"):
+        column += 1 if line[index] == " " else 4 - column % 4
+        index += 1
+    return " " * (column - width) + line[index:]
+
+
+def _item(lines: Sequence[str], line: int, end_line: int, inner: int) -> Block:
+    """An item of a list, classified by itself (G2): one list may hold text, runbooks and transitions.
+
+    `inner` is the line in which the paragraph begins that it begins with, 0 if there is none.
+    """
+    first, text_line = "", line
+    for number in range(inner or end_line + 1, end_line + 1):
+        content = lines[number - 1]
+        first = (BULLET.sub("", content) if number == line else content).strip()
+        if first:
+            text_line = number
+            break
+    column = _column(lines, text_line, first)
+    if TRANSITION.match(first):
         return Block("TRANSITION", text_line, end_line, column, first)
-    if text_line == end_line and REFERENCE.fullmatch(text):
-        return Block("RUNBOOK", text_line, end_line, column, text)
+    if text_line == end_line and REFERENCE.fullmatch(first):
+        return Block("RUNBOOK", text_line, end_line, column, first)
     if text_line > line:  # the block begins at the bullet
-        column, first = source.line_span(line).column, source.lines[line - 1].strip()
+        column, first = _indent(lines[line - 1]), lines[line - 1].strip()
     return Block("TEXT", line, end_line, column, first, "list")
