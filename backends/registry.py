@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from backends.base import Backend
+if TYPE_CHECKING:
+    from backends.base import Backend
 
 BACKENDS = {
     "github": "backends.github:GithubBackend",

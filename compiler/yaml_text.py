@@ -5,17 +5,19 @@ Only the safe loader is used, and keys are the texts that are written: YAML 1.1 
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from compiler.source import KeyPath, Span
 from compiler.yaml_problems import REMEDY, explain
 
 if TYPE_CHECKING:
-    from yaml import MappingNode, Mark, MarkedYAMLError, Node, SafeLoader, ScalarNode
+    from yaml import Event, MappingNode, Mark, MarkedYAMLError, Node, SafeLoader, ScalarNode
 
 _TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 _INTEGER, _FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
@@ -27,6 +29,12 @@ LARGEST_VALUE = 100_000
 
 MOST_REPEATED = 2_000_000
 """In characters of texts that aliases repeat, for the same reason."""
+
+READ_UNLIKE = re.compile(r"[\t\ufeff]|(?:^|[\s\[{,:?-])!|[|>][0-9+-]*#|\?\s*[,\]}]|:\s+[,\]}]")
+"""Where libyaml and PyYAML's own parser differ, or may.
+
+That is over tabs, byte-order marks, tags, comments right behind `|`, and what is empty in `[…]` and `{…}`.
+"""
 
 LONGEST_NUMBER = 1000
 """In characters: Python takes its time for longer ones, and refuses to show them."""
@@ -174,14 +182,29 @@ class _Bounded:
     """What makes a loader stop where a text has too many values: to read them all takes its time."""
 
     composed = 0
-    line: int
+    peek_event: Callable[[], Event]
 
     def compose_node(self, parent: Any, index: Any) -> Any:  # noqa: ANN401 (as PyYAML has it)
         """Read a value, unless it is one too many."""
         self.composed += 1
         if self.composed > LARGEST_VALUE:
-            raise _TooLargeError(self.line)
+            mark = self.peek_event().start_mark
+            raise _TooLargeError(mark.line if mark else 0)
         return super().compose_node(parent, index)  # type: ignore[misc] # it stands before a loader
+
+    def compose_mapping_node(self, anchor: Any) -> MappingNode:  # noqa: ANN401 (as PyYAML has it)
+        """Read a mapping, of which all keys are texts."""
+        node: MappingNode = super().compose_mapping_node(anchor)  # type: ignore[misc] # as above
+        node.value = [(_as_text(key), value) for key, value in node.value]
+        return node
+
+
+def _as_text(key: Node) -> Node:
+    import yaml  # noqa: PLC0415 (as above)
+
+    if not isinstance(key, yaml.ScalarNode) or key.tag in (_TEXT, _MERGE):
+        return key
+    return yaml.ScalarNode(_TEXT, key.value, key.start_mark, key.end_mark)
 
 
 @cache
@@ -190,11 +213,6 @@ def _loader(texts: tuple[str, ...]) -> type[SafeLoader]:
     import yaml  # noqa: PLC0415 (as above)
 
     class Loader(_Bounded, yaml.SafeLoader):
-        def compose_mapping_node(self, anchor: Any) -> MappingNode:  # noqa: ANN401 (as PyYAML has it)
-            node = super().compose_mapping_node(anchor)
-            node.value = [(self._text(key), value) for key, value in node.value]
-            return node
-
         def construct_number(self, node: Any) -> int | float:  # noqa: ANN401 (as PyYAML has it)
             if len(node.value) > LONGEST_NUMBER:
                 raise ValueError("a number that is too long")
@@ -202,12 +220,6 @@ def _loader(texts: tuple[str, ...]) -> type[SafeLoader]:
 
         def construct_text(self, node: Any) -> str:  # noqa: ANN401 (as PyYAML has it)
             return str(self.construct_scalar(node))
-
-        @staticmethod
-        def _text(key: Node) -> Node:
-            if not isinstance(key, yaml.ScalarNode) or key.tag == _MERGE:
-                return key
-            return yaml.ScalarNode(_TEXT, key.value, key.start_mark, key.end_mark)
 
     for tag in (_INTEGER, _FLOAT):
         Loader.add_constructor(tag, Loader.construct_number)
@@ -220,8 +232,7 @@ def _compose(text: str, lines: _Lines) -> tuple[SafeLoader, Node | None]:
     import yaml  # noqa: PLC0415 (as above)
 
     try:
-        loader = _loader(())(text)
-        root = loader.get_single_node()
+        root = _composed(text)
         if root and _size(root, {}) > LARGEST_VALUE:
             raise UnreadableError(
                 f"with what its aliases repeat it has more than {LARGEST_VALUE:,} values", lines.first
@@ -238,7 +249,37 @@ def _compose(text: str, lines: _Lines) -> tuple[SafeLoader, Node | None]:
         raise UnreadableError(problem, lines.at(error.position)) from None
     except (yaml.YAMLError, RecursionError) as error:
         raise UnreadableError(str(error).split("\n", 1)[0], lines.first) from None
-    return loader, root
+    return _loader(())(""), root
+
+
+@cache
+def _native() -> type[SafeLoader] | None:
+    """What composes the events of libyaml, if PyYAML has it. Its own composer crashes where a text is nested deeply."""
+    import yaml  # noqa: PLC0415 (as above)
+
+    if not yaml.__with_libyaml__:
+        return None
+
+    class Loader(_Bounded, yaml.composer.Composer, yaml.CSafeLoader):
+        def __init__(self, text: str) -> None:
+            yaml.CSafeLoader.__init__(self, text)
+            yaml.composer.Composer.__init__(self)
+
+    return cast("type[SafeLoader]", Loader)
+
+
+def _composed(text: str) -> Node | None:
+    """The nodes of a text: by libyaml, which is several times as fast, unless PyYAML's parser has more to say.
+
+    Where there is a problem, it has: its messages are those that are explained.
+    """
+    import yaml  # noqa: PLC0415 (as above)
+
+    native = None if READ_UNLIKE.search(text) else _native()
+    if native:
+        with suppress(yaml.YAMLError, UnicodeEncodeError):
+            return native(text).get_single_node()
+    return _loader(())(text).get_single_node()
 
 
 def _unreadable(error: MarkedYAMLError, lines: _Lines) -> UnreadableError:

@@ -47,9 +47,12 @@ class PythonBackend(Backend[PythonOptions]):
         if program.contract is not None:  # its edition has all that operators can ask for
             options = options.model_copy(update={"operator": "basic"})
         is_full = options.operator == "full"
-        edition = "script" if options.runtime == "script" else edition_of(table(optimise(program)), is_full=is_full)
-        program = optimise(program, jumps=has_jumps(edition))
+        written, program = program, optimise(program)
         entries = table(program)
+        edition = "script" if options.runtime == "script" else edition_of(entries, is_full=is_full)
+        if not has_jumps(edition):
+            program = optimise(written, jumps=False)
+            entries = table(program)
         called = step_calls(entries) or calls(entries, _headings(program))
         caller = "" if options.caller == "person" else options.caller
         shared = shared_files(edition, caller) if options.runtime == "shared" else {}

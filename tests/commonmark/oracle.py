@@ -14,7 +14,7 @@ from compiler.frontends.rundown.blocks import COMMENT, REFERENCE, TRANSITION, Bl
 from compiler.source import Source
 
 DECIDED = re.compile(r"\[[^\]]*\]:|[\v\f\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
-"""Definitions of links, and characters that are blank for Python alone: markdown-it-py has its own way with both."""
+"""Definitions of links, and characters that are blank for Python alone: markdown-it-py reads both differently."""
 
 INDENTED = re.compile(r"^(?: {4,}| {0,3}\t).*\n?", re.MULTILINE)
 """Lines that go on lazily with a paragraph in a list, which markdown-it-py ends at some of them."""

@@ -1,0 +1,72 @@
+"""YAML is read alike by libyaml, which is fast, and by the parser in Python, which there always is."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compiler import yaml_text
+from compiler.yaml_text import UnreadableError, load_value, read_mapping
+
+LINES = (
+    *("a: b", "b: 1", "- x", "- - y", "  - z", "  c: d", "? k", ": v", "key: |", "key: >-", "  text", "    more", ""),
+    *("  # c", "a: 'q'", 'b: "w\\n"', "c: [1, 2]", "d: {a: b, c}", "e: &x 1", "f: *x", "<<: *x", "g: !!str 3", "---"),
+    *("...", "%YAML 1.1", "h: x # y", "- a: b", "\ti: j", "k:\tl", 'm: "a', 'n"', "o: 'p", "q'", "[a, b]", '{"a":1}'),
+    *("{a:1}", "[a:b]", "é: ü", "\U0001f600: x", "a:  b  ", "- ", "-", "x: - y", "|", "> ", "? [a]", "!t x", "@a"),
+    *("a: %b", "- |2", "   x", "- >+", "\u2028", "\x85", "'a': b", "a : b", "{}", "*y", "&z", "a: &a [*a]", "\r"),
+    *(
+        "a: \x07",
+        "\ufeff",
+        "- ? a",
+        ", a",
+        "[a,,b]",
+        "{a, b: }",
+        "{? a: b}",
+        "[b?]",
+        "! ",
+        "| #",
+        "yes",
+        "1:30",
+        "~: ~",
+    ),
+)
+
+
+def reading(text: str, *, is_native: bool) -> object:
+    """What is read of a text by one of the two."""
+    read_mapping.cache_clear()
+    yaml_text._native.cache_clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(yaml, "__with_libyaml__", is_native)
+        try:
+            found = read_mapping(text)
+        except UnreadableError as error:
+            return str(error), error.line, error.remedy
+    return repr((found.values, found.spans, found.repeated, found.as_written, found.lines_in_texts))
+
+
+@settings(max_examples=300)
+@given(st.lists(st.sampled_from(LINES), max_size=7).map("\n".join))
+def test_lines_are_read_alike(text: str) -> None:
+    assert reading(text, is_native=True) == reading(text, is_native=False)
+
+
+@settings(max_examples=300)
+@given(st.text(st.sampled_from("ab:-? \n[]{},#&*!|>'\"%@`\t1é\\~.<\ud800"), max_size=14).map("a: b\n".__add__))
+def test_characters_are_read_alike(text: str) -> None:
+    assert reading(text, is_native=True) == reading(text, is_native=False)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "- " * 100_000, "{a: " * 50_000, "[" * 900 + "]" * 900])
+def test_what_is_nested_too_deeply_is_refused(text: str) -> None:
+    with pytest.raises(UnreadableError, match="recursion"):
+        load_value(text)
+
+
+@pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML was built without libyaml")
+def test_libyaml_reads_where_it_can() -> None:
+    native = yaml_text._native()
+    assert native
+    assert isinstance(native("a: 1").get_single_node(), yaml.MappingNode)
