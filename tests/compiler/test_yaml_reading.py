@@ -37,9 +37,9 @@ LINES = (
 def reading(text: str, *, is_native: bool) -> object:
     """What is read of a text by one of the two."""
     read_mapping.cache_clear()
-    yaml_text._native.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(yaml, "__with_libyaml__", is_native)
+        if not is_native:
+            patch.setattr(yaml_text, "_native", lambda: None)
         try:
             found = read_mapping(text)
         except UnreadableError as error:
