@@ -30,10 +30,12 @@ LARGEST_VALUE = 100_000
 MOST_REPEATED = 2_000_000
 """In characters of texts that aliases repeat, for the same reason."""
 
-READ_UNLIKE = re.compile(r"[\t\ufeff]|(?:^|[\s\[{,:?-])!|[|>][0-9+-]*#|\?\s*[,\]}]|:\s+[,\]}]")
+READ_UNLIKE = re.compile(
+    r"[\t\ufeff]|(?:^|[\s\[{,:?-])!|[|>][0-9+-]*#|:\s+[,\]}]|[\[{][^\[\]{}?]*\?|\?[^\[\]{}?]*[\]}]"
+)
 """Where libyaml and PyYAML's own parser differ, or may.
 
-That is over tabs, byte-order marks, tags, comments right behind `|`, and what is empty in `[…]` and `{…}`.
+That is over tabs, byte-order marks, tags, comments right behind `|`, and over `?` and what is empty in `[…]` and `{…}`.
 """
 
 LONGEST_NUMBER = 1000
