@@ -14,7 +14,7 @@ from compiler.frontends.rundown.blocks import COMMENT, REFERENCE, TRANSITION, Bl
 from compiler.source import Source
 
 DECIDED = re.compile(r"\[[^\]]*\]:|[\v\f\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
-"""Definitions of links, and characters that are blank for Python alone: markdown-it-py reads both differently."""
+"""Definitions of links, and what only Python takes for white space: markdown-it-py reads both differently."""
 
 INDENTED = re.compile(r"^(?: {4,}| {0,3}\t).*\n?", re.MULTILINE)
 """Lines that go on lazily with a paragraph in a list, which markdown-it-py ends at some of them."""
@@ -97,7 +97,7 @@ def compared(text: str) -> list[tuple[object, object]]:
 
 
 def row(block: Block) -> object:
-    """A block without what nobody asks of it: how a block of code ends that never does, and blanks behind a text."""
+    """A block without what nobody asks of it: how a block of code ends that is open, and white space behind a text."""
     text = block.text if block.type == "CODE" and block.closed else block.text.rstrip()
     return block._replace(text=text, end_line=block.end_line if block.closed else 0)
 
