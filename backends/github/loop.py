@@ -90,8 +90,9 @@ def script(loop: Loop, functions: str) -> str:
     if _has_end(loop):
         lines.append("rdc_message=")
     lines += ['while [ -z "$rdc_next" ]; do', f"{INDENT}case $rdc_node in"]
+    choices = _choices(loop)
     for node in loop.place.nodes:
-        lines += [INDENT * 2 + line for line in _arm(loop, node)]
+        lines += [INDENT * 2 + line for line in _arm(loop, node, choices)]
     lines += [f"{INDENT}esac", "done", *_farewell(loop)]
     return "\n".join(lines) + "\n"
 
@@ -143,15 +144,15 @@ def _variables(nodes: Iterable[Node]) -> set[str]:
     return {variable.name for node in nodes for variable in node.variables}
 
 
-def _arm(loop: Loop, node: Node) -> Iterator[str]:
+def _arm(loop: Loop, node: Node, choices: Choices) -> Iterator[str]:
     """What the loop does when it stands at a node."""
     name = loop.ids.nodes[node.id]
     yield f"{name})"
-    yield from (INDENT + line for line in _done(loop, node, name))
+    yield from (INDENT + line for line in _done(loop, node, name, choices))
     yield f"{INDENT};;"
 
 
-def _done(loop: Loop, node: Node, name: str) -> Iterator[str]:
+def _done(loop: Loop, node: Node, name: str, choices: Choices) -> Iterator[str]:
     """What is done at a node, and what follows."""
     match node.task:
         case Shell():
@@ -159,13 +160,13 @@ def _done(loop: Loop, node: Node, name: str) -> Iterator[str]:
                 times = f"{node.settings.delay} {node.settings.backoff}"
                 yield f'pause "${loop.ids.counters[node.retries]}" {times}'
             yield f"step_{name}"
-            yield from _choices(loop).lines(node)
+            yield from choices.lines(node)
         case End():
             yield f"rdc_message=$RDC_MESSAGE_{name}"
             yield from _filled(loop, "rdc_message", node)
             yield f"rdc_next='{name}'"
         case Branch():
-            yield from _choices(loop).lines(node)
+            yield from choices.lines(node)
         case Ask() | Agent() | Tool() | Parallel() | Gate() | Stage():
             raise ValueError(f"a task of the kind {node.task.kind} cannot be expressed")
         case _:

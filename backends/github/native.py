@@ -71,10 +71,16 @@ def _clause(program: Program, options: GithubOptions) -> str:
 
 def _is_told_late(program: Program) -> bool:
     """Whether a loop shows an output of a command, or several values: its texts are filled in before it begins."""
+    if not any(map(_shows_values, without_slots(program).nodes)):  # to find the loops takes longer
+        return False
     plain = without_slots(simplified(program))
     plan = make_plan(plain, identifiers_of(plain), repeats=not values_of(program))
-    nodes = [node for place in plan.places if place.kind == "loop" for node in place.nodes]
-    texts = [str(text) for node in nodes for text in texts_of(node)]
+    return any(_shows_values(node) for place in plan.places if place.kind == "loop" for node in place.nodes)
+
+
+def _shows_values(node: Node) -> bool:
+    """Whether a step shows an output of a command, or several values."""
+    texts = [str(text) for text in texts_of(node)]
     return any(is_given(text) or has_several(text) for text in texts)
 
 
