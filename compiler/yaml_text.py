@@ -11,13 +11,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from compiler.source import KeyPath, Span
 from compiler.yaml_problems import REMEDY, explain
 
 if TYPE_CHECKING:
-    from yaml import Event, MappingNode, Mark, MarkedYAMLError, Node, SafeLoader, ScalarNode
+    from yaml import Event, MappingNode, Mark, MarkedYAMLError, Node, SafeLoader, ScalarNode, SequenceNode
+
+    CollectionType = TypeVar("CollectionType", MappingNode, SequenceNode)
 
 _TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 _INTEGER, _FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
@@ -30,12 +32,10 @@ LARGEST_VALUE = 100_000
 MOST_REPEATED = 2_000_000
 """In characters of texts that aliases repeat, for the same reason."""
 
-READ_UNLIKE = re.compile(
-    r"[\t\ufeff]|(?:^|[\s\[{,:?-])!|[|>][0-9+-]*#|:\s+[,\]}]|[\[{][^\[\]{}?]*\?|\?[^\[\]{}?]*[\]}]"
-)
-"""Where libyaml and PyYAML's own parser differ, or may.
+READ_UNLIKE = re.compile(r"[\t\ufeff]|(?:^|[\s\[{,:?-])!|[|>][0-9+-]*#")
+"""Where libyaml and PyYAML's parser in Python differ, or may, besides what `_alike` refuses.
 
-That is over tabs, byte-order marks, tags, comments right behind `|`, and over `?` and what is empty in `[…]` and `{…}`.
+That is over tabs, byte-order marks, tags, and comments right behind `|`.
 """
 
 LONGEST_NUMBER = 1000
@@ -251,12 +251,12 @@ def _compose(text: str, lines: _Lines) -> tuple[SafeLoader, Node | None]:
         raise UnreadableError(problem, lines.at(error.position)) from None
     except (yaml.YAMLError, RecursionError) as error:
         raise UnreadableError(str(error).split("\n", 1)[0], lines.first) from None
-    return _loader(())(""), root
+    return _loader(())(""), root  # it has nothing to read: it makes values of nodes
 
 
 @cache
 def _native() -> type[SafeLoader] | None:
-    """What composes the events of libyaml, if PyYAML has it. Its own composer crashes where a text is nested deeply."""
+    """What composes the events of libyaml, if PyYAML has it; PyYAML's C composer crashes on deeply nested text."""
     import yaml  # noqa: PLC0415 (as above)
 
     if not yaml.__with_libyaml__:
@@ -267,11 +267,31 @@ def _native() -> type[SafeLoader] | None:
             yaml.CSafeLoader.__init__(self, text)
             yaml.composer.Composer.__init__(self)
 
+        def compose_sequence_node(self, anchor: Any) -> SequenceNode:  # noqa: ANN401 (as PyYAML has it)
+            return _alike(super().compose_sequence_node(anchor))
+
+        def compose_mapping_node(self, anchor: Any) -> MappingNode:  # noqa: ANN401 (as PyYAML has it)
+            return _alike(super().compose_mapping_node(anchor))
+
     return cast("type[SafeLoader]", Loader)
 
 
+def _alike(node: CollectionType) -> CollectionType:
+    """Return a collection that PyYAML's parser in Python composes too; raise `YAMLError` if it may not.
+
+    They differ over what is empty in `[…]` and `{…}`, and over texts with `?` there.
+    """
+    import yaml  # noqa: PLC0415 (as above)
+
+    inner = [part for item in node.value for part in (item if isinstance(item, tuple) else (item,))]
+    for part in inner if node.flow_style else ():
+        if isinstance(part, yaml.ScalarNode) and not part.style and (not part.value or "?" in part.value):
+            raise yaml.YAMLError
+    return node
+
+
 def _composed(text: str) -> Node | None:
-    """The nodes of a text: by libyaml, which is several times as fast, unless PyYAML's parser has more to say.
+    """The nodes of a text: by libyaml, which is several times as fast, unless the parser in Python has more to say.
 
     Where there is a problem, it has: its messages are those that are explained.
     """

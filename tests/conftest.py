@@ -70,16 +70,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Collect without looking for garbage: modules and tests stay, and each worker would look half of the time.
-
-    Tests make many objects that stay for a while, so they look for it less often than Python does by itself.
-    """
+    """Collect without looking for garbage: modules and tests stay, and each worker would look half of the time."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
-        gc.set_threshold(3_000, 10, 10)
+        gc.set_threshold(3_000, 10, 10)  # tests make many objects that stay for a while
         gc.enable()
 
 
@@ -111,16 +108,18 @@ def take_share(test: Any, number: int) -> None:
 
 
 @pytest.fixture(scope="session")
-def numbers() -> Iterator[int]:
+def folder_numbers() -> Iterator[int]:
     """Tells the folders of tests apart."""
     return count()
 
 
 @pytest.fixture
-def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, numbers: Iterator[int]) -> Path:
+def tmp_path(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, folder_numbers: Iterator[int]
+) -> Path:
     """An empty folder. That of pytest takes 3 ms: it looks for a free number among the folders of all tests before."""
     name = re.sub(r"\W", "_", request.node.name)[:30]
-    folder = tmp_path_factory.getbasetemp() / f"{name}{next(numbers)}"
+    folder = tmp_path_factory.getbasetemp() / f"{name}-{next(folder_numbers)}"
     folder.mkdir(mode=0o700)
     return folder
 

@@ -12,7 +12,7 @@ from backends.command import canonical_command
 from backends.companions import Companion
 from backends.python.calls import calls
 from backends.python.common import explained
-from backends.python.edition import edition_of, has_jumps, runtime, runtime_sha256, sha256_of, shared_files
+from backends.python.edition import optimised, runtime, runtime_sha256, sha256_of, shared_files
 from backends.python.literals import literal
 from backends.python.options import PythonOptions
 from backends.python.step_calls import step_calls
@@ -47,12 +47,11 @@ class PythonBackend(Backend[PythonOptions]):
         if program.contract is not None:  # its edition has all that operators can ask for
             options = options.model_copy(update={"operator": "basic"})
         is_full = options.operator == "full"
-        written, program = program, optimise(program)
+        if options.runtime == "script":
+            edition, program = "script", optimise(program, jumps=False)
+        else:
+            edition, program = optimised(program, is_full=is_full)
         entries = table(program)
-        edition = "script" if options.runtime == "script" else edition_of(entries, is_full=is_full)
-        if not has_jumps(edition):
-            program = optimise(written, jumps=False)
-            entries = table(program)
         called = step_calls(entries) or calls(entries, _headings(program))
         caller = "" if options.caller == "person" else options.caller
         shared = shared_files(edition, caller) if options.runtime == "shared" else {}

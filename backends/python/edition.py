@@ -5,15 +5,18 @@ from __future__ import annotations
 import ast
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib import resources
 from itertools import groupby
 from operator import itemgetter
 from textwrap import wrap
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from backends.base import MARK
+from compiler.ir.program import Node, Program
+from compiler.ir.tasks import Agent, Ask, Branch, End, Parallel, Shell, Tool
+from compiler.passes import optimise
 from compiler.version import __version__
 from runtime_shim.editions import CALLERS, EDITIONS, PUBLISH
 
@@ -31,22 +34,42 @@ class _Edit(NamedTuple):
     lines: tuple[str, ...]
 
 
-def edition_of(program: Mapping[str, Any], *, is_full: bool) -> str:
-    """The name of the smallest edition with what the table of a program needs."""
-    nodes = program["nodes"].values()
-    tasks = {node["task"] for node in nodes}
-    keys = {key for node in nodes for key in node} | {key for key, value in program.items() if value}
-    if "contract" in program:
+def optimised(program: Program, *, is_full: bool) -> tuple[str, Program]:
+    """The smallest edition for a program, and the program after the passes, with its jumps if that edition has them.
+
+    Passes only take things away, so an edition without jumps that is enough before them is enough after them.
+    """
+    edition = edition_of(program, is_full=is_full)
+    if has_jumps(edition):
+        found = optimise(program)
+        edition = edition_of(found, is_full=is_full)
+        if has_jumps(edition):
+            return edition, found
+    return edition, optimise(program, jumps=False)
+
+
+def edition_of(program: Program, *, is_full: bool) -> str:
+    """The name of the smallest edition with what a program needs."""
+    if program.contract is not None:
         return "contract"
-    if is_full or not keys.isdisjoint(_OF_AGENTS) or not tasks.isdisjoint(("agent", "tool", "parallel")):
+    has_agents = any(isinstance(node.task, Agent | Tool | Parallel) for node in program.nodes)
+    if is_full or has_agents or program.artifact or program.folder or program.contexts:
         return "agents"
-    has_slots = any(not isinstance(value, int) for value in program["registers"].values())
-    is_more = has_slots or not keys.isdisjoint(_OF_VALUES) or not tasks <= {"shell", "ask", "branch", "end"}
-    return "values" if is_more else "commands"
+    is_more = program.slots or program.inputs or program.secrets or program.limit is not None
+    return "values" if is_more or any(map(_needs_values, program.nodes)) else "commands"
 
 
-_OF_AGENTS = {"artifact", "report", "folder", "contexts"}
-_OF_VALUES = {"inputs", "outputs", "secrets", "limit", "delay", "timeout", "texts", "env"}
+def _needs_values(node: Node) -> bool:
+    """Whether the edition `commands` lacks what a step has: limits, variables, gates, other questions than two."""
+    if node.settings.delay or node.settings.timeout is not None:
+        return True
+    match node.task:
+        case Shell():
+            return bool(node.constants)
+        case Ask():
+            return node.task.question not in ("pass_fail", "yes_no")
+        case _:
+            return not isinstance(node.task, Branch | End)
 
 
 def has_jumps(edition: str) -> bool:

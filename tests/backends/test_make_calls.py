@@ -300,7 +300,7 @@ def test_no_input_can_have_the_name_of_an_option(path: Path, monkeypatch: pytest
     whole = compile_file(str(path)).program
     assert whole
     found = table(whole)
-    kinds = [kind for kind in EDITIONS[edition_of(found, is_full=True)].kinds() if kind.suits(found)]
+    kinds = [kind for kind in EDITIONS[edition_of(whole, is_full=True)].kinds() if kind.suits(found)]
     assert set(taken((*OPTIONS, *(option for kind in kinds for option in kind.options)))) <= controls(whole)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from compiler.frontends.rundown.blocks import read_blocks
 from compiler.source import Source
-from tests.commonmark.oracle import LINES, differences
+from tests.commonmark.oracle import LINES, compared, differences
 from tests.conftest import CONFORMANCE, ROOT
 from tests.node import MissingError, installed
 
@@ -34,13 +35,13 @@ def examples() -> list[str]:
 def test_the_examples_of_the_specification_have_their_blocks() -> None:
     texts = examples()
     assert len(texts) == 652
-    assert {text: found for text in texts if (found := differences(text))} == {}
+    assert {text: found for text in texts if (found := compared(text))} == {}
 
 
 def test_all_documents_have_their_blocks() -> None:
     assert len(DOCUMENTS) > 100
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in DOCUMENTS]
-    assert {path: found for path, text in zip(DOCUMENTS, texts, strict=True) if (found := differences(text))} == {}
+    assert {path: found for path, text in zip(DOCUMENTS, texts, strict=True) if (found := compared(text))} == {}
 
 
 @given(st.lists(st.sampled_from(LINES), max_size=8).map("\n".join))
@@ -76,6 +77,29 @@ def test_where_parsers_differ_the_specification_decides(text: str, expected: lis
         for block in read_blocks(Source.from_text("a.runbook.md", text), 1)
     ]
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("  ```\n\ta\n  ```", "  a\n"),  # a tab that goes further than the fence is indented
+        ("  ```\n\t\ta\n    b\n c\n  ```", "  \ta\n  b\nc\n"),
+        ("```\na", "a"),
+        ("```\n```", ""),
+    ],
+)
+def test_code_is_without_the_indentation_of_its_fence(text: str, code: str) -> None:
+    [block] = read_blocks(Source.from_text("a.runbook.md", text), 1)
+    assert block.text == code
+
+
+@pytest.mark.parametrize(
+    "line", ["a" + "\t" * 200_000 + "x", "# T" + " " * 200_000 + "x", "# " + "#" * 200_000 + "x", " \t" * 100_000]
+)
+def test_long_lines_take_little_time(line: str) -> None:
+    begun = time.perf_counter()
+    assert len(list(read_blocks(Source.from_text("a.runbook.md", f"{line}\n\n{line}\n"), 1))) in {0, 2}
+    assert time.perf_counter() - begun < 5
 
 
 @pytest.mark.parametrize("before", ["", "é\n\n", "\U0001f600\U0001f600\n\n", "\ud800\n\n", "\0\n\n", "\t\r\n\r"])

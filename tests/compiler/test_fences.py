@@ -86,6 +86,16 @@ def test_a_block_without_an_end_is_the_error_that_it_was(tmp_path: Path) -> None
     assert findings(compiled(tmp_path, MAKE + "\n## 2. Test\n")) == ["RD045 3:1"]
 
 
+@pytest.mark.parametrize("fence", ["```\xa0", "\u200b```", "```\f"])
+def test_an_invisible_character_beside_the_closing_fence_is_pointed_at(tmp_path: Path, fence: str) -> None:
+    (found,) = compiled(tmp_path, f"{MAKE}{fence}\n").diagnostics
+    assert (found.code, found.help) == (
+        "RD045",
+        "remove the invisible character beside the marks in line 5, which is to close it",
+    )
+    assert findings(compiled(tmp_path, f"{MAKE}```\n")) == []
+
+
 def test_a_swallowed_step_in_the_middle_is_explained_beside_the_gap(tmp_path: Path) -> None:
     text = MAKE + "\n## 2. Test\n\n" + TEST + "\n## 3. Install\n\nInstall.\n"
     assert findings(compiled(tmp_path, text)) == ["RD049 3:1", "RD102 12:4"]

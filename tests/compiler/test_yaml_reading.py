@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import yaml
 from hypothesis import given, settings
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from compiler import yaml_text
 from compiler.yaml_text import UnreadableError, load_value, read_mapping
+from tests.conftest import ROOT
 
 LINES = (
     *("a: b", "b: 1", "- x", "- - y", "  - z", "  c: d", "? k", ": v", "key: |", "key: >-", "  text", "    more", ""),
@@ -25,6 +28,10 @@ LINES = (
         "{a, b: }",
         "{? a: b}",
         "[b?]",
+        "[a, # ]",
+        "{a: # c",
+        "}",
+        "]",
         "! ",
         "| #",
         "yes",
@@ -65,8 +72,26 @@ def test_what_is_nested_too_deeply_is_refused(text: str) -> None:
         load_value(text)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'k: ["]", a?, "["]',
+        "k: [x, # ]\n a?, # [\n c]",
+        "{a: #c\n}",
+        "a: {b: # c\n  ,d: e}",
+        "[?,]",
+        "a: !",
+        "|#",
+        "a:\tb",
+    ],
+)
+def test_what_differs_is_read_alike(text: str) -> None:
+    assert reading(text, is_native=True) == reading(text, is_native=False)
+
+
 @pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML was built without libyaml")
-def test_libyaml_reads_where_it_can() -> None:
-    native = yaml_text._native()
-    assert native
-    assert isinstance(native("a: 1").get_single_node(), yaml.MappingNode)
+@pytest.mark.parametrize("path", [*sorted(ROOT.glob("examples/**/*.workflow.yaml")), None])
+def test_libyaml_reads_what_people_write(path: Path | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml_text, "_loader", lambda _texts: pytest.fail)
+    text = path.read_text(encoding="utf-8") if path else "name: a # Really?\ntags: [b, 'c?']\nx: {d: e}\n"
+    assert yaml_text._composed(text)

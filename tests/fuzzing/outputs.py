@@ -15,14 +15,13 @@ import yaml
 
 from backends.make.proof import Pinned, pinned
 from backends.make.walked import changed
-from backends.python.edition import edition_of, has_jumps
+from backends.python.edition import optimised
 from backends.python.proof import proof, split
 from backends.python.table import table
 from backends.registry import load
 from compiler.driver import compile_file
 from compiler.ir.program import Program
 from compiler.ir.serialise import from_json
-from compiler.passes import optimise
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.builder import built
 
@@ -33,8 +32,7 @@ _LIBYAML: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 def check_python(program: Program, text: str) -> None:
     """The runbook is one function of Python 3.9 that calls nothing but its words, and says what the program says."""
-    edition = edition_of(table(optimise(program)), is_full=False)
-    wanted = table(optimise(program, jumps=has_jumps(edition)))
+    wanted = table(optimised(program, is_full=False)[1])
     assert isinstance(proof(text), str), proof(text)
     function = ast.parse(head(text)).body[0]
     # What is run here has been looked at: calls of the builder with literals, and nothing else.

@@ -22,6 +22,7 @@ from tests.conftest import ROOT
 from tests.workflows import act
 from tests.workflows.act import ActRun
 from tests.workflows.api import Api
+from tests.workflows.compiling import LOADER
 from tests.workflows.lint import findings
 from tests.workflows.reviews import Reviews, reviewed, stand_in
 from tests.workflows.stand_in import answering
@@ -99,7 +100,7 @@ def test_what_a_document_says_stays_a_text_in_workflows(tmp_path: Path) -> None:
     path = tmp_path / "hostile.yml"
     path.write_text(text, encoding="utf-8")
     assert findings([path]) == []
-    workflow = yaml.load(text, yaml.CSafeLoader)
+    workflow = yaml.load(text, LOADER)
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     assert not any("${{" in step.get("run", "") for step in steps)
     wanted = (
@@ -130,7 +131,7 @@ def test_the_tools_of_the_trade_find_nothing_in_workflows(tmp_path: Path) -> Non
 
 def test_no_expression_stands_in_a_script_and_secrets_stand_in_steps_that_need_them(tmp_path: Path) -> None:
     found = emitted(compiled(tmp_path), executor={"run": "./do.sh", "secrets": ["KEY"]}, secrets=["KEY", "OTHER"])
-    workflow = yaml.load(found.text or "", yaml.CSafeLoader)
+    workflow = yaml.load(found.text or "", LOADER)
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     assert not any("${{" in step.get("run", "") for step in steps)
     having = {step["name"] for step in steps if "secrets." in str(step.get("env", ""))}
@@ -164,7 +165,7 @@ def test_a_step_that_may_take_longer_than_its_job_is_warned_of(tmp_path: Path) -
     found = emitted(compiled(tmp_path, document), **{"timeout-minutes": 20})
     assert [one.code for one in found.diagnostics] == ["RD537"] * 3
     assert all("step_timeout_seconds" in one.help for one in found.diagnostics)
-    steps = [step for job in yaml.load(found.text or "", yaml.CSafeLoader)["jobs"].values() for step in job["steps"]]
+    steps = [step for job in yaml.load(found.text or "", LOADER)["jobs"].values() for step in job["steps"]]
     assert {step["timeout-minutes"] for step in steps if "timeout-minutes" in step} == {20}
 
 

@@ -36,7 +36,9 @@ import yaml
 from rdc.trials.act import OPTIONS, REPOSITORY, ActRun, read_run
 from rdc.trials.process import Finished
 from tests import warm
+from tests.conftest import WITH_ACT
 from tests.workflows.api import FACTS, Api
+from tests.workflows.compiling import LOADER
 from tests.workflows.lint import program
 from tests.workflows.stand_in import answering
 
@@ -74,6 +76,8 @@ def run(
     `actions` has the folders to take actions from, by `owner/repository@ref` or, for any ref, `owner/repository`.
     After the timeout, in seconds, everything is killed and `subprocess.TimeoutExpired` raised.
     """
+    test = os.environ.get("PYTEST_CURRENT_TEST", "")
+    assert not test or test.startswith(WITH_ACT), "WITH_ACT in tests/conftest.py has to name the file of this test"
     text = workflow if isinstance(workflow, str) else workflow.read_text(encoding="utf-8")
     told = {
         **REPOSITORY,
@@ -124,7 +128,7 @@ def _friendly_api() -> str:
 
 def _replaced(text: str, actions: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
     """The actions that a workflow uses, and the folders to take them from."""
-    jobs = yaml.load(text, yaml.CSafeLoader)["jobs"].values()
+    jobs = yaml.load(text, LOADER)["jobs"].values()
     used = {part["uses"] for job in jobs for part in (job, *job.get("steps", ())) if "uses" in part}
     for action in sorted(used):
         name = action.partition("@")[0]

@@ -13,6 +13,9 @@ from backends.base import Emission
 from backends.github import GithubBackend
 from compiler.driver import compile_file
 
+LOADER: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""The fast one, where PyYAML has it."""
+
 
 def emission(folder: Path, document: str, options: Mapping[str, object] | None = None) -> Emission:
     """What the github target makes of a document that is written into a folder.
@@ -44,7 +47,7 @@ def text_of(folder: Path, document: str, options: Mapping[str, object] | None = 
 
 def parsed(text: str) -> dict[str, Any]:
     """A workflow as plain values; YAML 1.1 takes the key `on` for true."""
-    values = yaml.load(text, yaml.CSafeLoader)
+    values = yaml.load(text, LOADER)
     return {"on" if key is True else str(key): value for key, value in values.items()}
 
 

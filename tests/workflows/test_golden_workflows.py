@@ -11,6 +11,7 @@ import yaml
 from tests.conftest import ROOT
 from tests.golden.test_golden import GOLDEN, INPUTS, NAMES, PROGRAMS, SECRETS, STOPS, workflows
 from tests.workflows import act, engine
+from tests.workflows.compiling import LOADER
 from tests.workflows.ends import end_of
 from tests.workflows.lint import findings
 
@@ -54,14 +55,14 @@ def test_it_runs_to_its_end(name: str, by: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", WORKFLOWS)
 @pytest.mark.share(2)
 def test_no_script_holds_an_expression(path: str) -> None:
-    for job in yaml.load(workflows()[path].read_text(encoding="utf-8"), yaml.CSafeLoader)["jobs"].values():
+    for job in yaml.load(workflows()[path].read_text(encoding="utf-8"), LOADER)["jobs"].values():
         assert not any("${{" in step.get("run", "") for step in job["steps"])
 
 
 def test_a_straight_runbook_has_no_helpers(tmp_path: Path) -> None:
     """Its steps are nothing but their names and commands."""
     text = workflows()["nightly-cleanup/nightly-cleanup.yml"].read_text(encoding="utf-8")
-    steps = yaml.load(text, yaml.CSafeLoader)["jobs"]["runbook"]["steps"]
+    steps = yaml.load(text, LOADER)["jobs"]["runbook"]["steps"]
     nodes = [step for step in steps if step["name"][0].isdigit()]
     assert len(nodes) >= 2
     for step in nodes:

@@ -17,10 +17,9 @@ from backends.delegating import Called, called
 from backends.github.options import GithubOptions
 from backends.github.scalar import OPEN
 from backends.github.step import PLAIN_SHELL, Step
-from backends.python.edition import edition_of, has_jumps, publisher, sha256_of
+from backends.python.edition import optimised, publisher, sha256_of
 from backends.python.table import Table, table
 from compiler.ir.program import Program
-from compiler.passes import optimise
 from compiler.version import __version__
 
 WORKFLOWS = ".github/workflows"
@@ -97,8 +96,7 @@ class Calling:
     @cached_property
     def table(self) -> Table:
         """The table that the program builds."""
-        plain = table(optimise(self.program))
-        return table(optimise(self.program, jumps=has_jumps(edition_of(plain, is_full=self._is_full))))
+        return table(optimised(self.program, is_full=self._is_full)[1])
 
     @property
     def _is_full(self) -> bool:

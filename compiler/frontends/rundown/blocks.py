@@ -53,8 +53,7 @@ REFERENCE = re.compile(r"\S+\.runbook\.md")
 COMMENT = re.compile(r"\s*(?:<!--(?:(?!-->).)*-->\s*)+", re.DOTALL)
 
 HEADER = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)")
-FOOTER = re.compile(r"(?:^|[ \t]+)#+[ \t]*$")
-"""What stands before and after the text of a heading."""
+"""What stands before the text of a heading, unless it is underlined."""
 
 FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})(.*)")
 
@@ -64,10 +63,10 @@ UNPAIRED = re.compile(r"[\ud800-\udfff]")
 
 VERBATIM = re.compile(r"<(/?)(?:script|style|textarea)(?=[\s>])", re.IGNORECASE)
 
-TABS_AT_END = re.compile(r"\t+[ \t]*$", re.MULTILINE)
+AT_END = re.compile(r"(?<![ \t])[ \t]++$", re.MULTILINE)
 
 NOT_TEXT = {"Bullets", "List", "BlockQuote", "Fenced", "CodeBlock", "Heading", "HtmlBlock", "Rule"}
-"""The Markdown blocks that a list item can begin with instead of a paragraph."""
+"""The Markdown blocks that a list item can begin with instead of a paragraph, as pulldown-cmark names them."""
 
 
 class Found(NamedTuple):
@@ -86,13 +85,13 @@ class Found(NamedTuple):
 def read_blocks(source: Source, first_line: int) -> Iterator[Block]:
     """The blocks of a source from line `first_line` on, in order; what stands before is frontmatter."""
     lines = [line.replace("\0", "\ufffd") for line in source.lines] if "\0" in source.text else source.lines
-    text = _plain("\n".join(lines[first_line - 1 :]))
+    text = _normalised("\n".join(lines[first_line - 1 :]))
     parts = text.encode().split(b"\n")
     ends = list(accumulate(len(part) + 1 for part in parts))
     for kind, start, end, inner in _found(text):
         line, at = bisect_right(ends, start) + first_line, bisect_right(ends, end - 1)
-        begins_next = at and not parts[at][: end - ends[at - 1]].strip()  # the indentation of what stands below
-        last = at + first_line - bool(begins_next)
+        ends_in_indent = at and not parts[at][: end - ends[at - 1]].strip()  # that of what stands below
+        last = at + first_line - bool(ends_in_indent)
         if kind == "Fenced":
             yield _fence(lines, line, last)
             continue
@@ -106,40 +105,41 @@ def read_blocks(source: Source, first_line: int) -> Iterator[Block]:
             yield block
 
 
-def _plain(text: str) -> str:
+def _normalised(text: str) -> str:
     """A text with the same blocks, and without what pulldown-cmark takes for something else than CommonMark does.
 
-    Form feeds are not blank, a fence may close with tabs behind it, and HTML that begins with one of four tags ends
-    with any of them. Halves of characters are no text for it at all.
+    A form feed is more than a space, a fence may close with tabs behind it, and HTML that begins with one of four tags
+    ends with any of them. Halves of characters are no text for it at all. The lines are the same in number alone: where
+    a block stands in them has to be told in lines.
     """
     if not text.isascii():
         text = UNPAIRED.sub("\ufffd", text)
     if "\t" in text:
-        text = TABS_AT_END.sub(" ", text)
+        text = AT_END.sub("", text)
     return VERBATIM.sub(r"<\1pre", text.replace("\v", "\x1f").replace("\f", "\x1f"))
 
 
 def _found(text: str) -> Iterator[Found]:
     """The Markdown blocks of a text; a bullet list stands for its items, and a rule may stand anywhere."""
     depth, kind, inner = 0, "", -1
-    looks = False  # whether what comes next is what an item begins with
+    awaits_first = False  # whether what comes next is what an item begins with
     for event, where in pyromark.events_with_range(text):
         name, tag = (event, "") if isinstance(event, str) else _pair(event)
-        if looks and name != "End":
+        if awaits_first and name != "End":
             begun = _name(tag) if name == "Start" else name
             inner = -1 if begun in NOT_TEXT else where["start"]
-            looks = False
+            awaits_first = False
         if name == "Start":
             if depth == 0:
                 kind = _name(tag)
             elif depth == 1 and kind == "Bullets":
-                looks = True
+                awaits_first = True
             depth += 1
         elif name == "End":
             depth -= 1
             if depth == 1 and kind == "Bullets":
-                yield Found("Item", where["start"], where["end"], -1 if looks else inner)
-                looks = False
+                yield Found("Item", where["start"], where["end"], -1 if awaits_first else inner)
+                awaits_first = False
             elif depth == 0 and kind != "Bullets":
                 yield Found(kind, where["start"], where["end"])
 
@@ -183,8 +183,7 @@ def _text(lines: Sequence[str], line: int, end_line: int, kind: str) -> Block | 
 def _heading(lines: Sequence[str], line: int, end_line: int) -> Block:
     opened = HEADER.match(lines[line - 1])
     if opened:
-        mark, content = opened[1], lines[line - 1][opened.end() :]
-        text = FOOTER.sub("", content).strip()
+        mark, text = opened[1], _without_marks(lines[line - 1][opened.end() :])
         kind = {"#": "TITLE", "##": "STEP", "###": "SUBSTEP"}.get(mark, "HEADING")
     else:
         mark = lines[end_line - 1].strip()[0]
@@ -193,6 +192,13 @@ def _heading(lines: Sequence[str], line: int, end_line: int) -> Block:
     first = text.split("\n", 1)[0]
     line = _text_line(lines, line, end_line, first)
     return Block(kind, line, end_line, _column(lines, line, first), text, mark)
+
+
+def _without_marks(content: str) -> str:
+    """The text of a heading, without the marks behind it."""
+    content = content.rstrip(" \t")
+    text = content.rstrip("#")
+    return (text if not text or text[-1] in " \t" else content).strip()
 
 
 def _text_line(lines: Sequence[str], line: int, end_line: int, text: str) -> int:

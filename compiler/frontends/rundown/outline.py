@@ -42,9 +42,20 @@ def _problem(source: Source, block: Block) -> Diagnostic | None:
     if block.mark:
         problem = "this code block is never closed: everything below is part of it"
         remedy = f"close it with a line of its own: {block.mark}"
+        if number := _line_like_a_fence(source, block):
+            remedy = f"remove the invisible character beside the marks in line {number}, which is to close it"
         return Diagnostic("RD045", source.path, block.span, problem, remedy)
     problem = "this comment is never closed: everything below is part of it"
     return Diagnostic("RD048", source.path, block.span, problem, "close it with `-->`")
+
+
+def _line_like_a_fence(source: Source, block: Block) -> int:
+    """The number of the line that looks like the closing fence of a block, and has more than spaces beside it; or 0."""
+    numbers = range(block.line + 1, len(source.lines) + 1)
+    lines = ((number, source.lines[number - 1]) for number in numbers)
+    marks = ((number, "".join(filter(str.isprintable, line)).strip()) for number, line in lines if line[:1] != "\t")
+    alike = (number for number, text in marks if text.startswith(block.mark) and not text.strip(block.mark[0]))
+    return next((number for number in alike if not source.lines[number - 1].startswith(" " * 4)), 0)
 
 
 def _heading_problem(source: Source, block: Block) -> Diagnostic | None:
