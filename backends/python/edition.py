@@ -63,13 +63,11 @@ def _needs_values(node: Node) -> bool:
     """Whether the edition `commands` lacks what a step has: limits, variables, gates, other questions than two."""
     if node.settings.delay or node.settings.timeout is not None:
         return True
-    match node.task:
-        case Shell():
-            return bool(node.constants)
-        case Ask():
-            return node.task.question not in ("pass_fail", "yes_no")
-        case _:
-            return not isinstance(node.task, Branch | End)
+    if isinstance(node.task, Shell):
+        return bool(node.constants)
+    if isinstance(node.task, Ask):
+        return node.task.question not in ("pass_fail", "yes_no")
+    return not isinstance(node.task, Branch | End)
 
 
 def has_jumps(edition: str) -> bool:
