@@ -38,6 +38,7 @@ _FUNCTION = re.compile(r"function\s+[\w-]+(?:\s*\(\))?")
 _HEREDOC = re.compile(r"(?<!<)<<(?!<)(-?)\s*(['\"\\]?)([^\s'\"\\;&|<>()]+)\2")
 _WORD = re.compile(r"[^\s;&|()<>'\"`\\$#]+")
 _QUOTED = re.compile(r"'[^']*'|\$'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`(?:\\.|[^`\\])*`|\\.", re.DOTALL)
+_PARENTHESES = re.compile(r"[ \t]*\(\)")
 _MOST = 12
 """How many blocks a message names."""
 
@@ -47,10 +48,15 @@ class _List:
     """Commands that a separator ends: a simple command, or more."""
 
     start: int = 0
-    text: str = ""
+    pieces: list[str] = field(default_factory=list)
     is_compound: bool = False
     is_decided: bool = False
     """Whether `&&`, `||`, `!` or `&` says what a failure means."""
+
+    @property
+    def text(self) -> str:
+        """The commands as they are written, without comments."""
+        return "".join(self.pieces)
 
 
 @dataclass(slots=True)
@@ -73,7 +79,7 @@ class _Scan:
         while self.place < len(self.text):
             if not self._step():
                 return None
-        return None if self.open or self.bodies else [one for one in self.lists if one.text or one.is_compound]
+        return None if self.open or self.bodies else [one for one in self.lists if one.pieces or one.is_compound]
 
     def _step(self) -> bool:
         """Read a character or a word."""
@@ -99,7 +105,8 @@ class _Scan:
         """Read a word, a comment, or the beginning of a here-document or function."""
         text = self.text
         if now == "#" and (self.place == 0 or text[self.place - 1] in " \t\n;&|("):
-            self.place = (text + "\n").index("\n", self.place)
+            end = text.find("\n", self.place)
+            self.place = end if end >= 0 else len(text)
         elif match := _HEREDOC.match(text, self.place):
             self.bodies.append((match[3], bool(match[1])))
             self.place = match.end()
@@ -115,11 +122,11 @@ class _Scan:
 
     def _add(self, piece: str) -> None:
         if not self.open:
-            self.lists[-1].text += piece
+            self.lists[-1].pieces.append(piece)
         self.at_command = self.at_command and piece.isspace()
 
     def _word(self, word: str) -> None:
-        is_first, follows = self.at_command, self.text[self.place + len(word) :]
+        is_first = self.at_command
         if is_first and self.open and word == self.open[-1]:
             self.open.pop()
         elif is_first and word in OPENS:
@@ -130,7 +137,8 @@ class _Scan:
             self.lists[-1].is_decided |= word == "!" and not self.open
         else:
             self._add(word)
-            self.at_command = re.match(r"[ \t]*\(\)", follows) is not None  # the body of a function is a command
+            # The body of a function is a command.
+            self.at_command = _PARENTHESES.match(self.text, self.place + len(word)) is not None
 
     def _separator(self) -> bool:
         text, pair = self.text, self.text[self.place : self.place + 2]

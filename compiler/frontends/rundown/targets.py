@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic
@@ -15,6 +17,10 @@ WORD = re.compile(r"\W")
 """What ends the name at the beginning of a heading."""
 
 
+MOST_SUGGESTED = 100
+"""For how many unknown steps of a document it is said what was meant: to compare names takes time."""
+
+
 class Place(NamedTuple):
     """A GOTO with where it stands: the step, and the substep unless the transition is the step's own."""
 
@@ -23,14 +29,41 @@ class Place(NamedTuple):
     substep: Substep | None
 
 
+@dataclass(frozen=True)
+class Known:
+    """What a GOTO can name: the steps, their substeps by step, and sections that are text by the option `prose`."""
+
+    steps: dict[Identifier, Step]
+    children: set[tuple[Identifier, Identifier]]
+    prose: set[str]
+
+    @cached_property
+    def listed(self) -> str:
+        """The first steps, for messages."""
+        return ", ".join(spell(identifier) for identifier in list(reversed(self.steps))[:12])
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """The steps by their names and by the first words of their titles, for what is misspelled."""
+        named = {spell(name).casefold(): spell(name) for name in self.steps if not isinstance(name, int)}
+        words = ((word, step) for step in self.steps.values() for word in WORD.split(step.title, maxsplit=1)[:1])
+        return named | {
+            word.casefold(): spell(step.id) for word, step in words if word and word.casefold() not in named
+        }
+
+
 def check_targets(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     """A diagnostic for each GOTO whose target does not exist or cannot be reached from where it stands."""
-    steps = {step.id: step for step in reversed(runbook.steps)}
-    children = {(step.id, substep.id) for step in runbook.steps for substep in step.substeps}
-    prose = {WORD.split(heading, maxsplit=1)[0] for heading in runbook.prose}
+    known = Known(
+        {step.id: step for step in reversed(runbook.steps)},
+        {(step.id, substep.id) for step in runbook.steps for substep in step.substeps},
+        {WORD.split(heading, maxsplit=1)[0] for heading in runbook.prose},
+    )
+    found = 0
     for place in _places(runbook):
-        problem = _problem(place, steps, children, prose)
+        problem = _problem(place, known, suggests=found < MOST_SUGGESTED)
         if problem:
+            found += 1
             code, text, remedy = problem
             yield Diagnostic(code, source.path, place.target.span, text, remedy)
 
@@ -47,18 +80,16 @@ Problem = tuple[str, str, str]
 """A code, what is wrong, and what to do."""
 
 
-def _problem(
-    place: Place, steps: dict[Identifier, Step], children: set[tuple[Identifier, Identifier]], prose: set[str]
-) -> Problem | None:
+def _problem(place: Place, known: Known, *, suggests: bool) -> Problem | None:
     target = place.target
     if target.step is None:
         return _bare_next(place)
-    step = steps.get(target.step)
+    step = known.steps.get(target.step)
     if step is None:
         # A header that could not be read may be meant.
-        return None if UNKNOWN in steps else _no_step(target, steps, prose)
-    if target.child is not None and (step.id, target.child) not in children:
-        return None if (step.id, UNKNOWN) in children else _no_child(target, step)
+        return None if UNKNOWN in known.steps else _no_step(target, known, suggests=suggests)
+    if target.child is not None and (step.id, target.child) not in known.children:
+        return None if (step.id, UNKNOWN) in known.children else _no_child(target, step)
     if target.next:
         return _next(target)
     if target.step is Dynamic.STEP and target.child not in {None, Dynamic.SUBSTEP} and place.step is not step:
@@ -75,24 +106,22 @@ def _bare_next(place: Place) -> Problem | None:
     return "RD206", text, "name the step: `GOTO 2`, `GOTO NEXT {N}`; for the step that follows write CONTINUE"
 
 
-def _no_step(target: Target, steps: dict[Identifier, Step], prose: set[str]) -> Problem:
-    known = ", ".join(spell(identifier) for identifier in list(reversed(steps))[:12])
+def _no_step(target: Target, known: Known, *, suggests: bool) -> Problem:
     if target.step is Dynamic.STEP:
-        return "RD204", f"`GOTO {target}`, but there is no dynamic step", f"the steps are {known}"
-    meant = _meant(target, steps)
-    remedy = f"did you mean `GOTO {meant}`? The steps are {known}" if meant else f"the steps are {known}"
-    if target.step in prose:
+        return "RD204", f"`GOTO {target}`, but there is no dynamic step", f"the steps are {known.listed}"
+    meant = _meant(target, known.names) if suggests else ""
+    remedy = f"did you mean `GOTO {meant}`? The steps are {known.listed}" if meant else f"the steps are {known.listed}"
+    if target.step in known.prose:
         remedy = f"the section of that name is text by the option `prose`; take it out of the option, or: {remedy}"
     return "RD201", f"`GOTO {target}`: there is no step {spell(target.step or '')}", remedy
 
 
-def _meant(target: Target, steps: dict[Identifier, Step]) -> str:
+def _meant(target: Target, names: dict[str, str]) -> str:
     """The step that a misspelled name, or the first word of a title, was meant for; "" if none."""
-    names = {spell(identifier).casefold(): spell(identifier) for identifier in steps if not isinstance(identifier, int)}
-    titles = {word.casefold(): spell(step.id) for step in steps.values() for word in WORD.split(step.title)[:1] if word}
     wanted = spell(target.step or "").casefold()
-    found = "" if wanted.isdigit() else {**titles, **names}.get(nearest_name(wanted, [*names, *titles]), "")
-    return found if target.child is None else ""
+    if target.child is not None or wanted.isdigit():
+        return ""
+    return names.get(nearest_name(wanted, names), "")
 
 
 def _no_child(target: Target, step: Step) -> Problem:
