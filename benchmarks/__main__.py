@@ -8,6 +8,7 @@ import platform
 import sys
 from collections.abc import Callable, Sequence
 
+from benchmarks.cliffs import growing_worst
 from benchmarks.compiling import compiling, growing
 from benchmarks.figures import Figure, table
 from benchmarks.making import making
@@ -19,6 +20,7 @@ from benchmarks.stepping import stepping
 SUITES: dict[str, Callable[[], list[Figure]]] = {
     "compile": compiling,
     "grow": growing,
+    "cliffs": growing_worst,
     "make": making,
     "playbook": reading,
     "start": starting,

@@ -192,13 +192,13 @@ class Lines:
     """Where the lines of a text begin."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._starts = [0, *(end.end() for end in LINE_END.finditer(text))]
+        ends = [end.span() for end in LINE_END.finditer(text)]
+        self._starts = [0, *(after for _, after in ends)]
+        self._ends = [*(before for before, _ in ends), len(text)]
 
     def span(self, place: Stretch) -> Span:
         """A stretch as lines and columns, to the end of its first line at most."""
         line = bisect_right(self._starts, place.start)
         begin = self._starts[line - 1]
-        over = LINE_END.search(self._text, place.start)
-        end = min(place.end, over.start() if over else place.end)
+        end = min(place.end, self._ends[line - 1])
         return Span(line, place.start - begin + 1, line, max(end, place.start) - begin + 1)

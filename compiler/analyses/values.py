@@ -7,8 +7,9 @@ NAME where it mentions `RDC_OUTPUT` and has `NAME=` or `NAME<<`, and reads NAME 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from compiler.ir.edges import Clear, Keep, SlotTest
@@ -53,28 +54,43 @@ def value_flow(program: Program) -> ValueFlow:
     names = {node.id: _names(node.task) for node in program.nodes if isinstance(node.task, Shell)}
     sure = _sure_writers(program, names)
     writes = {node.id: tuple(dict.fromkeys(_written(node, names, sure))) for node in program.nodes}
-    known = _in_contexts(program)
+    known = _in_contexts(program, slots)
     reads: dict[str, tuple[str, ...]] = {}
-    used: set[str] = set()
     for node in program.nodes:
-        above = (name for agent in agents_of(node.task) for name in known[agent.context])
-        referred = [name for name in (*above, *_referred(node)) if name in slots]
+        above = chain.from_iterable(known[agent.context] for agent in agents_of(node.task))
+        referred = [name for name in _referred(node) if name in slots]
         given = [name for name in _given(node, names) if name in slots]
-        used.update(referred, given)
         own = {name for name in writes[node.id] if node.id in sure.get(name, ())}
-        reads[node.id] = tuple(dict.fromkeys((*referred, *(name for name in given if name not in own))))
-    for group in program.groups:
-        used.update(item.register for text in (group.title, group.prompt) for item in text.references)
-    return ValueFlow(reads, writes, frozenset(used), frozenset(sure))
+        read = dict.fromkeys((*above, *referred, *(name for name in given if name not in own)))
+        reads[node.id] = tuple(read)
+    return ValueFlow(reads, writes, _used(program, names), frozenset(sure))
+
+
+def _used(program: Program, names: Mapping[str, Names]) -> frozenset[str]:
+    """The registers that some text or command mentions; a context is read once, however many steps are below it."""
+    shown = (text for group in program.groups for text in (group.title, group.prompt))
+    used = {item.register for text in shown for item in text.references}
+    contexts = {context.name: context for context in program.contexts}
+    for node in program.nodes:
+        used.update(_referred(node), _given(node, names))
+        for agent in agents_of(node.task):
+            context = contexts.pop(agent.context, None)
+            while context:
+                used.update(item.register for item in context.text.references)
+                context = contexts.pop(context.after, None)
+    return frozenset(used)
 
 
 def unread_inputs(program: Program) -> Iterator[str]:
     """The inputs that no text, command or condition of a program mentions."""
+    if not program.inputs:
+        return
     tested = {
         test.slot for node in program.nodes for edge in node.edges for test in edge.guard if isinstance(test, SlotTest)
     }
     artifact = {item.register for item in program.artifact.type.references} if program.artifact else set[str]()
-    used = {*value_flow(program).used, *tested, *artifact}
+    names = {node.id: _names(node.task) for node in program.nodes if isinstance(node.task, Shell)}
+    used = {*_used(program, names), *tested, *artifact}
     yield from (declared.name for declared in program.inputs if declared.name not in used)
 
 
@@ -147,11 +163,12 @@ def _referred(node: Node) -> Iterator[str]:
     return (reference.register for text in texts_of(node) for reference in text.references)
 
 
-def _in_contexts(program: Program) -> Mapping[str, tuple[str, ...]]:
-    """The registers that the whole of each context refers to (I31)."""
+def _in_contexts(program: Program, slots: Collection[str]) -> Mapping[str, tuple[str, ...]]:
+    """The slots that the whole of each context refers to (I31)."""
     found: dict[str, tuple[str, ...]] = {"": ()}
     for context in program.contexts:
-        found[context.name] = (*found[context.after], *(item.register for item in context.text.references))
+        own = (item.register for item in context.text.references if item.register in slots)
+        found[context.name] = (*found[context.after], *own)
     return found
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks import __main__ as program
+from benchmarks import cliffs
+from benchmarks.cliffs import growing_worst
 from benchmarks.compiling import RDC, compiling, growing, write
 from benchmarks.document import commands, runbook
 from benchmarks.figures import Figure, table
@@ -54,6 +56,31 @@ def test_reading_a_playbook_stays_near_its_limit() -> None:
 @pytest.mark.soak
 def test_compiling_is_linear() -> None:
     agreeable(lambda: growing(sizes=(300, 1_200), rounds=1, limit=GENEROSITY * 1.5))
+
+
+@pytest.mark.soak
+def test_no_dimension_is_a_cliff() -> None:
+    agreeable(growing_worst)
+
+
+def test_a_cliff_is_found_wherever_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    dimensions = {"flat": lambda size: "a" * size, "steep": lambda size: "b" * size}
+    monkeypatch.setattr(cliffs, "DIMENSIONS", {"a.runbook.md": dimensions})
+    monkeypatch.setattr(cliffs, "seconds", lambda _, text: (len(text) / 1000) ** (2 if text[0] == "b" else 1))
+    [worst] = growing_worst()
+    assert (worst.what, round(worst.ratio, 2), worst.is_over) == ("a.runbook.md: twice 250, steep", 4.0, True)
+
+
+@pytest.mark.parametrize("name", cliffs.DIMENSIONS)
+def test_the_documents_that_grow_compile(name: str, tmp_path: Path) -> None:
+    expected = {"unknown references", "numbers given twice", "unknown keys"}
+    broken = set()
+    for dimension, document in cliffs.DIMENSIONS[name].items():
+        path = tmp_path / name
+        path.write_text(document(4), encoding="utf-8")
+        if compile_file(str(path)).program is None and " of " not in dimension:
+            broken.add(dimension)
+    assert broken <= expected
 
 
 @installed

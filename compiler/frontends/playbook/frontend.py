@@ -67,16 +67,25 @@ def _unread(source: Source, playbook: Playbook, program: Program) -> Iterator[Di
     if any(step.prompt and step.prompt.scheme != "variable" for step in every_step(playbook)):
         return
     unread = set(unread_inputs(program))
+    texts = _nearly_shown(source) if unread else {}
     for declared in playbook.inputs:
         if declared.name in unread:
-            problem, remedy = (
-                f"no step shows the input `{declared.name}`",
-                "show it as `{{NAME}}` in a step, or remove it",
-            )
-            near = re.compile(rf"\$?\{{+\s*{re.escape(declared.name)}\b(?!\s*\}}\}})|\${re.escape(declared.name)}\b")
-            for number, line in enumerate(source.lines, 1):
-                if number > declared.span.line and (found := near.search(line)):
-                    problem += f"; `{found[0]}` in line {number} is text"
-                    break
-            remedy = remedy.replace("NAME", declared.name)
+            problem = f"no step shows the input `{declared.name}`"
+            below = ((number, text) for number, text in texts.get(declared.name, ()) if number > declared.span.line)
+            if near := next(below, None):
+                problem += f"; `{near[1]}` in line {near[0]} is text"
+            remedy = f"show it as `{{{{{declared.name}}}}}` in a step, or remove it"
             yield Diagnostic("RD410", source.path, declared.span, problem, remedy)
+
+
+NEARLY_SHOWN = re.compile(r"\$?\{+\s*([^\W\d]\w*+)(?!\s*\}\})|\$([^\W\d]\w*+)")
+"""What looks like a value that is shown, and is none."""
+
+
+def _nearly_shown(source: Source) -> dict[str, list[tuple[int, str]]]:
+    """By the name in it: what looks like a value in each line, and the number of the line."""
+    texts: dict[str, list[tuple[int, str]]] = {}
+    for number, line in enumerate(source.lines, 1):
+        for found in NEARLY_SHOWN.finditer(line):
+            texts.setdefault(found[1] or found[2], []).append((number, found[0]))
+    return texts

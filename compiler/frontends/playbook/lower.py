@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
@@ -53,12 +53,13 @@ def lower(source: Source, playbook: Playbook, files: Mapping[str, Source], secre
     )
     name = safe_name(stem(source.name, ".md", ".playbook"), "playbook")
     others = sorted({file.name: file for file in files.values()}.items())
+    kept = frozenset(slots)
     program = Program(
         name=name,
         title=playbook.title,
         sources=tuple(SourceFile(item.name, item.sha256) for item in (source, *(file for _, file in others))),
         entry=_start(steps[0]),
-        nodes=tuple(_trimmed(node, slots) for node in nodes),
+        nodes=tuple(_trimmed(node, kept) for node in nodes),
         groups=tuple(_groups(steps, scene)),
         slots=tuple(map(Slot, slots)),
         jumps=tuple(Jump(ref.id, entry_of(ref)) for ref in refs if ref.has_output and entry_of(ref) != ref.id),
@@ -155,11 +156,11 @@ def _read_by(artifact: Artifact | None) -> Iterator[str]:
         yield from (item.register for item in artifact.type.references)
 
 
-def _trimmed(node: Node, slots: Collection[str]) -> Node:
+def _trimmed(node: Node, slots: frozenset[str]) -> Node:
     """A node that keeps nothing in slots that nobody reads."""
 
     def trimmed(edge: Edge) -> Edge:
-        kept = (item for item in edge.effects if not isinstance(item, Keep | Clear) or item.slot in slots)
-        return replace(edge, effects=tuple(kept))
+        effects = (item for item in edge.effects if not isinstance(item, Keep | Clear) or item.slot in slots)
+        return replace(edge, effects=tuple(effects))
 
     return replace(node, edges=tuple(map(trimmed, node.edges)))
