@@ -56,9 +56,11 @@ def has_error(found: Iterable[Diagnostic]) -> bool:
     return any(item.severity is Severity.ERROR for item in found)
 
 
-def sort_key(diagnostic: Diagnostic) -> tuple[str, Span, str, str]:
+def sort_key(diagnostic: Diagnostic) -> tuple[str, int, int, int, int, str, str]:
     """Diagnostics are shown by file, place and code; those about a whole file come first."""
-    return (diagnostic.path, diagnostic.span or Span(0, 0, 0, 0), diagnostic.code, diagnostic.message)
+    at = diagnostic.span or Span(0, 0, 0, 0)
+    place = (at.line, at.column, at.end_line, at.end_column)
+    return (diagnostic.path, *place, diagnostic.code, diagnostic.message)
 
 
 _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE

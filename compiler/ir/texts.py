@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -100,11 +101,11 @@ def text(written: str) -> Text:
 def joined(parts: Iterator[Part] | tuple[Part, ...] | list[Part]) -> Text:
     """The text of some parts: neighbouring strings become one, empty ones go."""
     found: list[Part] = []
-    for part in parts:
-        if isinstance(part, str) and found and isinstance(found[-1], str):
-            found[-1] += part
-        elif part != "":
-            found.append(part)
+    for is_string, group in groupby(parts, lambda part: isinstance(part, str)):
+        if not is_string:
+            found += group
+        elif string := "".join(map(str, group)):
+            found.append(string)
     return Text(tuple(found))
 
 
