@@ -5,41 +5,24 @@ Only the safe loader is used, and keys are the texts that are written: YAML 1.1 
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from compiler import yaml_nodes
 from compiler.source import KeyPath, Span
 from compiler.yaml_problems import REMEDY, explain
 
 if TYPE_CHECKING:
-    from yaml import Event, MappingNode, Mark, MarkedYAMLError, Node, SafeLoader, ScalarNode, SequenceNode
+    from yaml import MappingNode, Mark, MarkedYAMLError, Node, SafeLoader, ScalarNode
 
-    CollectionType = TypeVar("CollectionType", MappingNode, SequenceNode)
-
-_TEXT, _MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
-_INTEGER, _FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
 _TRUTH, _DATE = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp"
 
 
-LARGEST_VALUE = 100_000
-"""In values, those counted again that aliases repeat: a few lines of aliases of aliases could fill any memory."""
-
 MOST_REPEATED = 2_000_000
 """In characters of texts that aliases repeat, for the same reason."""
-
-READ_UNLIKE = re.compile(r"[\t\ufeff]|(?:^|[\s\[{,:?-])!|[|>][0-9+-]*#")
-"""Where libyaml and PyYAML's parser in Python differ, or may, besides what `_alike` refuses.
-
-That is over tabs, byte-order marks, tags, and comments right behind `|`.
-"""
-
-LONGEST_NUMBER = 1000
-"""In characters: Python takes its time for longer ones, and refuses to show them."""
 
 
 class UnreadableError(ValueError):
@@ -49,10 +32,6 @@ class UnreadableError(ValueError):
         super().__init__(problem)
         self.line = line
         self.remedy = remedy
-
-
-class _TooLargeError(Exception):
-    """The text has too many values; the argument is the number of line ends before the one that is too many."""
 
 
 class _Lines:
@@ -120,7 +99,7 @@ def read_mapping(text: str, first_line: int = 1, list_key: str = "") -> Reading:
     if root is None:
         return Reading({}, {}, (), lines, None)
     if list_key and isinstance(root, yaml.SequenceNode):
-        key = yaml.ScalarNode(_TEXT, list_key, root.start_mark, root.start_mark)
+        key = yaml.ScalarNode(yaml_nodes.TEXT, list_key, root.start_mark, root.start_mark)
         root = yaml.MappingNode("tag:yaml.org,2002:map", [(key, root)], root.start_mark, root.end_mark)
     if not isinstance(root, yaml.MappingNode):
         raise UnreadableError(
@@ -154,7 +133,7 @@ class Reading:
     @cached_property
     def as_written(self) -> dict[str, Any]:
         """The values, where a number, a date or a truth value is what its author wrote: `1.10` and `yes` stay."""
-        return self._with_texts(_INTEGER, _FLOAT, _TRUTH, _DATE)
+        return self._with_texts(yaml_nodes.INTEGER, yaml_nodes.FLOAT, _TRUTH, _DATE)
 
     @cached_property
     def with_dates_as_texts(self) -> dict[str, Any]:
@@ -162,7 +141,7 @@ class Reading:
         return self._with_texts(_DATE)
 
     def _with_texts(self, *tags: str) -> dict[str, Any]:
-        return _values(_loader(tags)(""), self._root, self._lines) if self._root else {}
+        return _values(yaml_nodes.loader(tags)(""), self._root, self._lines) if self._root else {}
 
     @cached_property
     def lines_in_texts(self) -> frozenset[int]:
@@ -180,70 +159,22 @@ def _values(loader: SafeLoader, root: MappingNode, lines: _Lines) -> dict[str, A
     return values
 
 
-class _Bounded:
-    """What makes a loader stop where a text has too many values: to read them all takes its time."""
-
-    composed = 0
-    peek_event: Callable[[], Event]
-
-    def compose_node(self, parent: Any, index: Any) -> Any:  # noqa: ANN401 (as PyYAML has it)
-        """Read a value, unless it is one too many."""
-        self.composed += 1
-        if self.composed > LARGEST_VALUE:
-            mark = self.peek_event().start_mark
-            raise _TooLargeError(mark.line if mark else 0)
-        return super().compose_node(parent, index)  # type: ignore[misc] # it stands before a loader
-
-    def compose_mapping_node(self, anchor: Any) -> MappingNode:  # noqa: ANN401 (as PyYAML has it)
-        """Read a mapping, of which all keys are texts."""
-        node: MappingNode = super().compose_mapping_node(anchor)  # type: ignore[misc] # as above
-        node.value = [(_as_text(key), value) for key, value in node.value]
-        return node
-
-
-def _as_text(key: Node) -> Node:
-    import yaml  # noqa: PLC0415 (as above)
-
-    if not isinstance(key, yaml.ScalarNode) or key.tag in (_TEXT, _MERGE):
-        return key
-    return yaml.ScalarNode(_TEXT, key.value, key.start_mark, key.end_mark)
-
-
-@cache
-def _loader(texts: tuple[str, ...]) -> type[SafeLoader]:
-    """The safe loader for which values of these tags are texts."""
-    import yaml  # noqa: PLC0415 (as above)
-
-    class Loader(_Bounded, yaml.SafeLoader):
-        def construct_number(self, node: Any) -> int | float:  # noqa: ANN401 (as PyYAML has it)
-            if len(node.value) > LONGEST_NUMBER:
-                raise ValueError("a number that is too long")
-            return self.construct_yaml_int(node) if node.tag == _INTEGER else self.construct_yaml_float(node)
-
-        def construct_text(self, node: Any) -> str:  # noqa: ANN401 (as PyYAML has it)
-            return str(self.construct_scalar(node))
-
-    for tag in (_INTEGER, _FLOAT):
-        Loader.add_constructor(tag, Loader.construct_number)
-    for tag in texts:
-        Loader.add_constructor(tag, Loader.construct_text)
-    return Loader
-
-
 def _compose(text: str, lines: _Lines) -> tuple[SafeLoader, Node | None]:
     import yaml  # noqa: PLC0415 (as above)
 
     try:
-        root = _composed(text)
-        if root and _size(root, {}) > LARGEST_VALUE:
+        root = yaml_nodes.compose(text)
+        if root and _size(root, {}) > yaml_nodes.LARGEST_VALUE:
             raise UnreadableError(
-                f"with what its aliases repeat it has more than {LARGEST_VALUE:,} values", lines.first
+                f"with what its aliases repeat it has more than {yaml_nodes.LARGEST_VALUE:,} values", lines.first
             )
         if root and _size(root, {}, _characters) > len(text) + MOST_REPEATED:
             problem = f"its aliases repeat more than {MOST_REPEATED:,} characters"
             raise UnreadableError(problem, lines.first, "repeat less by aliases")
-    except _TooLargeError as error:
-        raise UnreadableError(f"it has more than {LARGEST_VALUE:,} values", lines.first + error.args[0]) from None
+    except yaml_nodes.TooLargeError as error:
+        raise UnreadableError(
+            f"it has more than {yaml_nodes.LARGEST_VALUE:,} values", lines.first + error.args[0]
+        ) from None
     except yaml.MarkedYAMLError as error:
         raise _unreadable(error, lines) from None
     except yaml.reader.ReaderError as error:
@@ -251,57 +182,7 @@ def _compose(text: str, lines: _Lines) -> tuple[SafeLoader, Node | None]:
         raise UnreadableError(problem, lines.at(error.position)) from None
     except (yaml.YAMLError, RecursionError) as error:
         raise UnreadableError(str(error).split("\n", 1)[0], lines.first) from None
-    return _loader(())(""), root  # it has nothing to read: it makes values of nodes
-
-
-@cache
-def _native() -> type[SafeLoader] | None:
-    """What composes the events of libyaml, if PyYAML has it; PyYAML's C composer crashes on deeply nested text."""
-    import yaml  # noqa: PLC0415 (as above)
-
-    if not yaml.__with_libyaml__:
-        return None
-
-    class Loader(_Bounded, yaml.composer.Composer, yaml.CSafeLoader):
-        def __init__(self, text: str) -> None:
-            yaml.CSafeLoader.__init__(self, text)
-            yaml.composer.Composer.__init__(self)
-
-        def compose_sequence_node(self, anchor: Any) -> SequenceNode:  # noqa: ANN401 (as PyYAML has it)
-            return _alike(super().compose_sequence_node(anchor))
-
-        def compose_mapping_node(self, anchor: Any) -> MappingNode:  # noqa: ANN401 (as PyYAML has it)
-            return _alike(super().compose_mapping_node(anchor))
-
-    return cast("type[SafeLoader]", Loader)
-
-
-def _alike(node: CollectionType) -> CollectionType:
-    """Return a collection that PyYAML's parser in Python composes too; raise `YAMLError` if it may not.
-
-    They differ over what is empty in `[…]` and `{…}`, and over texts with `?` there.
-    """
-    import yaml  # noqa: PLC0415 (as above)
-
-    inner = [part for item in node.value for part in (item if isinstance(item, tuple) else (item,))]
-    for part in inner if node.flow_style else ():
-        if isinstance(part, yaml.ScalarNode) and not part.style and (not part.value or "?" in part.value):
-            raise yaml.YAMLError
-    return node
-
-
-def _composed(text: str) -> Node | None:
-    """The nodes of a text: by libyaml, which is several times as fast, unless the parser in Python has more to say.
-
-    Where there is a problem, it has: its messages are those that are explained.
-    """
-    import yaml  # noqa: PLC0415 (as above)
-
-    native = None if READ_UNLIKE.search(text) else _native()
-    if native:
-        with suppress(yaml.YAMLError, UnicodeEncodeError):
-            return native(text).get_single_node()
-    return _loader(())(text).get_single_node()
+    return yaml_nodes.loader(())(""), root  # it has nothing to read: it makes values of nodes
 
 
 def _unreadable(error: MarkedYAMLError, lines: _Lines) -> UnreadableError:

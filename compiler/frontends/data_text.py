@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from compiler.json_text import BrokenJsonError, Everything, Lines, Stretch, lay_out, load_json
 from compiler.source import KeyPath, Source, Span
-from compiler.yaml_text import LARGEST_VALUE, Repeated, UnreadableError, read_mapping
+from compiler.yaml_nodes import LARGEST_VALUE
+from compiler.yaml_text import Repeated, UnreadableError, read_mapping
 
 if TYPE_CHECKING:
     from compiler.yaml_text import Reading

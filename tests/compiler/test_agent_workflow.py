@@ -7,7 +7,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from compiler import yaml_text
+from compiler import yaml_nodes, yaml_text
 from compiler.diagnostic import Severity
 from compiler.driver import compile_file
 from tests.compiler.workflows import compiled, findings, program_of, steps
@@ -200,7 +200,7 @@ def test_hostile_input_gets_a_diagnostic(tmp_path: Path, text: str, code: str) -
 
 
 def test_too_many_values_are_not_read_to_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yaml_text, "LARGEST_VALUE", 1000)  # all that are allowed take seconds
+    monkeypatch.setattr(yaml_nodes, "LARGEST_VALUE", 1000)  # all that are allowed take seconds
     made = compiled(tmp_path, "name: a\nx:\n" + "- 1\n" * 2000 + "]")
     assert findings(made) == ["RD800 998:1"]  # before the bracket that is wrong
     assert "more than 1,000 values" in made.diagnostics[0].message

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler import yaml_text
+from compiler import yaml_nodes
 from compiler.yaml_text import UnreadableError, load_value, read_mapping
 from tests.conftest import ROOT
 
@@ -46,7 +46,7 @@ def reading(text: str, *, is_native: bool) -> object:
     read_mapping.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
         if not is_native:
-            patch.setattr(yaml_text, "_native", lambda: None)
+            patch.setattr(yaml_nodes, "_native", lambda: None)
         try:
             found = read_mapping(text)
         except UnreadableError as error:
@@ -92,6 +92,6 @@ def test_what_differs_is_read_alike(text: str) -> None:
 @pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML was built without libyaml")
 @pytest.mark.parametrize("path", [*sorted(ROOT.glob("examples/**/*.workflow.yaml")), None])
 def test_libyaml_reads_what_people_write(path: Path | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yaml_text, "_loader", lambda _texts: pytest.fail)
+    monkeypatch.setattr(yaml_nodes, "loader", lambda _texts: pytest.fail)
     text = path.read_text(encoding="utf-8") if path else "name: a # Really?\ntags: [b, 'c?']\nx: {d: e}\n"
-    assert yaml_text._composed(text)
+    assert yaml_nodes.compose(text)

@@ -1,0 +1,136 @@
+"""YAML as nodes: by libyaml where it reads a text as PyYAML's parser in Python does, else by that parser.
+
+Only the safe loader is used, keys are the texts that are written, and there are at most so many values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+if TYPE_CHECKING:
+    from yaml import Event, MappingNode, Node, SafeLoader, SequenceNode
+
+    CollectionType = TypeVar("CollectionType", MappingNode, SequenceNode)
+
+TEXT, MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
+INTEGER, FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
+
+LARGEST_VALUE = 100_000
+"""In values, those counted again that aliases repeat: a few lines of aliases of aliases could fill any memory."""
+
+READ_UNLIKE = re.compile(r"[\t\ufeff]|(?:^|[\s\[{,:?-])!|[|>][0-9+-]*#")
+"""Where libyaml and PyYAML's parser in Python differ, or may, besides what `_alike` refuses.
+
+That is over tabs, byte-order marks, tags, and comments right behind `|`.
+"""
+
+LONGEST_NUMBER = 1000
+"""In characters: Python takes its time for longer ones, and refuses to show them."""
+
+
+class TooLargeError(Exception):
+    """The text has too many values; the argument is the number of line ends before the one that is too many."""
+
+
+class _Bounded:
+    """What makes a loader stop where a text has too many values: to read them all takes its time."""
+
+    composed = 0
+    peek_event: Callable[[], Event]
+
+    def compose_node(self, parent: Any, index: Any) -> Any:  # noqa: ANN401 (as PyYAML has it)
+        """Read a value, unless it is one too many."""
+        self.composed += 1
+        if self.composed > LARGEST_VALUE:
+            mark = self.peek_event().start_mark
+            raise TooLargeError(mark.line if mark else 0)
+        return super().compose_node(parent, index)  # type: ignore[misc] # it stands before a loader
+
+    def compose_mapping_node(self, anchor: Any) -> MappingNode:  # noqa: ANN401 (as PyYAML has it)
+        """Read a mapping, of which all keys are texts."""
+        node: MappingNode = super().compose_mapping_node(anchor)  # type: ignore[misc] # as above
+        node.value = [(_as_text(key), value) for key, value in node.value]
+        return node
+
+
+def _as_text(key: Node) -> Node:
+    import yaml  # noqa: PLC0415 (few documents have YAML, and importing it takes time)
+
+    if not isinstance(key, yaml.ScalarNode) or key.tag in (TEXT, MERGE):
+        return key
+    return yaml.ScalarNode(TEXT, key.value, key.start_mark, key.end_mark)
+
+
+@cache
+def loader(texts: tuple[str, ...]) -> type[SafeLoader]:
+    """The safe loader for which values of these tags are texts."""
+    import yaml  # noqa: PLC0415 (as above)
+
+    class Loader(_Bounded, yaml.SafeLoader):
+        def construct_number(self, node: Any) -> int | float:  # noqa: ANN401 (as PyYAML has it)
+            if len(node.value) > LONGEST_NUMBER:
+                raise ValueError("a number that is too long")
+            return self.construct_yaml_int(node) if node.tag == INTEGER else self.construct_yaml_float(node)
+
+        def construct_text(self, node: Any) -> str:  # noqa: ANN401 (as PyYAML has it)
+            return str(self.construct_scalar(node))
+
+    for tag in (INTEGER, FLOAT):
+        Loader.add_constructor(tag, Loader.construct_number)
+    for tag in texts:
+        Loader.add_constructor(tag, Loader.construct_text)
+    return Loader
+
+
+@cache
+def _native() -> type[SafeLoader] | None:
+    """What composes the events of libyaml, if PyYAML has it; PyYAML's C composer crashes on deeply nested text."""
+    import yaml  # noqa: PLC0415 (as above)
+
+    if not yaml.__with_libyaml__:
+        return None
+
+    class Loader(_Bounded, yaml.composer.Composer, yaml.CSafeLoader):
+        def __init__(self, text: str) -> None:
+            yaml.CSafeLoader.__init__(self, text)
+            yaml.composer.Composer.__init__(self)
+
+        def compose_sequence_node(self, anchor: Any) -> SequenceNode:  # noqa: ANN401 (as PyYAML has it)
+            return _alike(super().compose_sequence_node(anchor))
+
+        def compose_mapping_node(self, anchor: Any) -> MappingNode:  # noqa: ANN401 (as PyYAML has it)
+            return _alike(super().compose_mapping_node(anchor))
+
+    return cast("type[SafeLoader]", Loader)
+
+
+def _alike(node: CollectionType) -> CollectionType:
+    """Return a collection that PyYAML's parser in Python composes too; raise `YAMLError` if it may not.
+
+    They differ over what is empty in `[…]` and `{…}`, and over texts with `?` there.
+    """
+    import yaml  # noqa: PLC0415 (as above)
+
+    inner = [part for item in node.value for part in (item if isinstance(item, tuple) else (item,))]
+    for part in inner if node.flow_style else ():
+        if isinstance(part, yaml.ScalarNode) and not part.style and (not part.value or "?" in part.value):
+            raise yaml.YAMLError
+    return node
+
+
+def compose(text: str) -> Node | None:
+    """The nodes of a text: by libyaml, which is several times as fast, unless the parser in Python has more to say.
+
+    Where there is a problem, it has: its messages are those that are explained.
+    """
+    import yaml  # noqa: PLC0415 (as above)
+
+    native = None if READ_UNLIKE.search(text) else _native()
+    if native:
+        with suppress(yaml.YAMLError, UnicodeEncodeError):
+            return native(text).get_single_node()
+    return loader(())(text).get_single_node()
