@@ -15,52 +15,16 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from benchmarks.figures import Figure
+from compiler.driver import compile_file
+from compiler.yaml_text import read_mapping
 
 Dimension = Callable[[int], str]
 """A document of some size."""
 
 LONG = (
-    *(
-        "a",
-        " ",
-        "\t",
-        "#",
-        "*",
-        "_",
-        "`",
-        "[",
-        "<",
-        '"',
-        "'",
-        "\\",
-        "&",
-        "{",
-        "$",
-        "${",
-        "$(",
-        "(",
-        "; ",
-        "| ",
-        "-",
-        "!",
-    ),
-    *(
-        ":",
-        "@",
-        "%",
-        "=",
-        "aa ",
-        "a\n",
-        "<!--",
-        "http://a ",
-        "a && ",
-        "if a; then ",
-        "cat <<A\n",
-        "{{a}} ",
-        "{N} ",
-        "- ",
-    ),
-)
+    "a", " ", "\t", "#", "*", "_", "`", "[", "<", '"', "'", "\\", "&", "{", "$", "${", "$(", "(", "; ", "| ", "-", "!",
+    ":", "@", "%", "=", "aa ", "a\n", "<!--", "http://a ", "a && ", "if a; then ", "cat <<A\n", "{{a}} ", "{N} ", "- ",
+)  # fmt: skip
 """What long lines and texts consist of."""
 
 SHORTEST = 0.03
@@ -84,22 +48,23 @@ class Growth(NamedTuple):
 
 
 def repeated(head: str, part: str, tail: str = "") -> Dimension:
-    """Parts one below the other; `{n}` is the number of each, `{m}` the one after, `{last}` that of the last."""
+    """Parts one below the other; `{n}` is the number of each, `{m}` the one after."""
 
     def document(size: int) -> str:
         numbers = range(1, size + 1)
-        fill = (part.replace("{n}", str(n)).replace("{m}", str(n + 1)).replace("{last}", str(size)) for n in numbers)
+        fill = (part.replace("{n}", str(n)).replace("{m}", str(n + 1)) for n in numbers)
         return head + "".join(fill) + tail.replace("{m}", str(size + 1))
 
     return document
 
 
 def longer(document: str, name: str) -> dict[str, Dimension]:
-    """A document with `…` in place of which ever more of the same stands."""
-    return {
-        f"{name} of {part!r}": lambda size, part=part: document.replace("…", (part * size)[:size])  # type: ignore[misc]
-        for part in LONG
-    }
+    """A document in which a long text takes the place of `…`, for each part that such a text can consist of."""
+
+    def filled(part: str) -> Dimension:
+        return lambda size: document.replace("…", (part * size)[:size])
+
+    return {f"{name} of {part!r}": filled(part) for part in LONG}
 
 
 COMMAND = "\n```bash\ntrue\n```\n\n"
@@ -212,9 +177,6 @@ def growths(name: str, dimension: str, limit: float, largest: int) -> Iterator[G
 
 def seconds(path: Path, text: str) -> float:
     """How long it takes to compile a document; the best of the rounds, or the first one that takes long."""
-    from compiler.driver import compile_file  # noqa: PLC0415 (after the process is set up)
-    from compiler.yaml_text import read_mapping  # noqa: PLC0415
-
     path.write_text(text, encoding="utf-8")
     best = float("inf")
     for _ in range(ROUNDS):

@@ -51,7 +51,7 @@ def value_flow(program: Program) -> ValueFlow:
     if not program.slots:
         return ValueFlow({}, {}, frozenset())
     slots = {slot.name for slot in program.slots}
-    names = {node.id: _names(node.task) for node in program.nodes if isinstance(node.task, Shell)}
+    names = _names_of_commands(program)
     sure = _sure_writers(program, names)
     writes = {node.id: tuple(dict.fromkeys(_written(node, names, sure))) for node in program.nodes}
     known = _in_contexts(program, slots)
@@ -64,6 +64,11 @@ def value_flow(program: Program) -> ValueFlow:
         read = dict.fromkeys((*above, *referred, *(name for name in given if name not in own)))
         reads[node.id] = tuple(read)
     return ValueFlow(reads, writes, _used(program, names), frozenset(sure))
+
+
+def _names_of_commands(program: Program) -> dict[str, Names]:
+    """The names in each command, by the id of its step."""
+    return {node.id: _names(node.task) for node in program.nodes if isinstance(node.task, Shell)}
 
 
 def _used(program: Program, names: Mapping[str, Names]) -> frozenset[str]:
@@ -89,7 +94,7 @@ def unread_inputs(program: Program) -> Iterator[str]:
         test.slot for node in program.nodes for edge in node.edges for test in edge.guard if isinstance(test, SlotTest)
     }
     artifact = {item.register for item in program.artifact.type.references} if program.artifact else set[str]()
-    names = {node.id: _names(node.task) for node in program.nodes if isinstance(node.task, Shell)}
+    names = _names_of_commands(program)
     used = {*_used(program, names), *tested, *artifact}
     yield from (declared.name for declared in program.inputs if declared.name not in used)
 

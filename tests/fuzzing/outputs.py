@@ -24,10 +24,10 @@ from compiler.ir.program import Program
 from compiler.ir.serialise import from_json
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.builder import built
+from tests.workflows.compiling import LOADER
 
 # Harmless documents: a command, and questions.
 _HARMLESS = ("## 1. A\n\n```sh\ntrue\n```\n", "## 1. A\n\n## 2. B\n\n- NO: GOTO 1\n")
-_LIBYAML: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def check_python(program: Program, text: str) -> None:
@@ -58,7 +58,7 @@ def python_head(program: Program) -> str:
 
 def check_github(_: Program, text: str) -> None:
     """The workflow is YAML, and no script in it holds an expression, which GitHub would put into its text."""
-    workflow = yaml.load(text, _LIBYAML)
+    workflow = yaml.load(text, LOADER)
     assert workflow["jobs"]
     assert not [script for script in _scripts(workflow) if "${{" in script]
 
