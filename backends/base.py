@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Generic, NamedTuple, TypeVar
 
+from msgspec import Struct
 from pydantic import BaseModel, ConfigDict
 
 from backends.companions import Companion
@@ -33,8 +33,7 @@ class NoOptions(BaseModel):
 OptionsType = TypeVar("OptionsType", bound=BaseModel)
 
 
-@dataclass(frozen=True, slots=True)
-class OptionFinding(Diagnostic):
+class OptionFinding(Diagnostic, frozen=True):
     """A finding about an option. A backend does not know where its options were written: `path` is the document.
 
     `option` leads to the option, as in the options in plain values.
@@ -57,8 +56,7 @@ class Reason(NamedTuple):
     clause: str
 
 
-@dataclass(frozen=True, slots=True)
-class Emission:
+class Emission(Struct, frozen=True):
     """The output of a backend and what is to be said about it; None if there is none, and then the reasons why.
 
     `text` is the main file, which `-o` names; the companions are named by options of the target. With a `reason`, the

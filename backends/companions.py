@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Annotated
 
+from msgspec import Struct
 from pydantic import AfterValidator
 
 LONGEST_NAME = 200
@@ -37,8 +37,7 @@ CompanionPath = Annotated[str, AfterValidator(check_path)]
 """The type of an option that names a companion."""
 
 
-@dataclass(frozen=True, slots=True)
-class Companion:
+class Companion(Struct, frozen=True):
     """A file that belongs to the main one.
 
     `path` leads to it from the folder of the main file, and `option` is the option of the target that says so: its

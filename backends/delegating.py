@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
+
+from msgspec import Struct
 
 from backends.base import Reason
 from backends.companions import Companion
@@ -71,8 +72,7 @@ def _reason(program: Program, use: Use) -> Reason:
     return Reason(node.origin.path, node.origin.span, f"step {node.id} {DOES[feature]}")
 
 
-@dataclass(frozen=True, slots=True)
-class Called:
+class Called(Struct, frozen=True):
     """The program that a main file calls, and the files beside it, each by its path from the main file.
 
     The runtime is the first of them.

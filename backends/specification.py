@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+from msgspec import Struct
 
 from backends.marks import Marks
 from compiler.ir.edges import Add, CounterTest
@@ -21,8 +22,7 @@ STEP_SECONDS = 1800
 """The time limit of an attempt where the configuration says none (B7)."""
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(Struct, frozen=True):
     """A step: its group, the nodes of its gates and stages in order, and its specification with marks in its texts.
 
     An attempt at it takes at most `limit` seconds; after one that failed it is made again, up to `retries` times, each
@@ -76,8 +76,7 @@ class Step:
         return f"again, at most {often}{f', after {spoken(self.delay)}' if self.delay else ''}"
 
 
-@dataclass(frozen=True)
-class Specification:
+class Specification(Struct, frozen=True, dict=True):
     """The contract of a program; one without a contract has no steps."""
 
     program: Program

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 HEADINGS = ("what", "against", "measured", "yardstick", "ratio", "limit", "")
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(Struct, frozen=True):
     """Something measured beside its yardstick, in seconds; without a limit it is there to be known only."""
 
     what: str

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from msgspec import Struct
 
 from backends.github import GithubBackend
 from backends.python import PythonBackend
@@ -52,8 +53,7 @@ LAST = "## 2. Write the diary"
 SPECIFICATIONS = sorted(ROOT.glob("examples/specifications/*.stepspec.*"))
 
 
-@dataclass(frozen=True)
-class Size:
+class Size(Struct, frozen=True):
     """A number of lines, kilobytes or bytes, and the most that it may be."""
 
     what: str

@@ -6,8 +6,9 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Container, Iterator
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from compiler.source import LINE_END, KeyPath, Span
 
@@ -108,8 +109,7 @@ class Everything:
         return True
 
 
-@dataclass
-class Layout:
+class Layout(Struct):
     """What one pass over a text finds: places of values and of their keys, keys that stand twice, depth and size."""
 
     values: dict[KeyPath, Stretch] = field(default_factory=dict)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, NamedTuple, TypeVar, cast
+
+from msgspec import Struct, field
 
 from compiler.diagnostic import Diagnostic
 from compiler.safeguards import looks_like_safeguard
@@ -35,8 +36,7 @@ Places = Mapping[KeyPath, Place]
 """The place of an option, `()`, and of what is in it, as far as these are known; empty for the command line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """The options of one target as they are written: what they may be, only the target knows.
 
     `places` has the place of the table itself, `()`, and of what is in it, as far as these are known.
@@ -55,8 +55,7 @@ class Table:
         return Table({**other.values, **self.values}, {**kept, **self.places})
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """What is set in a document or in a project: the values of formats' options, and the tables of targets, by name."""
 
     values: Mapping[str, object] = field(default_factory=dict)
@@ -85,8 +84,7 @@ class Problems(tuple[Wrong, ...]):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Option(Generic[Value]):
+class Option(Struct, Generic[Value], frozen=True):
     """An option of a format: its name, what it is for, how a plain value of it is read, and where it can be set.
 
     `choices` are the words that it can be, if these are all. On the command line a value is a word, or with

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
+
+class Span(Struct, frozen=True, order=True):
     """A stretch of a source text: lines and columns count from 1 in characters, the end is exclusive."""
 
     line: int
@@ -47,8 +47,7 @@ def nearest(places: Mapping[KeyPath, Where], path: KeyPath) -> Where | None:
     return next((places[outer] for outer in around if outer in places), None)
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(Struct, frozen=True, dict=True):
     """One document as it was read.
 
     `path` is what the user called it, for diagnostics; `name` is its path from the project root with `/`, for what is

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import Struct
 
 from compiler import yaml_nodes
 from compiler.source import KeyPath, Span
@@ -117,8 +118,7 @@ class Repeated(NamedTuple):
     first: Span
 
 
-@dataclass(frozen=True)
-class Reading:
+class Reading(Struct, frozen=True, dict=True):
     """A mapping that was read: its values, the place of each, and of keys that stand in a mapping again.
 
     Of those YAML keeps the last alone.

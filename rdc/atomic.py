@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from stat import S_IMODE
 from typing import NamedTuple
 
+from msgspec import Struct
 
-@dataclass(frozen=True)
-class File:
+
+class File(Struct, frozen=True):
     """What is to stand at a path. An existing file keeps its mode, a new one is executable if asked for."""
 
     path: Path

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from difflib import unified_diff
+
+from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic
 from rdc.outputs import Output, has_mark
 from rdc.reporting.cells import visible
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """An output that is not up to date: the finding, and a unified diff to what it should be ("" without a file)."""
 
     finding: Diagnostic

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from backends.base import Backend, Emission, OptionFinding, Reason
 from backends.companions import Companion
@@ -21,8 +22,7 @@ Emit = Callable[[Program, Mapping[str, object]], Emission]
 """Makes an output of a program and options in plain values."""
 
 
-@dataclass(frozen=True)
-class Product:
+class Product(Struct, frozen=True):
     """What a document becomes: the bytes of the main file, its companions, and why it calls the first of them."""
 
     data: bytes
@@ -30,8 +30,7 @@ class Product:
     reason: Reason | None = None
 
 
-@dataclass(frozen=True)
-class Generation:
+class Generation(Struct, frozen=True):
     """What each source becomes (None if it has errors), all findings, and the sources of these."""
 
     products: tuple[Product | None, ...]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path, PurePath, PurePosixPath
+
+from msgspec import Struct
 
 from backends.base import Reason
 from backends.companions import Companion
@@ -21,8 +22,7 @@ _OF_GIT = ".git"
 """What lies there is run by git, which a document must not choose."""
 
 
-@dataclass(frozen=True)
-class Laid:
+class Laid(Struct, frozen=True):
     """A file that is generated, with its place."""
 
     output: Output
@@ -30,8 +30,7 @@ class Laid:
     executable: bool
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(Struct, frozen=True):
     """All that one source becomes."""
 
     main: Laid
@@ -44,8 +43,7 @@ class Group:
         return f", with {names} beside it" if names else ""
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(Struct, frozen=True, dict=True):
     """What each source without errors becomes, without the companions that must not be where they are put.
 
     `mains` are the main files of all sources. The findings say which files are in the way of each other.

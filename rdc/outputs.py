@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from backends.base import MARK, MARK_LINES
 from compiler.diagnostic import Diagnostic
@@ -18,8 +19,7 @@ _MARK_BYTES = 4096
 """Where a PNG has its mark, since it has no lines."""
 
 
-@dataclass(frozen=True)
-class Output:
+class Output(Struct, frozen=True):
     """A generated file: the source that it is compiled from and its path, both as a person writes them.
 
     A companion also has the option of the target that names it; the main file, which `-o` names, has none.

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container
-from dataclasses import replace
 from math import inf
+
+from msgspec.structs import replace
 
 from backends.picture.arrows import Arrow, Mark
 from backends.picture.naming import free

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from backends.dot.strings import attributes, label, name, record
 from backends.dot.styles import PALETTES, SHAPES, Colours, Theme, class_of
@@ -32,8 +33,7 @@ WIDTH_OF_CHANGED = "2.5"
 _FONT = '"Helvetica,Arial,sans-serif"'
 
 
-@dataclass(frozen=True)
-class Graph:
+class Graph(Struct, frozen=True, dict=True):
     """A picture to be written down. With `link_base`, which ends with a slash, things link to their source lines.
 
     `notes` are lines beneath the title.

@@ -6,7 +6,8 @@ That is a field of the event that starts the run, a fixed text, or what a comman
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from backends.base import OptionFinding
 from backends.github.events import events_with

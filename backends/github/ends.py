@@ -7,7 +7,9 @@ nothing in it fails, and stops where a node fails.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from backends.github.filling import apart, has_several, is_given, is_marked
 from backends.github.nodes import choice
@@ -29,8 +31,7 @@ _PUT = 'printf -v MESSAGE -- "$%s" %s'
 _HEADING = r"""sed -e 's/[][\\`*_<>|#&~!]/\\&/g' -e 's/^/### /' <<< "%s" >> "$GITHUB_STEP_SUMMARY" """.strip()
 
 
-@dataclass(frozen=True)
-class Reached:
+class Reached(Struct, frozen=True):
     """An end with its word, when a job reaches it, and the failures of nodes that it is reached by."""
 
     node: Node
@@ -39,8 +40,7 @@ class Reached:
     halts: Sequence[Literal]
 
 
-@dataclass(frozen=True)
-class Ends:
+class Ends(Struct, frozen=True):
     """Writes the ends that a job may reach.
 
     `told` says whether each is to stand in the run summary, `certain` whether each COMPLETE has a step, so that a

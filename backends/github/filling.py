@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from backends.github.options import GithubOptions
 from backends.github.scalar import LITERAL_OPEN, OPEN, Expression

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from backends.github.step import Step
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(Struct, frozen=True):
     """A job with its steps; `permissions` are scope, access and the reason for it, `comments` stand above it.
 
     `timeout` is in minutes, 0 for that of the options.

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from shlex import quote
 from typing import assert_never
+
+from msgspec import Struct
 
 from backends.github.scalar import OPEN, comment, prints
 from backends.github.seen import may_use
@@ -30,8 +31,7 @@ _PLAIN_QUOTES = str.maketrans("\u2018\u2019\u201c\u201d\u2033\u2036", '\'\'""""'
 """Typographic quotes, which shellcheck takes in a script for mistyped ones."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(Struct, frozen=True):
     """What a loop needs besides its nodes.
 
     `counters` are those that it has to follow, `registers` does what edges do to them, `start` how each counter and the

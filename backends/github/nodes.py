@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from backends.github.filling import is_given
 from backends.github.loop import TAKEN, Loop, environment, fits_script, functions, here_document, script, written
@@ -43,8 +45,7 @@ _ENDED = "What ends a command and all that it has begun; nothing of the document
 _SHARED = "What the loops below share; nothing of the document is in it."
 
 
-@dataclass(frozen=True)
-class Nodes:
+class Nodes(Struct, frozen=True, dict=True):
     """Writes the nodes of a plan as steps.
 
     `secrets` knows what each of them gets, `values` are the names of the outputs that commands may give.

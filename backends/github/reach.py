@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from backends.scheduling.condition import TRUE, Literal, expression
 from backends.scheduling.names import Identifiers
@@ -11,8 +12,7 @@ from backends.scheduling.places import Place
 from backends.scheduling.plan import Plan
 
 
-@dataclass(frozen=True)
-class Reach:
+class Reach(Struct, frozen=True):
     """Writes conditions of a plan as expressions."""
 
     plan: Plan

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
+
+from msgspec.structs import replace
 
 from backends.github.ends import Ends
 from backends.github.filling import filled, values_of
@@ -24,8 +25,7 @@ from compiler.ir.program import Node
 from compiler.ir.tasks import Shell
 
 
-@dataclass(frozen=True)
-class Runbook(Written):
+class Runbook(Written, frozen=True, dict=True):
     """The workflow; `flow` is the graph as Mermaid, empty for none."""
 
     plan: Plan

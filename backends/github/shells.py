@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from backends.github.step import escaped, noting
 
 
-@dataclass(frozen=True)
-class Shells:
+class Shells(Struct, frozen=True):
     """Shell templates; `summary` says whether it is noted what has run."""
 
     summary: bool = False

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 PLAIN_SHELL = "bash {0}"
 """Bash as M2 wants it: without `-e` and `pipefail`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One step. Texts are as they are meant; `condition` is an expression, empty for none, `timeout` is in minutes."""
 
     name: str

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from abc import ABC, abstractmethod
+from abc import ABCMeta, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+from msgspec import Struct, StructMeta
 
 from backends.base import MARK
 from backends.command import canonical_command
@@ -32,8 +33,11 @@ REASON_TO_ASK = "see who has reviewed this run"
 _REASONS = {"contents": "check out the repository", "actions": "check the run that waited, and take over its state"}
 
 
-@dataclass(frozen=True)
-class Written(ABC):
+class _AbstractMeta(StructMeta, ABCMeta):
+    """The type of structs that have abstract methods."""
+
+
+class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
     """What every workflow is made of."""
 
     program: Program

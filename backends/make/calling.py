@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from backends.base import MARK, Emission, Reason
 from backends.command import canonical_command
@@ -25,8 +26,7 @@ _PART = re.compile(r"(.+)/(?:prompt|elicit|tool|human)", re.DOTALL)
 """A node that belongs to a step of a playbook or workflow, which has no name of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """A step of the document: its target, "" if nothing is done there, its places, and the comments above it.
 
     Places are the words that `step` of the program takes, with `%` and two digits for odd characters.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from compiler.ir.program import Program, scope_members
 
@@ -39,8 +40,7 @@ def file_name(program: Program) -> str:
     return re.sub(r"[^A-Za-z0-9._-]", "-", program.name)
 
 
-@dataclass(frozen=True)
-class Identifiers:
+class Identifiers(Struct, frozen=True, dict=True):
     """The names of nodes, counters and scopes."""
 
     program: Program

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from backends.make.retries import own_retries, retries_of
 from compiler.diagnostic import Diagnostic
@@ -16,8 +17,7 @@ REMEDY = "leave out `form: plain`: a Makefile of the usual form can express it"
 PASS, FAIL = Verdict.PASS.value, Verdict.FAIL.value
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """A command of a line: how often it may be tried again, and the message with which it stops the run.
 
     `stop` is None where the run continues after a failure.
@@ -30,8 +30,7 @@ class Step:
     stop: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """The steps in order, and the message with which the run completes."""
 
     steps: tuple[Step, ...]
@@ -60,8 +59,7 @@ def refusal(node: Node, clause: str) -> Diagnostic:
     return Diagnostic("RD502", node.origin.path, node.origin.span, problem, REMEDY)
 
 
-@dataclass(frozen=True)
-class _Path:
+class _Path(Struct, frozen=True, dict=True):
     """The path from the first step of a program to its last one."""
 
     program: Program

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import assert_never
+
+from msgspec import Struct
 
 from backends.make.blocks import Words, define
 from backends.make.identifiers import Identifiers
@@ -39,8 +40,7 @@ def heading(node: Node) -> Iterator[str]:
     yield from (f"# {comment(visible(line))}".rstrip() for line in remarks(node))
 
 
-@dataclass(frozen=True)
-class Nodes:
+class Nodes(Struct, frozen=True, dict=True):
     """Writes the steps. The message of a result is in the steps that lead to it."""
 
     program: Program

@@ -6,9 +6,10 @@ What an author wrote is in capitals (`GOTO Restore`), a default is not (`go 2`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import assert_never
+
+from msgspec import Struct
 
 from backends.make.blocks import Words
 from backends.make.identifiers import Identifiers
@@ -35,8 +36,7 @@ _Transition = tuple[str, list[str]]
 """What a transition asks for ("" for nothing), and the words that take it."""
 
 
-@dataclass(frozen=True)
-class Transitions:
+class Transitions(Struct, frozen=True, dict=True):
     """Writes the transitions of a program. `own` has the counter of each step that counts its own retries alone."""
 
     program: Program

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from backends.picture.captions import Lines, wrapped
 from backends.picture.conditions import PAST, action, condition, has_condition, past_of_marks, retry_limit
@@ -21,8 +22,7 @@ Mark = Literal["", "added", "removed", "changed"]
 """What became of something from one version to another, in a picture of both; "" if nothing did."""
 
 
-@dataclass(frozen=True, slots=True)
-class Arrow:
+class Arrow(Struct, frozen=True):
     """A transition from one box to another. `verdict` is the outcome that it is for, None if for both or neither.
 
     With `carries` the answer goes along, and is given to the target.
@@ -46,8 +46,7 @@ class Arrow:
         return wrapped(self.says)
 
 
-@dataclass(slots=True)
-class _Transition:
+class _Transition(Struct):
     """Edges that lead to the same place and say the same."""
 
     target: str

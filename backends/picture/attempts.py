@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from backends.picture.naming import free
 from compiler.ir.edges import Add, CounterTest, Edge, OutcomeTest

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from compiler.ir.edges import Edge, OutcomeTest
 from compiler.ir.program import Node, Program

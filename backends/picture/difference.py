@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+
+from msgspec import Struct
+from msgspec.structs import fields
 
 from backends.picture.arrows import Arrow
 from backends.picture.captions import Lines
@@ -15,8 +17,7 @@ from compiler.ir.program import Group, Node
 from compiler.ir.tasks import End
 
 
-@dataclass(frozen=True, slots=True)
-class Redirection:
+class Redirection(Struct, frozen=True):
     """A transition of a step that leads elsewhere or says something else; None where it is new or gone."""
 
     node: Node
@@ -24,8 +25,7 @@ class Redirection:
     after: Arrow | None
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """All that changed, in document order.
 
     `start` has the ids of the boxes where a run began and begins, if these are not the same, `notes` what was and what

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from backends.picture.naming import free
 from compiler.ir.graph import loop_regions, to_graph
 from compiler.ir.program import Node, Program
 
 
-@dataclass(slots=True)
-class Placement:
+class Placement(Struct):
     """Which frame each node and each group stands in ("" for none), and what shows that it is a loop.
 
     `loops` are the frames that are added, each with the one around it; `groups` are those that are a loop as a whole.

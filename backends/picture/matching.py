@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from backends.picture.picture import Frame, Picture
 from compiler.analyses.matching import match_nodes
@@ -11,8 +12,7 @@ from compiler.ir.program import Node
 from compiler.ir.tasks import Branch, End
 
 
-@dataclass(frozen=True, slots=True)
-class Matching:
+class Matching(Struct, frozen=True):
     """The steps, boxes (by id) and frames (by id) that are in both versions."""
 
     steps: tuple[tuple[Node, Node], ...]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from backends.specification import Specification, shown
 from compiler.analyses.values import value_flow
@@ -17,8 +18,7 @@ LONGEST_SHOWN = 240
 """In characters: more of a text is never shown, and a title may have the size of its document."""
 
 
-@dataclass(frozen=True, slots=True)
-class Called:
+class Called(Struct, frozen=True):
     """A step, group or register by name, as it is shown in one place; other versions may call it otherwise."""
 
     full: str

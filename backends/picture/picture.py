@@ -8,7 +8,9 @@ document: they are drawn, and marked.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from backends.picture.arrows import Arrow, Mark, arrows
 from backends.picture.attempts import joined_attempts
@@ -28,8 +30,7 @@ LOOP = "↻ loop"
 UNREACHABLE = "unreachable"
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(Struct, frozen=True):
     """A node with its caption, in a frame ("" for none).
 
     `more` is what a tooltip says of it besides what its task does. `texts` are the lines of the caption that say which
@@ -46,8 +47,7 @@ class Box:
     more: Lines = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """A step with children, a nested runbook, or a loop that is no `group`, in a frame ("" for none)."""
 
     id: str
@@ -58,8 +58,7 @@ class Frame:
     mark: Mark = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(Struct, frozen=True):
     """Boxes and frames in document order, the box where a run begins, and what is to be said of the whole.
 
     `values` says which outputs commands can give; no picture shows that, but a comparison does. `streams` are the

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from backends.base import MARK, Backend, Emission, OptionsType
 from backends.command import canonical_command
@@ -16,8 +17,7 @@ from compiler.ir.program import Program, SourceFile
 from compiler.version import __version__
 
 
-@dataclass(frozen=True)
-class Sheet:
+class Sheet(Struct, frozen=True):
     """A picture, its title with lines beneath it (`notes`), and the documents that it was made from.
 
     `document` is the path of the one that most of it stands in. It is the first of the sources; where two versions are

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from backends.picture.captions import Lines, wrapped
 from backends.picture.naming import is_named, one_line
@@ -16,8 +17,7 @@ MOST_LOOKED_AT = 1_000_000
 """Of edges: in a program that is larger than anybody draws nothing is said of what flows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stream:
+class Stream(Struct, frozen=True):
     """The texts, by the names of their slots, that one box keeps and another one reads."""
 
     source: str

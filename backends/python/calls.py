@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby, pairwise, takewhile
 from typing import Any
+
+from msgspec import Struct, field
 
 from backends.python.common import without_common
 from backends.python.literals import WIDEST, broken, laid_out, literal, prose
@@ -26,8 +27,7 @@ _OWN = frozenset({"title", "at", "task", "shell", "command", "edges"})
 _OUTCOMES = {"pass/fail": {"pass": "on_pass", "fail": "on_fail"}, "yes/no": {"pass": "on_yes", "fail": "on_no"}}
 
 
-@dataclass
-class Calls:
+class Calls(Struct):
     """The lines of the function, the names that it calls, and the table as they say it."""
 
     lines: list[str]
@@ -47,8 +47,7 @@ def calls(table: Table, headings: dict[str, str]) -> Calls:
     return _Writer(without_common(table)).write(headings)
 
 
-@dataclass
-class _Writer:
+class _Writer(Struct, dict=True):
     table: Table
     used: set[str] = field(default_factory=lambda: {"about"})
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 _OPPOSITE = {"==": "!=", "!=": "==", ">=": "<", "<": ">="}
 
 
-@dataclass(frozen=True, slots=True)
-class Literal:
+class Literal(Struct, frozen=True):
     """A comparison of one property of a step, such as `outcome` or `outputs.next`, with a value."""
 
     step: str
@@ -18,15 +18,13 @@ class Literal:
     value: str | int
 
 
-@dataclass(frozen=True, slots=True)
-class All:
+class All(Struct, frozen=True):
     """Holds if all parts hold; without parts it always does."""
 
     parts: tuple[Condition, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Some:
+class Some(Struct, frozen=True):
     """Holds if some part holds; without parts it never does."""
 
     parts: tuple[Condition, ...]

@@ -7,9 +7,10 @@ the run where it fails (`halts`) has passed wherever a later condition is looked
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import assert_never
+
+from msgspec import Struct
 
 from backends.scheduling.condition import FALSE, TRUE, Condition, Literal, every, negation, size, some
 from backends.scheduling.names import Identifiers
@@ -36,8 +37,7 @@ LARGEST = 60
 _START = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """The value that a loop reports for a counter when it is left."""
 
     place: str
@@ -48,8 +48,7 @@ Value = int | Report
 Values = tuple[tuple[Condition, Value], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Arc:
+class Arc(Struct, frozen=True):
     """A transition into a place: from where, by which edge, and when it is taken."""
 
     source: str
@@ -66,8 +65,7 @@ class TangledError(Exception):
         self.place = place
 
 
-@dataclass(frozen=True, slots=True)
-class Verdicts:
+class Verdicts(Struct, frozen=True):
     """How later steps see the outcome of a node: a property, its two values, and what says that there was none."""
 
     property: str

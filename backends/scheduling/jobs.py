@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from backends.scheduling.places import Place, retry_of
 from backends.scheduling.routes import Routes, ahead_of, is_end, is_stop
@@ -19,8 +20,7 @@ BEGIN = ""
 """In place of the name of a place: the step by which a job begins."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """The places of one job in order.
 
     Jobs of their own decide about some places after it: about `questions` people do, about `matrices` agents.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Identifiers:
+class Identifiers(Struct, frozen=True):
     """Identifiers: for nodes by their ids, and for counters by their names."""
 
     nodes: Mapping[str, str]

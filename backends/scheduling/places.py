@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, OutcomeTest, Reset
 from compiler.ir.graph import Graph, ordered_components, to_graph
@@ -24,8 +26,7 @@ Scopes = Mapping[str, AbstractSet[str]]
 """For each scope the names of the counters that a reset of it touches."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """One or more nodes, in document order, that are one step. `name` is the id of the first."""
 
     kind: Kind
@@ -42,8 +43,7 @@ class Place:
         return self.nodes[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(Struct, frozen=True):
     """A node that repeats itself: how often after a PASS and after a FAIL, None for not at all (M9)."""
 
     on_pass: int | None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from backends.scheduling.condition import FALSE, Literal, literals
 from backends.scheduling.flow import ANSWER, APPROVAL, Flow, Report, TangledError, Values, Verdicts
@@ -15,8 +16,7 @@ from compiler.ir.program import Node, Program, Variable, texts_of
 from compiler.ir.tasks import Ask, End, Shell
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """A simplified program as places in the order of their steps, without those that no outcomes lead to.
 
     `counters` has for each loop the values at its start of the counters that it follows, `reports` those that later

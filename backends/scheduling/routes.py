@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from backends.scheduling.places import Place, find_places
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Branch, End, Gate
 
 
-@dataclass(frozen=True)
-class Routes:
+class Routes(Struct, frozen=True):
     """A program as places in the order of their steps.
 
     `exits` has for each place the nodes outside of it where a run may be next, `start` those where it may begin;

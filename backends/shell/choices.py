@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from backends.shell.dialects import Conjunction, condition
 from backends.shell.registers import Registers
@@ -14,8 +15,7 @@ from compiler.ir.tasks import alphabet
 INDENT = "  "
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
+class Choices(Struct, frozen=True):
     """Writes the choice among the edges of a node.
 
     `take` gives the lines that take an edge. Words are those of commands and verdicts, none that somebody wrote.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import assert_never
+
+from msgspec import Struct
 
 from backends.shell.dialects import Conjunction, at_least
 from compiler.ir.edges import (
@@ -21,8 +22,7 @@ from compiler.ir.edges import (
 from compiler.ir.program import Register
 
 
-@dataclass(frozen=True, slots=True)
-class Registers:
+class Registers(Struct, frozen=True):
     """The registers of a program in a script.
 
     `members` is what a reset of each scope touches, `variables` are the names of counters there, `followed` those

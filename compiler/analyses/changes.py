@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+
+from msgspec import Struct
+from msgspec.structs import fields, replace
 
 from compiler.ir.program import Group, Node, Program
 from compiler.ir.tasks import Agent, Task, agents_of, map_agents, map_task_texts, task_texts
 from compiler.ir.texts import Part, Text, joined
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """A node or group that is in both versions, and what of it is another (`title`, `command`, `prompt` …)."""
 
     old: Node | Group

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from compiler.analyses.possible import possible_transitions
 from compiler.analyses.states import StateSpace, Taken, explore, taken_edges
@@ -26,8 +27,7 @@ class Transition(NamedTuple):
     origins: tuple[Origin, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Untaken:
+class Untaken(Struct, frozen=True):
     """A transition that none of the paths takes.
 
     `path` has the visits of a shortest path that takes it; None if there is no such path, or, unless the exploration
@@ -39,8 +39,7 @@ class Untaken:
     is_certain: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(Struct, frozen=True):
     """How many transitions the program has, and those that the paths do not take.
 
     A default that no path can take is none: nobody wrote it, and nobody misses it. Neither is a transition that cannot

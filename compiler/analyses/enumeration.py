@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
+
+from msgspec import Struct
 
 from compiler.analyses.outcomes import beginnings, has_few_beginnings, outcomes_by_node
 from compiler.analyses.states import StateSpace, cost, explore
@@ -27,8 +28,7 @@ Inputs = tuple[tuple[str, str], ...]
 """The inputs that a run begins with; the others have their defaults."""
 
 
-@dataclass(frozen=True, slots=True)
-class Enumeration:
+class Enumeration(Struct, frozen=True):
     """The paths that were found; `is_complete` says whether there are no others that end."""
 
     paths: tuple[Path, ...]

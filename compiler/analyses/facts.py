@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from compiler.ir.edges import Clear, Keep, SlotTest
 from compiler.ir.program import Input, Program
@@ -27,8 +29,7 @@ def _values(declared: Input) -> frozenset[str]:
     return frozenset((*values, *(("",) if is_optional and values else ())))
 
 
-@dataclass(frozen=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """What slots are known to be and not to be."""
 
     domains: Domains

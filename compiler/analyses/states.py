@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from math import inf
+
+from msgspec import Struct, field
 
 from compiler.analyses.outcomes import beginnings, has_few_beginnings, outcomes_by_node, told_apart
 from compiler.ir.edges import Add, CounterEffect, CounterTest, Edge, Reset, counter_effects
@@ -38,8 +39,7 @@ def cost(machine: Machine, made: Visit, after: State) -> int:
     return sum(len(machine.nodes[name].edges) for name, _ in taken_edges(made)) + len(after.counters.changed)
 
 
-@dataclass
-class StateSpace:
+class StateSpace(Struct):
     """What an exploration has found; `is_complete` says whether it is all there is."""
 
     view: View

@@ -9,7 +9,8 @@ reset.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from compiler.analyses.zeros import Track
 from compiler.ir.edges import Add, AtLeast, CounterTest, Reset, Set, counter_effects
@@ -22,8 +23,7 @@ EFFORT = 30
 """How many groups around each node are looked at, on average."""
 
 
-@dataclass
-class Tracks:
+class Tracks(Struct):
     """The tracks of a program, and for each node, and each counter, the numbers of its tracks."""
 
     every: list[Track] = field(default_factory=list)
@@ -83,8 +83,7 @@ def _inside(program: Program, scopes: Mapping[str, object]) -> dict[str, dict[st
     return inside
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Struct, frozen=True):
     """What is done with a counter: the nodes that test it or change it, other than by a reset, and how."""
 
     nodes: dict[str, None] = field(default_factory=dict)

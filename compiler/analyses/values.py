@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from compiler.ir.edges import Clear, Keep, SlotTest
 from compiler.ir.program import Node, Program, texts_of
@@ -33,8 +34,7 @@ class Names(NamedTuple):
     used: frozenset[str]
 
 
-@dataclass(frozen=True)
-class ValueFlow:
+class ValueFlow(Struct, frozen=True):
     """The slots that each node reads and writes, by its id.
 
     `used` are all that some text or command mentions, `seen` those of which it can be seen which commands write them.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from compiler.frontends.name_lists import unknown_key
 from compiler.options import Level, Option, Options, Place, Places, Problems, Table, Wrong

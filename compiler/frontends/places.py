@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic, Related
 from compiler.source import KeyPath, Source, Span, Spans, nearest
@@ -12,8 +13,7 @@ from compiler.source import KeyPath, Source, Span, Spans, nearest
 Path = tuple[str | int, ...]
 
 
-@dataclass(frozen=True)
-class Places:
+class Places(Struct, frozen=True):
     """The places in a source by what leads to them."""
 
     source: Source
@@ -36,8 +36,7 @@ def on_one_line(message: str) -> str:
     return "".join(character if character.isprintable() else "�" for character in message)
 
 
-@dataclass(frozen=True)
-class Where:
+class Where(Struct, frozen=True):
     """A part of a plain value."""
 
     places: Places

@@ -3,54 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import ClassVar, Literal, assert_never
+from typing import Literal, assert_never
 
-from compiler.ir.tasks import STRICT
+from msgspec import Struct
+
 from compiler.source import Span
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """Where a node or edge was written: the path as its source shows it, and the span there."""
 
     path: str
     span: Span
-    __pydantic_config__: ClassVar = STRICT
 
 
 # --- Tests -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class OutcomeTest:
+class OutcomeTest(Struct, frozen=True):
     """Holds if the node's task had this word."""
 
     word: str
     kind: Literal["outcome"] = "outcome"
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class CounterTest:
+class CounterTest(Struct, frozen=True):
     """Holds if a counter compares so with a number."""
 
     register: str
     operator: Literal["<", ">=", "="]
     value: int
     kind: Literal["counter"] = "counter"
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class SlotTest:
+class SlotTest(Struct, frozen=True):
     """Holds if a slot equals a text or does not, exactly; an unset slot is the empty text."""
 
     slot: str
     operator: Literal["==", "!="]
     text: str
     kind: Literal["slot"] = "slot"
-    __pydantic_config__: ClassVar = STRICT
 
 
 Test = OutcomeTest | CounterTest | SlotTest
@@ -59,47 +51,38 @@ Test = OutcomeTest | CounterTest | SlotTest
 # --- Effects ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Set:
+class Set(Struct, frozen=True):
     """Give a counter a value."""
 
     register: str
     value: int
     kind: Literal["set"] = "set"
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class Add:
+class Add(Struct, frozen=True):
     """Add a number, or the value of another counter, to a counter."""
 
     register: str
     amount: int | str
     kind: Literal["add"] = "add"
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class AtLeast:
+class AtLeast(Struct, frozen=True):
     """Raise a counter to a value if it is below."""
 
     register: str
     value: int
     kind: Literal["at_least"] = "at_least"
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class Reset:
+class Reset(Struct, frozen=True):
     """Give every counter of a scope, and of the scopes within it, its initial value."""
 
     scope: str
     kind: Literal["reset"] = "reset"
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class Keep:
+class Keep(Struct, frozen=True):
     """Keep the text of the outcome in a slot, or the output of a name (I19).
 
     `extract` is the field of a JSON object in an answer that is kept instead of the whole.
@@ -110,16 +93,13 @@ class Keep:
     name: str = ""
     extract: str | None = None
     kind: Literal["keep"] = "keep"
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class Clear:
+class Clear(Struct, frozen=True):
     """Make a slot unset."""
 
     slot: str
     kind: Literal["clear"] = "clear"
-    __pydantic_config__: ClassVar = STRICT
 
 
 CounterEffect = Set | Add | AtLeast | Reset
@@ -135,8 +115,7 @@ def counter_effects(effects: Iterable[Effect]) -> list[CounterEffect]:
 # --- Edges -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """What an author wrote for the outcome of a step: `GOTO 4`. The edge's own step has no name and no outcome here.
 
     An `action` is "" where the step's action is decided further on.
@@ -145,15 +124,13 @@ class Written:
     action: str = ""
     step: str = ""
     outcome: str = ""
-    __pydantic_config__: ClassVar = STRICT
 
     def __str__(self) -> str:
         """`GOTO 4`, `1 FAIL: STOP` or `1 FAIL`."""
         return ": ".join(filter(None, (f"{self.step} {self.outcome.upper()}".strip(), self.action)))
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(Struct, frozen=True):
     """A transition from a node. The guard is a conjunction, empty for always; effects apply in order.
 
     `written` is what the author wrote for it, the step's own action first; `origins` are the places of that, a default
@@ -165,7 +142,6 @@ class Edge:
     target: str
     written: tuple[Written, ...] = ()
     origins: tuple[Origin, ...] = ()
-    __pydantic_config__: ClassVar = STRICT
 
     @property
     def label(self) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from compiler.ir.edges import Edge
 from compiler.ir.program import Node, Program
@@ -21,8 +22,7 @@ def usual_limit(program: Program) -> int:
     return max(LIMIT, len(program.nodes))
 
 
-@dataclass(frozen=True, slots=True)
-class Visit:
+class Visit(Struct, frozen=True):
     """One attempt at a step: where it was, its outcome, the edges that were taken because of it, its title as shown."""
 
     step: str
@@ -38,8 +38,7 @@ class Visit:
         return ", ".join(edge.label for edge in self.edges if edge.label)
 
 
-@dataclass(frozen=True, slots=True)
-class Path:
+class Path(Struct, frozen=True):
     """The visits of a run, and the state that they led to: an end, or where no outcome was to be had.
 
     `jumps` are those of the operator: the number of visits before each, and the step that it led to. `inputs` are those

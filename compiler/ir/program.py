@@ -8,45 +8,40 @@ Everything is frozen and holds tuples only, so that a program can be hashed, com
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from compiler.ir.edges import Edge, Effect, Origin
-from compiler.ir.tasks import STRICT, Branch, End, Shell, Task, map_task_texts, task_texts
+from compiler.ir.tasks import Branch, End, Shell, Task, map_task_texts, task_texts
 from compiler.ir.texts import Text
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Struct, frozen=True):
     """A counter or slot that what a node's task calls sees as an environment variable (I7, M4)."""
 
     name: str
     register: str
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class Constant:
+class Constant(Struct, frozen=True):
     """A fixed text that what a node's task calls sees as an environment variable (I25)."""
 
     name: str
     value: str
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """How an attempt at a node is made, times in seconds (I21, I22). `timeout` is None for the task's usual one."""
 
     timeout: int | None = None
     delay: int = 0
     backoff: int = 1
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """A place where a run can be.
 
     `id` is what people call it (`1.2`, `{N}.1`, `2/lint.runbook.md/1`), `group` the id of the innermost group it stands
@@ -63,11 +58,9 @@ class Node:
     retries: str | None = None
     settings: Settings = Settings()
     constants: tuple[Constant, ...] = ()
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """A step with children or a nested runbook: what a picture draws as a frame. `prompt` is Markdown."""
 
     id: str
@@ -76,11 +69,9 @@ class Group:
     kind: Literal["step", "runbook"]
     parent: str
     origin: Origin
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class Register:
+class Register(Struct, frozen=True):
     """An integer counter. Its scope is the part of the document whose fresh start resets it ("" for the whole run).
 
     `role` says what it is for: to count the retries of the step `of`, its instances, or that it had the `outcome` (I4).
@@ -92,20 +83,16 @@ class Register:
     role: Literal["", "retries", "instance", "mark"] = ""
     of: str = ""
     outcome: str = ""
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Struct, frozen=True):
     """A text register; unset where there is no initial text (I5)."""
 
     name: str
     initial: str | None = None
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(Struct, frozen=True):
     """A value that is given when a run starts; it is kept in the slot of its name (I8)."""
 
     name: str
@@ -115,20 +102,16 @@ class Input:
     options: tuple[str, ...] = ()
     pattern: str | None = None
     required: bool = True
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class Entering:
+class Entering(Struct, frozen=True):
     """What an operator's jump does where it comes into a group in which the run does not stand (I27)."""
 
     group: str
     effects: tuple[Effect, ...]
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class Jump:
+class Jump(Struct, frozen=True):
     """What an operator's jump to a step or group does, where it is more than to go to the node of that name (I27).
 
     `entering` has the groups around the target that the jump may come into, the outermost first.
@@ -138,7 +121,6 @@ class Jump:
     target: str
     entering: tuple[Entering, ...] = ()
     effects: tuple[Effect, ...] = ()
-    __pydantic_config__: ClassVar = STRICT
 
     @property
     def all_effects(self) -> tuple[Effect, ...]:
@@ -146,8 +128,7 @@ class Jump:
         return (*(effect for group in self.entering for effect in group.effects), *self.effects)
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceFile(Struct, frozen=True):
     """A document that the program was compiled from.
 
     `read_by` are the words of the command line that say how it is read, such as `--from`.
@@ -156,53 +137,46 @@ class SourceFile:
     path: str
     sha256: str
     read_by: tuple[str, ...] = ()
-    __pydantic_config__: ClassVar = STRICT
 
 
 Noun = Literal["runbook", "playbook", "workflow", "specification", "program"]
 """What a document can be. Generated files have functions and jobs of these names, so that the list is a fixed one."""
 
+USUAL_KIND: Noun = "runbook"
+"""What a program is that does not say it."""
 
-@dataclass(frozen=True, slots=True)
-class Context:
+
+class Context(Struct, frozen=True):
     """A text that stands above prompts, such as the outputs of earlier steps; `after` is the one above it (I31)."""
 
     name: str
     text: Text
     after: str = ""
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class Artifact:
+class Artifact(Struct, frozen=True):
     """The slot whose text a good run leaves as a file, and the type of that file (I28)."""
 
     slot: str
     type: Text
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class ContractStep:
+class ContractStep(Struct, frozen=True):
     """A step of a contract. `spec` is what the document says of it, a JSON object with references as in I13."""
 
     id: str
     spec: Text
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class Contract:
+class Contract(Struct, frozen=True):
     """What the stages of a program do (I32): `workflow` and `config` are JSON objects, `steps` stand in order."""
 
     workflow: str
     steps: tuple[ContractStep, ...]
     config: str = "{}"
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(Struct, frozen=True, dict=True):
     """A whole document, with everything it includes, as one graph. The first source is the document itself.
 
     `limit` is how many times tasks may be done in a run (I24), None for no limit. `secrets` are the environment
@@ -226,10 +200,9 @@ class Program:
     jumps: tuple[Jump, ...] = ()
     artifact: Artifact | None = None
     contexts: tuple[Context, ...] = ()
-    kind: Noun = "runbook"
+    kind: Noun = USUAL_KIND
     folder: str = ""
     contract: Contract | None = None
-    __pydantic_config__: ClassVar = STRICT
 
     def index(self) -> dict[str, Node]:
         """The nodes by their ids."""

@@ -8,10 +8,11 @@ run here: scenario tests, traces and the comparison of targets all ask this modu
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import assert_never
+
+from msgspec import Struct
 
 from compiler.ir.counters import Bank, Counters
 from compiler.ir.edges import Clear, CounterTest, Edge, Effect, Keep, OutcomeTest, Set, SlotTest, Test, counter_effects
@@ -23,8 +24,7 @@ Slots = MappingProxyType[str, str | None]
 """The texts that slots hold; None for an unset one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """What came of a node's task: its word, the text that was answered, and values by their names."""
 
     word: str
@@ -32,8 +32,7 @@ class Outcome:
     values: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """Where a run stands: a node that waits for an outcome or is the end, and all registers.
 
     `done` counts the tasks that were done, gates aside, where the program limits them (I24).
@@ -45,8 +44,7 @@ class State:
     done: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Struct, frozen=True):
     """One step of a run: the edges taken, the first one being the node's own, and the state they lead to."""
 
     edges: tuple[Edge, ...]

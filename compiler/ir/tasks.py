@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import ClassVar, Literal, assert_never
+from typing import Literal, assert_never
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from compiler.ir.texts import Text
-
-STRICT = {"extra": "forbid"}
-"""Keys that a class does not know are refused where a program is read from JSON."""
 
 
 class Verdict(StrEnum):
@@ -28,19 +27,16 @@ UNREAD = ("none", "invalid", "ambiguous", FAILED)
 """The words of an agent with keywords whose answer gave none of them (I12)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shell:
+class Shell(Struct, frozen=True):
     """Run a command with `bash -c` or `sh -c` (I9). `prompt` is what stands above it, Markdown."""
 
     interpreter: Literal["bash", "sh"]
     command: Text
     prompt: Text = Text()
     kind: Literal["shell"] = "shell"
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(Struct, frozen=True):
     """Put a question to a person, a script of answers or an agent (I10).
 
     `prompt` is Markdown; `block` is an instructional code block shown beneath it, `language` its tag. `options` belong
@@ -53,11 +49,9 @@ class Ask:
     language: str = ""
     options: tuple[Text, ...] = ()
     kind: Literal["ask"] = "ask"
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """How an answer becomes a word (I12).
 
     `keywords` are looked for in it, `validation` is a regular expression that must match somewhere in it, unless the
@@ -67,11 +61,9 @@ class Reading:
     keywords: tuple[str, ...] = ()
     validation: str | None = None
     excused: tuple[str, ...] = ()
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
+class Agent(Struct, frozen=True):
     """Give a prompt to the command of an agent type ("" for the common one) and read its answer (I11).
 
     `context` names the context that the prompt stands below, "" for none (I31).
@@ -84,11 +76,9 @@ class Agent:
     context: str = ""
     report: str = ""
     kind: Literal["agent"] = "agent"
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(Struct, frozen=True):
     """Call a tool of a connection; the arguments are a JSON object as a text (I13).
 
     An `optional` one fails at once where no command is named for the connection.
@@ -99,11 +89,9 @@ class Tool:
     arguments: Text
     optional: bool = False
     kind: Literal["tool"] = "tool"
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class Parallel:
+class Parallel(Struct, frozen=True):
     """Call several agents at the same time and join their words by index (I14).
 
     `report` is the name of the report of all answers of a round; those of each entry go to one of its own too (I29).
@@ -115,7 +103,6 @@ class Parallel:
     unanimous: tuple[str, ...] = ()
     report: str = ""
     kind: Literal["parallel"] = "parallel"
-    __pydantic_config__: ClassVar = STRICT
 
     @property
     def keywords(self) -> tuple[str, ...]:
@@ -128,32 +115,26 @@ class Parallel:
         return self.failing if self.keywords else (Verdict.FAIL.value,)
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(Struct, frozen=True):
     """Wait until a person lets the run through (I15)."""
 
     gate: str
     reason: Text = Text()
     kind: Literal["gate"] = "gate"
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, frozen=True):
     """Do nothing: the node only chooses among its edges."""
 
     kind: Literal["branch"] = "branch"
-    __pydantic_config__: ClassVar = STRICT
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(Struct, frozen=True):
     """End the program, or, where the node has edges, a nested one in it (I2)."""
 
     result: Literal["complete", "stop"]
     message: Text = Text()
     kind: Literal["end"] = "end"
-    __pydantic_config__: ClassVar = STRICT
 
 
 Check = Literal["exists", "parses", "ast", "types", "lint"]
@@ -163,8 +144,7 @@ StageKind = Literal["inputs", "context", "tool", "execute", "guardrails", "valid
 """The stages of an attempt at a step, in their order; a step may have several tools."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(Struct, frozen=True):
     """Do one stage of an attempt at a step of the program's contract (I32).
 
     `paths` are what the stage looks at: inputs and templates, what is validated, outputs. `subject` is the name of a
@@ -179,7 +159,6 @@ class Stage:
     paths: tuple[Text, ...] = ()
     checks: tuple[Check, ...] = ()
     kind: Literal["stage"] = "stage"
-    __pydantic_config__: ClassVar = STRICT
 
 
 Task = Shell | Ask | Agent | Tool | Parallel | Gate | Stage | Branch | End

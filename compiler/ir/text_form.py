@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import fields
 from typing import assert_never
+
+from msgspec.structs import fields
 
 from compiler.ir.edges import (
     Add,
@@ -21,7 +22,7 @@ from compiler.ir.edges import (
     SlotTest,
     Test,
 )
-from compiler.ir.program import Input, Jump, Node, Program, Settings
+from compiler.ir.program import USUAL_KIND, Input, Jump, Node, Program, Settings
 from compiler.ir.tasks import Agent, Reading, Task
 from compiler.ir.texts import Reference, Text
 from compiler.ir.unseen import shown_json
@@ -53,7 +54,7 @@ def _lines(program: Program) -> Iterator[str]:
 
 def _about(program: Program) -> Iterator[str]:
     yield f"program {program.name} {_quoted(program.title)}"
-    if program.kind != Program.kind:
+    if program.kind != USUAL_KIND:
         yield f"kind {program.kind}"
     for source in program.sources:
         yield f"source {source.path} sha256 {source.sha256}"

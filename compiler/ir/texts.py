@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pydantic import GetCoreSchemaHandler
-    from pydantic_core import CoreSchema
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """The value of a counter or slot within a text.
 
     `written` is what the author wrote for it. Where the register is a slot that is unset, `missing` stands there alone;
@@ -34,8 +29,7 @@ class Reference:
 Part = str | Reference
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     """A text. Strings stand between references, never beside each other, and none is empty: see `joined`."""
 
     parts: tuple[Part, ...] = ()
@@ -71,17 +65,6 @@ class Text:
         """The text with the values of some registers in place of the references to them."""
         return joined([_known(part, values) for part in self.parts]) if values else self
 
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """In JSON a text without references is a string, any other one a list of strings and references."""
-        from pydantic_core import core_schema  # noqa: PLC0415 (only who reads or writes JSON needs it)
-
-        parts = handler.generate_schema(tuple[Part, ...])
-        shape = core_schema.union_schema([core_schema.str_schema(), parts])
-        return core_schema.no_info_after_validator_function(
-            _read, shape, serialization=core_schema.plain_serializer_function_ser_schema(_plain)
-        )
-
 
 def _value(reference: Reference, values: Mapping[str, str | None], escape: Callable[[str], str]) -> str:
     return escape(reference.filled(values[reference.register]))
@@ -109,11 +92,8 @@ def joined(parts: Iterator[Part] | tuple[Part, ...] | list[Part]) -> Text:
     return Text(tuple(found))
 
 
-def _read(value: str | tuple[Part, ...]) -> Text:
-    return text(value) if isinstance(value, str) else joined(value)
-
-
-def _plain(value: Text) -> str | list[str | dict[str, str]]:
+def to_plain(value: Text) -> str | list[str | dict[str, str]]:
+    """A text in JSON: one without references is a string, any other one a list of strings and references."""
     if all(isinstance(part, str) for part in value.parts):
         return str(value)
     return [part if isinstance(part, str) else _sparse(part) for part in value.parts]

@@ -7,7 +7,8 @@ stand in the program, each written out.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from compiler.ir.program import Program, plain_targets, with_jumps, without_jumps
 from compiler.passes.fold_effects import fold_effects

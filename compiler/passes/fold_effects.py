@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import assert_never
+
+from msgspec.structs import replace
 
 from compiler.ir.edges import Add, AtLeast, Clear, Effect, Keep, Reset, Set
 from compiler.ir.program import Program

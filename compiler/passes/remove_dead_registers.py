@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, Reset, counter_effects
 from compiler.ir.program import Entering, Jump, Program, scope_members, texts_of

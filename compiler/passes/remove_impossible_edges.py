@@ -6,7 +6,8 @@ A run is a path from the start, and goes on where an operator takes it by one of
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from compiler.analyses.possible import PossibleTransition, possible_transitions
 from compiler.ir.edges import Edge, OutcomeTest, is_plain_for, output_names

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
+from msgspec import Struct
+from msgspec.structs import replace
 
 from rdc.commands.delivery import print_one, write_files
 from rdc.commands.reporter import Command, Reporter
@@ -40,8 +41,7 @@ PICTURES: Mapping[str, Format] = {
 }
 
 
-@dataclass(frozen=True)
-class Wish:
+class Wish(Struct, frozen=True):
     """What the command line asks for: a format, where it goes, and the options of its target."""
 
     form: Format

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic, Severity
 from compiler.source import Source
@@ -22,8 +22,7 @@ Command = Callable[..., int]
 """The function behind a command: it gets its options by name and returns the exit code."""
 
 
-@dataclass(frozen=True)
-class Reporter:
+class Reporter(Struct, frozen=True):
     """How a command shows what it finds, and its messages of success unless quiet."""
 
     form: str = "text"

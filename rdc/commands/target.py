@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import Struct
 
 from rdc.commands.reporter import Command
 
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from backends.base import Backend
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(Struct, frozen=True):
     """A backend with the options that the command line gives it, which outweigh those in documents and project."""
 
     backend: Backend[Any]

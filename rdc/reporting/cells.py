@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 TAB = 4
 COLUMNS = 100
@@ -12,16 +13,14 @@ _SKIN_TONES = range(0x1F3FB, 0x1F400)
 _HANGUL_VOWELS_AND_FINALS = range(0x1160, 0x1200)
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(Struct, frozen=True):
     """What is shown for one character, and how many columns it takes."""
 
     text: str
     width: int
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(Struct, frozen=True):
     """The part of a line around a marked place: what is shown, the columns before the mark and under it."""
 
     text: str

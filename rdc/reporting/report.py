@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from compiler.diagnostic import Diagnostic, Severity, sort_key
 from compiler.source import Source
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(Struct, frozen=True):
     """Sorted diagnostics without repetition, and the sources by the paths that the diagnostics use.
 
     `facts` is what formats tell other tools of documents beside that, by its key in the report for machines.

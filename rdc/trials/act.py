@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import click
+from msgspec import Struct
 
 from rdc.trials.process import Finished
 
@@ -26,8 +26,7 @@ OPTIONS = (
 Event = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class ActStep:
+class ActStep(Struct, frozen=True):
     """What became of a step."""
 
     job: str
@@ -40,8 +39,7 @@ class ActStep:
     outputs: Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class ActRun:
+class ActRun(Struct, frozen=True):
     """What became of a run."""
 
     exit_code: int

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from compiler.ir.answers import of_agent, of_parallel, of_text, of_tool
 from compiler.ir.edges import output_names
@@ -16,8 +18,7 @@ from compiler.ir.tasks import Agent, Ask, Gate, Parallel, Shell, Stage, Task, To
 from compiler.scenarios import Event, Goto, Reply, Said, Scenario, Unclear
 
 
-@dataclass(frozen=True, slots=True)
-class MockRun:
+class MockRun(Struct, frozen=True):
     """How far a scenario comes; `problem` says why it is not at an end, `needs_commands` that a command must run.
 
     `calls` is what agents and tools said, in order, by steps and entries of parallel ones.

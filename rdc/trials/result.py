@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from compiler.ir.edges import Keep
 from compiler.ir.paths import Path, Visit, visit
@@ -26,8 +28,7 @@ class Status(StrEnum):
     SKIPPED = "skipped"
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(Struct, frozen=True):
     """One scenario of a document on one target, or by the semantics.
 
     `ended` is how the run ended, "" if it did not; `problem` says why it is not passed; the path leads up to there.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from backends.base import Emission
 from backends.companions import Companion
@@ -38,8 +39,7 @@ _STAND_IN = "rdc-has-none-here"
 """Stands for a secret where nothing reads one; no text of a document is likely to have it, which would be masked."""
 
 
-@dataclass(frozen=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """One run of a target: the program, the options of the target, and what is answered to the prompts, in order.
 
     `workspace` is the folder in which it runs, `scratch` one beside it for whatever the trial needs. In a mock run the

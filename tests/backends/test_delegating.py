@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from backends.delegating import BASIC, DOES, called, reason
 from compiler.ir.features import Feature

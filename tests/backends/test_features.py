@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
 import pytest
+from msgspec.structs import replace
 
 from backends.base import Backend, Emission, NoOptions
 from backends.registry import BACKENDS, load

@@ -6,13 +6,13 @@ import re
 import shlex
 import subprocess
 import tempfile
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from compiler.driver import compile_file
 from compiler.ir.program import Program

@@ -8,11 +8,11 @@ import shlex
 import signal
 import subprocess
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
+from msgspec.structs import replace
 
 from backends.base import Emission
 from backends.make import MakeBackend

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
+from msgspec.structs import replace
 
 from backends.picture.arrows import Arrow
 from backends.picture.difference import difference

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from msgspec.structs import replace
 
 from backends.picture.captions import LINES, WIDTH, wrapped
 from backends.picture.picture import LOOP, UNREACHABLE, Box, Frame, Picture, outline, picture

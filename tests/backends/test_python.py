@@ -22,13 +22,13 @@ from backends.python.table import table
 from compiler.driver import compile_file
 from compiler.ir.edges import Set
 from compiler.ir.program import Constant, Jump, Program, Variable
-from compiler.ir.serialise import from_json
 from compiler.passes import optimise
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.builder import built, unframed
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled
 from tests.equivalence.strategies import cases
+from tests.program_json import from_json
 from tests.programs.strategies import random_case
 from tests.runtime_shim.shim_programs import Gate, Register, Task, Tool, agent, node, program, sh, text
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from msgspec.structs import fields
 
+from compiler.frontends.json.schema import schema
 from compiler.ir.program import Program
-from compiler.ir.serialise import schema
 from compiler.ir.texts import Reference, Text, joined
 
 WORDS = (

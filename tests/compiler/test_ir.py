@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
 import pytest
 from hypothesis import given, settings
+from msgspec.structs import replace
 
 from compiler.analyses import flow
 from compiler.ir import graph
@@ -30,7 +30,7 @@ from compiler.ir.edges import (
 )
 from compiler.ir.program import Artifact, Context, Group, Input, Node, Program, Register, Slot, SourceFile
 from compiler.ir.semantics import Machine, Outcome
-from compiler.ir.serialise import from_json, to_json
+from compiler.ir.serialise import to_json
 from compiler.ir.tasks import Agent, Ask, Branch, End, Parallel, Shell, Task, Tool, Verdict
 from compiler.ir.text_form import to_text_form
 from compiler.ir.texts import Reference, Text, joined, text
@@ -43,6 +43,7 @@ from compiler.source import Span
 from tests.equivalence.cases import Case
 from tests.equivalence.compiled import compiled as compiled_case
 from tests.equivalence.strategies import cases
+from tests.program_json import from_json
 
 from .documents import compiled
 from .programs import validator

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
+from msgspec import Struct
+from msgspec.structs import fields
 
 from compiler.diagnostic import Severity
 from compiler.frontends.rundown.options import Layout
@@ -24,7 +25,7 @@ CONFORMANCE = sorted(Path("../shared/conformance/rundown/valid").glob("*.runbook
 
 def without_spans(value: object) -> object:
     """A tree as plain data without its places."""
-    if is_dataclass(value) and not isinstance(value, type):
+    if isinstance(value, Struct):
         names = (field.name for field in fields(value))
         return {name: without_spans(getattr(value, name)) for name in names if name != "span"}
     if isinstance(value, tuple):

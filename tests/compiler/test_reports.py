@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import ast
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 import pytest
+from msgspec.structs import replace
 
 import runtime_shim
 from backends.registry import load
+from compiler.frontends.json.schema import schema
 from compiler.ir.edges import Clear, Edge, Effect, Keep, SlotTest, Test
 from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Artifact, Input, Jump, Noun, Program, Slot
 from compiler.ir.semantics import Machine
-from compiler.ir.serialise import from_json, schema, to_json
+from compiler.ir.serialise import to_json
 from compiler.ir.tasks import Agent, End, Parallel, Task
 from compiler.ir.text_form import to_text_form
 from compiler.ir.texts import Reference, joined, text
 from compiler.ir.verify import problems, verify
 from tests.compiler.programs import validator
 from tests.mermaid.programs import node, program
+from tests.program_json import from_json
 
 HERE = joined(["They lie in ", Reference("where", "{where}", missing="?")])
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from compiler.analyses.coverage import coverage
 from compiler.analyses.enumeration import enumerate_paths

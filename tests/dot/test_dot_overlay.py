@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import HealthCheck, given, settings
+from msgspec.structs import replace
 
 from backends.dot.ends import spread_ends
 from backends.dot.graph import Graph

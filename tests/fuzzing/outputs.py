@@ -21,9 +21,9 @@ from backends.python.table import table
 from backends.registry import load
 from compiler.driver import compile_file
 from compiler.ir.program import Program
-from compiler.ir.serialise import from_json
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.builder import built
+from tests.program_json import from_json
 from tests.workflows.compiling import LOADER
 
 # Harmless documents: a command, and questions.

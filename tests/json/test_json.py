@@ -12,10 +12,10 @@ from backends.base import MARK
 from backends.registry import load
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
-from compiler.ir.serialise import from_json
 from tests.conftest import ROOT
 from tests.golden.test_golden import NAMES, PROGRAMS, emitted
 from tests.mermaid.programs import every_kind, hostile_programs
+from tests.program_json import from_json
 
 SCHEMA = Draft202012Validator(json.loads((ROOT / "docs" / "program.schema.json").read_text(encoding="utf-8")))
 

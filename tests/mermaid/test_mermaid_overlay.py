@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import HealthCheck, given, settings
+from msgspec.structs import replace
 
 from backends.mermaid.chart import LEGEND, Chart
 from backends.picture.picture import Picture, picture

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from compiler.ir.serialise import from_json
 from compiler.ir.verify import problems
+from tests.program_json import from_json
 
 from .cases import Case, Json
 

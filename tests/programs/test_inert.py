@@ -12,12 +12,12 @@ from backends.picture.picture import picture
 from backends.registry import load
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
-from compiler.ir.serialise import from_json
 from compiler.ir.text_form import to_text_form
 from tests.dot import test_dot as dot
 from tests.dot.real import drawn
 from tests.mermaid import test_mermaid as mermaids
 from tests.mermaid.real import Mermaid, running
+from tests.program_json import from_json
 
 from .cases import Case, Json
 from .drivers import DRIVERS, make, python

@@ -18,11 +18,11 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from compiler.ir.serialise import from_json
 from compiler.ir.tasks import Tool
 from compiler.passes import optimise
 from tests.equivalence.difference import same
 from tests.equivalence.execution import HOSTILE_FOLDER, errors
+from tests.program_json import from_json
 
 from . import stand_in
 from .cases import NOWHERE, SUFFIXES, Call, Case, Json, Trace

@@ -6,12 +6,12 @@ import json
 import os
 import signal
 import time
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from compiler.ir.program import Artifact, Context, Group
 from runtime_shim.data.artifact import write_out

@@ -6,10 +6,10 @@ import json
 import os
 import re
 import signal
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from compiler.ir.tasks import Agent, Gate, Parallel, Reading
 from runtime_shim.engine.journal import encode
@@ -22,7 +22,7 @@ ALWAYS = tuple(edge("STOP", word) for word in ("failed", "none"))
 
 
 def write(report: str = "notes", **more: object) -> Agent:
-    return Agent("", of("In ", slot("where")), replace(WORDS, **more), report=report)  # type: ignore[arg-type]
+    return Agent("", of("In ", slot("where")), replace(WORDS, **more), report=report)
 
 
 def both(report: str = "all", *, number: int = 2) -> Parallel:

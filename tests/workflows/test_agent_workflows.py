@@ -7,11 +7,11 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from backends.github import GithubBackend
 from compiler.driver import compile_file

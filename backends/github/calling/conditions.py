@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from backends.github.workflow import all_of
 from backends.scheduling.jobs import Jobs, Part
 from backends.scheduling.places import Place
 
 
-@dataclass(frozen=True)
-class Conditions:
+class Conditions(Struct, frozen=True):
     """Names the jobs of parts, gates and matrices, and says when each runs.
 
     `ids` are those of the steps of nodes, `word` gives what conditions call a place, `kind` is that of the document.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from backends.github.calling.steps import AROUND
 from backends.github.identifiers import identifiers, identifiers_of
@@ -13,8 +14,7 @@ from backends.specification import Specification, Step
 from compiler.ir.program import Node, Program
 
 
-@dataclass(frozen=True, slots=True)
-class LinePart:
+class LinePart(Struct, frozen=True):
     """A job: steps of the document in order, the first of which may have gates that were asked before it."""
 
     id: str
@@ -22,8 +22,7 @@ class LinePart:
     gates: tuple[Node, ...] = ()
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(Struct, frozen=True, dict=True):
     """A program with a contract as a line of jobs."""
 
     program: Program

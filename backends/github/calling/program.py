@@ -7,9 +7,11 @@ import json
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from backends.base import MARK
 from backends.companions import Companion
@@ -86,8 +88,7 @@ def problem_with_path(path: str) -> str:
     )
 
 
-@dataclass(frozen=True)
-class Calling:
+class Calling(Struct, frozen=True, dict=True):
     """The files beside a workflow, and how its steps call them."""
 
     program: Program

@@ -9,8 +9,9 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, get_args
+
+from msgspec import Struct
 
 from backends.companions import Companion
 from backends.github.calling.program import PROGRAMS, WORKFLOWS, loader, publish_loader, publish_name
@@ -60,8 +61,7 @@ _OF_PUBLISHER = {"TOKEN", "NUMBER", "FILE", "TITLE"}
 _WAITS = {"shell": PLAIN_SHELL, "run": remark(ASKED_LATER)}
 
 
-@dataclass(frozen=True)
-class Called:
+class Called(Struct, frozen=True):
     """What a workflow calls: the program with the hash that it must have, and what else must be beside it."""
 
     program: Companion

@@ -6,7 +6,6 @@ The run, and the outputs of completed steps, go from job to job as an artifact; 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -41,8 +40,7 @@ from compiler.ir.tasks import Gate
 from runtime_shim.targets.github.shown import shown_script
 
 
-@dataclass(frozen=True)
-class SpecificationWorkflow(CallsProgram):
+class SpecificationWorkflow(CallsProgram, frozen=True, dict=True):
     """The workflow; its program is the Python target of the same document."""
 
     line: Line

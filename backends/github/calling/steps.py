@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from backends.github.calling.program import Calling
 from backends.github.nodes import about, headings, in_loop, loop_title, title
@@ -110,8 +112,7 @@ def _callers(node: Node, options: GithubOptions, *, is_for_types: bool) -> Itera
         yield f"--agent-retries={options.agent_retries}"
 
 
-@dataclass(frozen=True)
-class Places:
+class Places(Struct, frozen=True):
     """Writes the places of a part as steps. `ids` are those of steps, `secrets` knows what each node gets."""
 
     calling: Calling

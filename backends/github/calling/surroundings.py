@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
+
+from msgspec.structs import replace
 
 from backends.companions import Companion
 from backends.github.calling import artifacts
@@ -45,8 +46,7 @@ ASKED_LATER = (
 LOADS = "Runs the file of this path only if it has this SHA-256. {0} is the text of the step."
 
 
-@dataclass(frozen=True)
-class CallsProgram(Written):
+class CallsProgram(Written, frozen=True, dict=True):
     """What workflows have in common whose steps call the program."""
 
     @cached_property

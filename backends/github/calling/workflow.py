@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -47,8 +46,7 @@ from compiler.passes import optimise
 _LONGEST_LABEL = 60
 
 
-@dataclass(frozen=True)
-class CallingWorkflow(CallsProgram):
+class CallingWorkflow(CallsProgram, frozen=True, dict=True):
     """The workflow of a runbook, a playbook or an agent workflow."""
 
     @cached_property

@@ -1,8 +1,8 @@
 """From a plain value to a program, with all that is wrong in it.
 
 The model's classes are the grammar, so that this reads what `compiler/ir/serialise.py` writes, and the published schema
-says the same. pydantic, which reads what rdc itself has written, has a message for every alternative of every union;
-people need the one that they meant, and its place.
+says the same. A library that validates has a message for every alternative of every union; people need the one that
+they meant, and its place.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import fields
 from types import NoneType, UnionType
 from typing import Any, Literal, cast, get_args, get_origin
 
-from compiler.frontends.json.shapes import NOTES, Shape, alternatives, shape
+from compiler.frontends.json.shapes import NOTES, Shape, alternatives, is_class, shape
 from compiler.frontends.json.syntax import Problem
 from compiler.ir.edges import Edge, Origin, Written
 from compiler.ir.program import Group, Node, Program
@@ -70,7 +69,7 @@ class Reader:
     def _read(self, kind: Any, value: object, path: KeyPath) -> Any:  # noqa: ANN401 (any part of the model)
         if kind is Text:
             return self._text(value, path)
-        if isinstance(kind, type) and hasattr(kind, "__dataclass_fields__"):
+        if is_class(kind):
             return self._object(shape(kind), value, path)
         if get_origin(kind) is tuple:
             return self._list(get_args(kind)[0], value, path)
@@ -179,7 +178,7 @@ class Reader:
 
     def _defaults(self, wanted: Shape, value: dict[str, object], path: KeyPath) -> dict[str, Any]:
         """What is not said: the model's own defaults are not among it."""
-        missing = {item.name for item in fields(wanted.kind)} - set(value)
+        missing = wanted.types.keys() - value.keys()
         found = {name: default for name, default in wanted.defaults.items() if name in missing}
         read: dict[str, Any] = {name: self._read(wanted.types[name], item, path) for name, item in found.items()}
         name = _ORIGINS.get(wanted.kind, "")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, Field, fields
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from functools import cache
+from typing import Any, get_args, get_type_hints
+
+from msgspec import Struct
+from msgspec.structs import FieldInfo, fields
 
 from compiler.ir.edges import Edge, Origin, Written
 from compiler.ir.program import (
@@ -65,12 +68,13 @@ class Shape:
     def __init__(self, kind: type[Any]) -> None:
         hints = get_type_hints(kind)
         self.kind = kind
-        self.types: dict[str, Any] = {item.name: hints[item.name] for item in fields(kind)}
+        self.fields: dict[str, FieldInfo] = {item.name: item for item in fields(kind)}
+        self.types: dict[str, Any] = {name: hints[name] for name in self.fields}
         left_out = MAY_BE_MISSING.get(kind.__name__, {})
-        self.required = tuple(item.name for item in fields(kind) if _is_required(item) and item.name not in left_out)
+        self.required = tuple(name for name, item in self.fields.items() if item.required and name not in left_out)
         self.defaults = {name: default for name, default in left_out.items() if default is not None}
-        self.tag = str(get_args(self.types["kind"])[0]) if get_origin(self.types.get("kind")) is Literal else ""
-        self.tag = self.tag if kind is not Group else ""
+        kinds = get_args(self.types.get("kind"))
+        self.tag = str(kinds[0]) if len(kinds) == 1 else ""
 
     @property
     def called(self) -> str:
@@ -83,20 +87,17 @@ class Shape:
         return ", ".join(f"`{name}`" for name in self.types)
 
 
-_SHAPES: dict[type, Shape] = {}
-
-
-def shape(kind: type) -> Shape:
+@cache
+def shape(kind: type[Any]) -> Shape:
     """The shape of a class."""
-    if kind not in _SHAPES:
-        _SHAPES[kind] = Shape(kind)
-    return _SHAPES[kind]
+    return Shape(kind)
 
 
 def alternatives(kind: object) -> Iterator[Shape]:
     """The shapes of a union of classes."""
-    return (shape(part) for part in get_args(kind) if hasattr(part, "__dataclass_fields__"))
+    return (shape(part) for part in get_args(kind) if is_class(part))
 
 
-def _is_required(item: Field[Any]) -> bool:
-    return item.default is MISSING and item.default_factory is MISSING
+def is_class(kind: object) -> bool:
+    """Whether a type is a class of the model."""
+    return isinstance(kind, type) and issubclass(kind, Struct)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from compiler.frontends.playbook.context import own_prompt, prompt_slot
 from compiler.frontends.playbook.nodes import StepNode
@@ -21,8 +22,7 @@ LAST_OUTPUT = "last output"
 """The slot of the latest output, which the artifact is made of (P22)."""
 
 
-@dataclass(frozen=True)
-class Scene:
+class Scene(Struct, frozen=True):
     """What all steps of a playbook see: its path, and the names that texts can have."""
 
     path: str

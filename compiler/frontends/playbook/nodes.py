@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from compiler.frontends.playbook.syntax import Branch, Output, Playbook, Step
 
 
-@dataclass(frozen=True)
-class StepNode:
+class StepNode(Struct, frozen=True):
     """A step, a sub-step, or the unnamed step of a branch.
 
     `id` is that of its node, and of its group where it branches; `title` is that of the step around an unnamed one;
@@ -74,16 +74,14 @@ class StepNode:
 _FETCHED = frozenset({"library", "mcp"})
 
 
-@dataclass(frozen=True)
-class Arm:
+class Arm(Struct, frozen=True):
     """One branch of a step with its nodes."""
 
     syntax: Branch
     nodes: tuple[StepNode, ...]
 
 
-@dataclass(frozen=True)
-class Arranged:
+class Arranged(Struct, frozen=True):
     """A step of the document, and its branches, none for a plain step."""
 
     node: StepNode

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct
 
 from compiler.scenarios import Scenario
 from compiler.source import Span
@@ -12,8 +13,7 @@ from compiler.source import Span
 InputType = Literal["string", "text", "number", "boolean", "enum"]
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(Struct, frozen=True):
     """A line of INPUTS (P7, P8). `written` is the type as it stands there; only an `enum` has options."""
 
     name: str
@@ -30,8 +30,7 @@ class Input:
         return self.default is None
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Struct, frozen=True):
     """`@output(name: type, "option", extract:"field")` (P10). Type and options are guidance, never enforced."""
 
     name: str
@@ -41,8 +40,7 @@ class Output:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Elicit:
+class Elicit(Struct, frozen=True):
     """`@elicit(kind, "question", "option")` (P11)."""
 
     kind: Literal["input", "confirm", "select"]
@@ -51,8 +49,7 @@ class Elicit:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class PromptRef:
+class PromptRef(Struct, frozen=True):
     """`@prompt(scheme:id)` (P12). `scheme` is `file`, `library`, `mcp`, `variable`, or what else was written.
 
     `@prompt(id)` has the scheme `library`; `written` is all that stands in the parentheses.
@@ -64,8 +61,7 @@ class PromptRef:
     written: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(Struct, frozen=True):
     """`@tool(connection, tool, {json})` (P13). The arguments are as written, "" for none."""
 
     connection: str
@@ -74,8 +70,7 @@ class ToolCall:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """`name == "text"` in the marker of a branch (P14)."""
 
     variable: str
@@ -84,8 +79,7 @@ class Condition:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(Struct, frozen=True):
     """What stands below one marker: its sub-steps, or one unnamed step. `condition` is None for `else` (P14).
 
     The span is that of the marker.
@@ -96,8 +90,7 @@ class Branch:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """`## STEP n: Title`, a sub-step of a branch, or the unnamed step of one (P4, P9, P14).
 
     `label` is `2`, `2a`; "" for an unnamed one. `content_line` is the first line of the content, 0 if there is none;
@@ -119,16 +112,14 @@ class Step:
     lines: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Artifact:
+class Artifact(Struct, frozen=True):
     """`type: …` under ARTIFACTS (P15): a name, or `{{variable}}`."""
 
     type: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Playbook:
+class Playbook(Struct, frozen=True):
     """A whole document. `system` is trimmed, "" without one; `scenarios` stand in its frontmatter (P2).
 
     `system_span` goes from the first line of that text to the last, `span` is that of the title.
@@ -142,7 +133,7 @@ class Playbook:
     steps: tuple[Step, ...]
     artifact: Artifact | None
     span: Span
-    scenarios: tuple[Scenario, ...] = field(default=(), compare=False)
+    scenarios: tuple[Scenario, ...] = ()
 
 
 def every_step(playbook: Playbook) -> Iterator[Step]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Related
 from compiler.frontends.rundown.beyond.references import almost_references, references_in_commands

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
+
+from msgspec.structs import replace
 
 from compiler.analyses.flow import flow_warnings
 from compiler.diagnostic import Diagnostic, has_error

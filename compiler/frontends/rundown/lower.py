@@ -8,9 +8,10 @@ recursion.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.naming import safe_name

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
 from typing import NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from compiler.frontends.rundown.beyond.visible import Visible
 from compiler.frontends.rundown.link import Document
@@ -87,8 +89,7 @@ class StepRef(NamedTuple):
         return Verdict.FAIL
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(Struct, frozen=True, dict=True):
     """One inclusion of a document.
 
     `prefix` stands before its ids; `scope` is the runbook item's own id, also that of its group ("" for the outermost);

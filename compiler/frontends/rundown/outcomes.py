@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
+
+from msgspec import Struct, field
 
 from compiler.frontends.rundown.jumps import enter_step, enter_substep, enter_target, first_child
 from compiler.frontends.rundown.names import Arrival, Frame, StepRef
@@ -29,8 +30,7 @@ class Ending(NamedTuple):
     step: StepRef | None
 
 
-@dataclass
-class Outcomes:
+class Outcomes(Struct):
     """The edges of one frame. `endings` collects, by node id, the ends that they lead to."""
 
     frame: Frame

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple, cast
 
 from lark import Lark, Token
 from lark.exceptions import UnexpectedToken
+from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Severity, has_error
 from compiler.frontends.rundown.blocks import Block

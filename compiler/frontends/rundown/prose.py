@@ -6,7 +6,8 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, sort_key
 from compiler.frontends.rundown.blocks import Block

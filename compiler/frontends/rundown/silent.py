@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.syntax import Code, Runbook, all_steps
@@ -43,8 +44,7 @@ _MOST = 12
 """How many blocks a message names."""
 
 
-@dataclass(slots=True)
-class _List:
+class _List(Struct):
     """Commands that a separator ends: a simple command, or more."""
 
     start: int = 0
@@ -59,8 +59,7 @@ class _List:
         return "".join(self.pieces)
 
 
-@dataclass(slots=True)
-class _Scan:
+class _Scan(Struct):
     """A block while it is read."""
 
     text: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from typing import Any
+
+from msgspec import Struct
 
 from compiler.frontends.rundown.beyond.declarations import Declarations
 from compiler.scenarios import Scenario
@@ -51,8 +52,7 @@ class Modifier(StrEnum):
     ANY = "ANY"
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """Where a GOTO leads: `GOTO 3`, `GOTO Name.2`, `GOTO {N}.{n}`, `GOTO NEXT`, `GOTO NEXT 1.{n}`."""
 
     next: bool
@@ -66,27 +66,23 @@ class Target:
         return " ".join(part for part in ("NEXT" if self.next else "", step + child) if part)
 
 
-@dataclass(frozen=True, slots=True)
-class Continue:
+class Continue(Struct, frozen=True):
     """`CONTINUE`: go on with the next step in sequence (M7)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Complete:
+class Complete(Struct, frozen=True):
     """`COMPLETE "message"` (M8)."""
 
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(Struct, frozen=True):
     """`STOP "message"` (M8)."""
 
     message: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Goto:
+class Goto(Struct, frozen=True):
     """`GOTO target` (M10)."""
 
     target: Target
@@ -95,8 +91,7 @@ class Goto:
 Action = Continue | Complete | Stop | Goto
 
 
-@dataclass(frozen=True, slots=True)
-class Transition:
+class Transition(Struct, frozen=True):
     """`- PASS ALL: RETRY 2 GOTO 3`: `retries` is 0 without a RETRY, else `action` is what follows when used up (G3)."""
 
     word: Word
@@ -106,8 +101,7 @@ class Transition:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(Struct, frozen=True):
     """A fenced block. Executable if its tag says so, otherwise shown to whoever answers (M2, M3)."""
 
     language: str
@@ -125,16 +119,14 @@ EXECUTABLE = {"bash": "bash", "sh": "sh", "shell": "sh"}
 """The tags of executable blocks and the shell each one names (M2)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(Struct, frozen=True):
     """An item of a runbook list: the path as written, relative to the document."""
 
     path: str
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Substep:
+class Substep(Struct, frozen=True):
     """`### 1.2 Title`. `parent` is the prefix as written; V5 asks that it be the step's identifier."""
 
     parent: Identifier
@@ -147,8 +139,7 @@ class Substep:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """`## 1. Title`. At most one of code, runbooks and substeps is there (V6)."""
 
     id: Identifier
@@ -161,8 +152,7 @@ class Step:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class Runbook:
+class Runbook(Struct, frozen=True):
     """A whole document. `metadata` is its frontmatter (D3), `scenarios` (S1) and `declared` (E1 to E10) stand in it.
 
     `prose` has the headings of the sections that are text by the option of that name. They are no part of the flow, so
@@ -174,8 +164,8 @@ class Runbook:
     metadata: Mapping[str, Any]
     steps: tuple[Step, ...]
     scenarios: tuple[Scenario, ...]
-    prose: tuple[str, ...] = field(default=(), compare=False)
-    declared: Declarations = field(default=Declarations(), compare=False)
+    prose: tuple[str, ...] = ()
+    declared: Declarations = Declarations()
 
 
 AnyStep = Step | Substep

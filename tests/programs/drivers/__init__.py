@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from backends.registry import load
 from compiler.ir.features import Feature, features_of
-from compiler.ir.serialise import from_json
+from tests.program_json import from_json
 from tests.programs.cases import Case, Trace
 from tests.programs.drivers import github, make, python, semantics
 from tests.programs.oracle import walk

@@ -19,10 +19,10 @@ from backends.registry import load
 from backends.scheduling.places import simplified
 from backends.scheduling.routes import make_routes
 from compiler.ir.program import Program
-from compiler.ir.serialise import from_json
 from compiler.ir.tasks import Gate
 from tests.equivalence.difference import DifferenceError, same
 from tests.equivalence.drivers.github import Ran
+from tests.program_json import from_json
 from tests.programs.trial import Trial, is_plain
 from tests.workflows import act, engine
 

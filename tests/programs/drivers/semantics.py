@@ -7,13 +7,14 @@ from typing import assert_never
 from compiler.ir.answers import of_agent, of_parallel, of_reply, of_tool
 from compiler.ir.program import Node, Program
 from compiler.ir.semantics import Machine, Outcome, State
-from compiler.ir.serialise import from_json, to_json
+from compiler.ir.serialise import to_json
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool, alphabet
 from compiler.ir.verify import verify
 from compiler.passes import optimise
 from runtime_shim.tasks.reading import LARGEST_ANSWER
 from runtime_shim.tasks.tool import in_json
 from tests.equivalence.difference import same
+from tests.program_json import from_json
 from tests.programs.cases import Call, Case, Json, Trace, Visit
 from tests.programs.reports import PLACE
 

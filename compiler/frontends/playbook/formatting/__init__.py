@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from compiler.frontends.base import Formatted, Job
 from compiler.frontends.call_scenarios import ENDING

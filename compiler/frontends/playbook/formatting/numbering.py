@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from string import ascii_lowercase
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from compiler.frontends.playbook.lines import Line
 from compiler.frontends.playbook.syntax import Branch, Playbook, Step
 
 
-@dataclass(frozen=True)
-class Numbering:
+class Numbering(Struct, frozen=True):
     """The playbook with its new numbers; `labels` are by the lines of the headings."""
 
     playbook: Playbook

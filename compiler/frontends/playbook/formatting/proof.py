@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+
+from msgspec import Struct
 
 from compiler.frontends.playbook.formatting.numbering import Numbering
 from compiler.frontends.playbook.lines import texts
@@ -25,8 +26,8 @@ def same_meaning(source: Source, before: Read, result: Source, numbering: Number
 
 def _plain(value: object) -> object:
     """A tree as tuples, without the places where its parts stand."""
-    if is_dataclass(value):
-        return tuple(_plain(getattr(value, field.name)) for field in fields(value) if field.name not in _PLACES)
+    if isinstance(value, Struct):
+        return tuple(_plain(getattr(value, name)) for name in value.__struct_fields__ if name not in _PLACES)
     return tuple(map(_plain, value)) if isinstance(value, tuple) else value
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.beyond.declarations import StepSettings
@@ -31,8 +33,7 @@ class SaidText(NamedTuple):
     step: str
 
 
-@dataclass(frozen=True)
-class Effective:
+class Effective(Struct, frozen=True):
     """What holds for a step, with what is said of everything around it."""
 
     numbers: Mapping[str, Said] = field(default_factory=dict)

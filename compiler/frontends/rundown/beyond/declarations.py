@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from compiler.ir.program import Input
 from compiler.options import Place, Places, Table
@@ -13,16 +14,14 @@ EVERY = "*"
 """Stands for all steps where settings are said of steps (E3)."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeclaredInput:
+class DeclaredInput(Struct, frozen=True):
     """An input, and the place where its name stands."""
 
     input: Input
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class StepSettings:
+class StepSettings(Struct, frozen=True):
     """What is said of one step, or of all in it; None for what is left open. Times are in seconds (E3)."""
 
     step: str
@@ -37,8 +36,7 @@ class StepSettings:
         return nearest(self.places, path) or self.places[()]
 
 
-@dataclass(frozen=True, slots=True)
-class Declarations:
+class Declarations(Struct, frozen=True):
     """All that one document declares. Values and secrets are names with their places.
 
     `for_targets` is what it says of its steps that only targets know to use, `shell` how its blocks are run: `strict`,

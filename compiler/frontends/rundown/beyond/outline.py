@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from compiler.frontends.rundown.beyond.declarations import EVERY, StepSettings
 from compiler.frontends.rundown.beyond.settings import full_id
@@ -25,8 +26,7 @@ class Leaf(NamedTuple):
     seen: Collection[str]
 
 
-@dataclass(frozen=True)
-class Outline:
+class Outline(Struct, frozen=True):
     """The steps and groups of a program, and what is said of them; "" is the id of all of it.
 
     `parents` has the group around each group, the outer ones first; `repeated` are the groups with a RETRY, and

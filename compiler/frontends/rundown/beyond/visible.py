@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from compiler.frontends.rundown.beyond.declarations import Declarations
 from compiler.ir.edges import Clear, Keep
 from compiler.ir.program import Slot, Variable
 
 
-@dataclass(frozen=True)
-class Visible:
+class Visible(Struct, frozen=True, dict=True):
     """The slots of what a runbook declares, by name; those of `outputs` commands may write.
 
     `added` are the slots that the runbook around it does not have.

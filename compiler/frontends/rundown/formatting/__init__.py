@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Severity, sort_key
 from compiler.frontends.base import Formatted, Job

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+
+from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.beyond.declarations import StepSettings
@@ -57,8 +58,8 @@ def _same(one: object, other: object) -> bool:
         return True
     if isinstance(one, tuple) and isinstance(other, tuple):
         return len(one) == len(other) and all(map(_same, one, other))
-    if is_dataclass(one):
-        return all(_same(getattr(one, field.name), getattr(other, field.name)) for field in fields(one))
+    if isinstance(one, Struct) and isinstance(other, Struct):
+        return all(_same(getattr(one, name), getattr(other, name)) for name in one.__struct_fields__)
     return one == other
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from compiler.frontends.rundown.build import TOO_DEEP
 from compiler.frontends.rundown.formatting.numbering import Label, Numbering
