@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar, Generic, NamedTuple, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict
@@ -48,7 +48,7 @@ class OptionFinding(Diagnostic, frozen=True):
         return Diagnostic(self.code, path, span, self.message, self.help, self.related)
 
 
-class Reason(NamedTuple):
+class Reason(Struct, frozen=True):
     """Why a main file calls the program beside it: the place in the document, and a clause such as `step 2 asks`."""
 
     path: str
@@ -79,7 +79,7 @@ class Emission(Struct, frozen=True):
                 raise ValueError(f"an output without `{MARK}` in its first {MARK_LINES} lines")
 
 
-class Limit(NamedTuple):
+class Limit(Struct, frozen=True):
     """Who carries only these features, in words, and the remedy for a document with another `{feature}`."""
 
     who: str

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from msgspec import Struct
 from pydantic import BaseModel
 
 from compiler.ir.program import Program
@@ -15,7 +15,7 @@ STEPS = "steps"
 """Facts about single steps come from the document, where they are beside the steps."""
 
 
-class Command(NamedTuple):
+class Command(Struct, frozen=True):
     """A canonical command: the source by its path from the project's root, the target, its options in words.
 
     `read_by` are the options that say how the source is read, each with its word.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -19,7 +18,7 @@ class Severity(StrEnum):
     NOTE = "note"
 
 
-class Related(NamedTuple):
+class Related(Struct, frozen=True):
     """A second place that helps to understand a diagnostic, such as the first of two duplicates."""
 
     path: str
@@ -43,7 +42,7 @@ class Diagnostic(Struct, frozen=True):
         return CODES[self.code].severity
 
 
-class Code(NamedTuple):
+class Code(Struct, frozen=True):
     """What is known of a diagnostic code: its name (kebab-case), severity, and the rule of the design it enforces."""
 
     name: str

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.analyses.commands import commands_too_long
@@ -21,7 +21,7 @@ from compiler.scenarios import Scenario
 from compiler.source import STANDARD_INPUT, Source
 
 
-class Settings(NamedTuple):
+class Settings(Struct, frozen=True):
     """What the user asked for on the command line.
 
     `options` has options of formats, as words, by their names; a document is read with those that its format has. What
@@ -33,7 +33,7 @@ class Settings(NamedTuple):
     link: bool = True
 
 
-class Compilation(NamedTuple):
+class Compilation(Struct, frozen=True):
     """What became of one document. `program` is None if there are errors; `sources` are by the path in diagnostics.
 
     `scenarios` are the named runs that the document describes (S1).
@@ -55,7 +55,7 @@ class Compilation(NamedTuple):
     facts: Callable[[], dict[str, object]] | None = None
 
 
-class Opened(NamedTuple):
+class Opened(Struct, frozen=True):
     """A document that was asked for: what the user calls it, its project, and its source unless that is refused."""
 
     path: str
@@ -101,7 +101,7 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     return Compilation(opened.path, program, diagnostics, sources, tables, result.scenarios, *told)
 
 
-class Formatting(NamedTuple):
+class Formatting(Struct, frozen=True):
     """What formatting a document came to, and the sources by the path in its diagnostics."""
 
     opened: Opened
@@ -117,7 +117,7 @@ def format_opened(opened: Opened, settings: Settings) -> Formatting:
     return Formatting(opened, begun.form.load().format_document(begun.job), begun.sources)
 
 
-class _Begun(NamedTuple):
+class _Begun(Struct, frozen=True):
     """The job for a front end; without one, `found` says why. `configured` are the options of the project."""
 
     job: Job | None

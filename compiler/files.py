@@ -7,7 +7,8 @@ import os
 import stat
 import sys
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from compiler.source import BYTE_ORDER_MARK, STANDARD_INPUT, Source
 
@@ -18,7 +19,7 @@ MOST_LINES = 500_000
 """Not counting blank ones. Reading Markdown takes memory for each line, many times more than for its characters."""
 
 
-class Refusal(NamedTuple):
+class Refusal(Struct, frozen=True):
     """Why there is no document: a code, what is wrong, and what to do."""
 
     code: str

@@ -86,7 +86,7 @@ _TOKEN = re.compile(r'[ \t\r\n]*(?:(?P<text>"[^"\\]*(?:\\.[^"\\]*)*")|(?P<mark>[
 _COLON = re.compile(r"[ \t\r\n]*:")
 
 
-class Stretch(NamedTuple):
+class Stretch(Struct, frozen=True):
     """From one character of a text to another, which is not part of it."""
 
     start: int

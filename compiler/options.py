@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic
 from compiler.safeguards import looks_like_safeguard
@@ -20,7 +21,7 @@ Word = TypeVar("Word", bound=str)
 _BEGIN = {"RD013": "", "RD501": "the configuration is not valid: "}
 
 
-class Place(NamedTuple):
+class Place(Struct, frozen=True):
     """Where an option stands: a path and a span as in diagnostics, and the code for what is wrong there."""
 
     code: str
@@ -70,7 +71,7 @@ class Level(StrEnum):
     PROJECT = "in the configuration of the project"
 
 
-class Wrong(NamedTuple):
+class Wrong(Struct, frozen=True):
     """Why a value is none that an option can have, and what to do; `path` leads to what is wrong within it."""
 
     problem: str
@@ -123,7 +124,7 @@ def merge(upper: Mapping[str, Table], lower: Mapping[str, Table]) -> dict[str, T
     return {**lower, **upper, **both}
 
 
-class Known(NamedTuple):
+class Known(Struct, frozen=True):
     """The options that there are for what is read, and the level that it stands at."""
 
     options: Sequence[Option[Any]]
@@ -183,7 +184,7 @@ def places_within(place: Place, spans: Spans) -> dict[str, dict[KeyPath, Place]]
     inner: dict[str, dict[KeyPath, Place]] = {}
     for path, span in spans.items():
         if path:
-            inner.setdefault(path[0], {(): place})[path[1:]] = place._replace(span=span)
+            inner.setdefault(path[0], {(): place})[path[1:]] = replace(place, span=span)
     return inner
 
 

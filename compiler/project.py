@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic
 from compiler.files import Refusal, read_source, read_standard_input, read_text
@@ -20,7 +22,7 @@ _PYPROJECT = "pyproject.toml"
 _SECTION = "[tool.rdc"
 
 
-class Located(NamedTuple):
+class Located(Struct, frozen=True):
     """A document that is there: its file, links resolved, what messages call it, and its path from the root."""
 
     file: Path
@@ -32,7 +34,7 @@ class Located(NamedTuple):
         return read_source(self.file, self.path, self.name)
 
 
-class Project(NamedTuple):
+class Project(Struct, frozen=True):
     """`root` is an absolute path without links."""
 
     root: Path
@@ -149,7 +151,7 @@ def _is_root(folder: Path) -> bool:
         return False
 
 
-class Configuration(NamedTuple):
+class Configuration(Struct, frozen=True):
     """The options that hold for all documents of a project, what is wrong with them, and the file by its path."""
 
     options: Options

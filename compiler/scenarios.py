@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
+
+from msgspec import Struct
 
 from compiler.source import KeyPath, Span, Spans, nearest
 
@@ -16,7 +18,7 @@ Result = Literal["COMPLETE", "STOP"]
 _COMMON = ("result", "description")
 
 
-class Reply(NamedTuple):
+class Reply(Struct, frozen=True):
     """The word or the text that answers a step: that one, or None for whichever asks next.
 
     `values` are those that come with it where a command was not run (E2).
@@ -33,7 +35,7 @@ class Reply(NamedTuple):
         return self.text if self.step is None else f"{self.step} {self.text}"
 
 
-class Goto(NamedTuple):
+class Goto(Struct, frozen=True):
     """The operator's own jump: the run goes on at that step. `spelled` is what the format calls it."""
 
     step: str
@@ -41,7 +43,7 @@ class Goto(NamedTuple):
     spelled: str
 
 
-class Unclear(NamedTuple):
+class Unclear(Struct, frozen=True):
     """What cannot be understood or carried out, what is wrong with it, and what to do, if its format cannot tell."""
 
     problem: str
@@ -49,7 +51,7 @@ class Unclear(NamedTuple):
     remedy: str = ""
 
 
-class Said(NamedTuple):
+class Said(Struct, frozen=True):
     """What the agent or the tool of a step says when it is called; no text where the call fails."""
 
     step: str
@@ -60,7 +62,7 @@ class Said(NamedTuple):
 Event = Reply | Said | Goto | Unclear
 
 
-class Script(NamedTuple):
+class Script(Struct, frozen=True):
     """What happens in a run, in order, with the values of the inputs that it is started with.
 
     With `prompted` no command is executed: each reply decides the step that is next, whatever it is. `outputs` are the
@@ -73,7 +75,7 @@ class Script(NamedTuple):
     outputs: Mapping[str, str] = MappingProxyType({})
 
 
-class Scenario(NamedTuple):
+class Scenario(Struct, frozen=True):
     """One scenario: what happens in it, as in `Script`, and how the run must end."""
 
     name: str
@@ -95,7 +97,7 @@ class Scenario(NamedTuple):
         return tuple(event for event in self.replies if isinstance(event, Goto))
 
 
-class Flaw(NamedTuple):
+class Flaw(Struct, frozen=True):
     """What is wrong in the form of one scenario, and the path to it from there."""
 
     path: KeyPath
@@ -106,14 +108,14 @@ Locate = Callable[[KeyPath], Span | None]
 """Where a key or an item of a scenario stands, else what is around it."""
 
 
-class Keys(NamedTuple):
+class Keys(Struct, frozen=True):
     """The keys in which a format writes what happens, beside the common ones, and how their values are read."""
 
     names: frozenset[str]
     read: Callable[[Mapping[str, object], Locate], Script | list[Flaw]]
 
 
-class Problem(NamedTuple):
+class Problem(Struct, frozen=True):
     """What is wrong in the form of the scenarios."""
 
     text: str

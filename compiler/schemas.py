@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 
-class Schema(NamedTuple):
+class Schema(Struct, frozen=True):
     """A schema that is published: a line about what it describes, and the module whose function `schema` makes it.
 
     A module that makes several takes what it is about.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from yaml import Mark, MarkedYAMLError
@@ -12,7 +14,7 @@ QUOTE = "put the value in quotes"
 REMEDY = "correct this line; put strings that contain `: ` or ` #` in quotes"
 
 
-class Told(NamedTuple):
+class Told(Struct, frozen=True):
     """A problem, what to do about it, and the mark of the line to look at, None for the first line."""
 
     problem: str
@@ -20,7 +22,7 @@ class Told(NamedTuple):
     mark: Mark | None
 
 
-class _Rule(NamedTuple):
+class _Rule(Struct, frozen=True):
     """Which problem of PyYAML it is, by its words and those of its context, and what rdc says instead.
 
     In both texts `{0}` is the part of PyYAML's words in parentheses. `opening` points at the line where the part begins

@@ -8,7 +8,6 @@ from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from stat import S_IMODE
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -21,7 +20,7 @@ class File(Struct, frozen=True):
     executable: bool = False
 
 
-class _Staged(NamedTuple):
+class _Staged(Struct, frozen=True):
     """A file under its temporary name, and where it is to stand."""
 
     file: File

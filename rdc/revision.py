@@ -8,7 +8,9 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO, NamedTuple
+from typing import IO
+
+from msgspec import Struct
 
 CONFIGURATIONS = ("rdc.toml", "pyproject.toml")
 """Names of files that say how a document is read."""
@@ -27,7 +29,7 @@ class RevisionError(ValueError):
     """There is no such revision, or no such file in it."""
 
 
-class CheckedOut(NamedTuple):
+class CheckedOut(Struct, frozen=True):
     """A folder with what was in a revision, and the document there."""
 
     root: str

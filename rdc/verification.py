@@ -9,6 +9,8 @@ from enum import IntEnum
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from backends.base import MARK, MARK_LINES
 from backends.command import Command, read_command
 from backends.companions import Companion
@@ -54,7 +56,7 @@ class Finding(NamedTuple):
     line: int = 0
 
 
-class _Header(NamedTuple):
+class _Header(Struct, frozen=True):
     """What the first lines of a file say; none of it is to be believed."""
 
     version: str

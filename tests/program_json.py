@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from compiler.frontends.json.lower import Reader
+from compiler.frontends.json.shapes import Shape
 from compiler.ir.edges import Origin
 from compiler.ir.program import Program
 from compiler.source import KeyPath
@@ -20,7 +21,7 @@ def from_json(text: str) -> Program:
     reader = _Reader(_nowhere)
     try:
         program = reader.program(json.loads(text), {})
-    except TypeError as error:  # the front end takes the name and the title from the file
+    except TypeError as error:  # the constructor of a class got too little
         raise ValueError(str(error)) from error
     if program is None:
         raise ValueError("\n".join(f"{problem.path}: {problem.message}" for problem in reader.problems))
@@ -28,11 +29,14 @@ def from_json(text: str) -> Program:
 
 
 class _Reader(Reader):
-    """Takes characters that the front end refuses: they are in the programs that backends are tested with."""
+    """Takes characters that the front end refuses, which backends are tested with, and adds nothing."""
 
     def _string(self, value: str, path: KeyPath) -> Any:
         return value
 
+    def _defaults(self, wanted: Shape, value: dict[str, object], path: KeyPath) -> dict[str, Any]:
+        return {}
+
 
 def _nowhere(path: KeyPath) -> Origin:
-    raise ValueError(f"{path} does not say where it is from")
+    raise AssertionError(path)

@@ -28,9 +28,9 @@ OURS = ("rdc", "backends", "compiler", "runtime_shim", "grammars")
 # What the modules of a folder may import: our own folders, and packages that are not of the standard library (pydantic
 # brings pydantic_core, which has the types of its errors).
 MAY_IMPORT = {
-    "rdc": {"rdc", "backends", "compiler", "runtime_shim", "click", "pygraphviz", "mcp", "yaml"},
-    "backends": {"backends", "compiler", "runtime_shim", "jinja2", "pydantic", "pydantic_core"},
-    "compiler": {"compiler", "lark", "networkx", "pydantic", "pydantic_core", "pyromark", "yaml"},
+    "rdc": {"rdc", "backends", "compiler", "runtime_shim", "click", "msgspec", "pygraphviz", "mcp", "yaml"},
+    "backends": {"backends", "compiler", "runtime_shim", "jinja2", "msgspec", "pydantic", "pydantic_core"},
+    "compiler": {"compiler", "lark", "msgspec", "networkx", "pydantic", "pydantic_core", "pyromark", "yaml"},
     "runtime_shim": {"runtime_shim"},
     "grammars": set[str](),
 }

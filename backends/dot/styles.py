@@ -7,7 +7,10 @@ light theme the colours of the dark one where the reader's page is dark.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from backends.picture.arrows import Arrow
 from backends.picture.picture import Box, Frame
@@ -17,7 +20,7 @@ from compiler.ir.tasks import End, Verdict
 Theme = Literal["light", "dark"]
 
 
-class Colours(NamedTuple):
+class Colours(Struct, frozen=True):
     """What a class is drawn in."""
 
     line: str
@@ -25,7 +28,7 @@ class Colours(NamedTuple):
     text: str
 
 
-class Palette(NamedTuple):
+class Palette(Struct, frozen=True):
     """The colours of a theme: of the page, of boxes, frames and arrows by class, and of what is marked by its mark."""
 
     page: Colours
@@ -45,7 +48,7 @@ class Palette(NamedTuple):
     @property
     def marked_frames(self) -> Mapping[str, Colours]:
         """The colours of frames by their mark."""
-        return {mark: colours._replace(fill=self.frames["frame"].fill) for mark, colours in self.marks.items()}
+        return {mark: replace(colours, fill=self.frames["frame"].fill) for mark, colours in self.marks.items()}
 
     def of_arrow(self, arrow: Arrow) -> str:
         """The colour of an arrow and its label."""
@@ -167,7 +170,8 @@ def stylesheet(theme: Theme, *, has_marks: bool = False) -> str:
     palette = PALETTES[theme]
     if has_marks:
         lines = {mark: colours.line for mark, colours in palette.marks.items()}
-        palette = palette._replace(
+        palette = replace(
+            palette,
             boxes={**palette.boxes, **palette.marks},
             frames={**palette.frames, **palette.marked_frames},
             arrows={**palette.arrows, **lines},

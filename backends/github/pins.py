@@ -11,12 +11,13 @@ import sys
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+
+from msgspec import Struct
 
 FILE = Path(__file__).with_name("pins.toml")
 
 
-class Pin(NamedTuple):
+class Pin(Struct, frozen=True):
     """An action at a commit, and the version that this is."""
 
     uses: str

@@ -6,7 +6,8 @@ It is its header, comments and targets of steps, and a rest that this version ca
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from backends.make.calling import VERBS, Step, page
 from backends.python.proof import Problem, first_difference
@@ -28,14 +29,14 @@ _STEP = re.compile(
 _TARGETS = re.compile(r"^override \S*RDC_TARGETS := (.*)$", re.MULTILINE)
 
 
-class Pinned(NamedTuple):
+class Pinned(Struct, frozen=True):
     """A program by its path from the Makefile, and the hash that it must have."""
 
     path: str
     sha256: str
 
 
-class _Source(NamedTuple):
+class _Source(Struct, frozen=True):
     path: str
     sha256: str
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from textwrap import wrap
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from backends.make.driver import driver_name, driver_sha256, driver_text
 from backends.make.templating import render
@@ -21,7 +22,7 @@ REFUSED = (
 """Those that only Makefiles take that call the program, as patterns of make; ignored, they would mislead."""
 
 
-class Targets(NamedTuple):
+class Targets(Struct, frozen=True):
     """What this part depends on: the prefix, the digest of the sources, the state directory, the names of the steps."""
 
     prefix: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from msgspec import Struct
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
@@ -14,7 +15,7 @@ from backends.options.problems import fields
 _KINDS = {"string": "string", "boolean": "true/false", "number": "number", "object": "mapping"}
 
 
-class Option(NamedTuple):
+class Option(Struct, frozen=True):
     """An option; one inside of another is called by its path, such as `concurrency.group` or `setup[].uses`."""
 
     name: str

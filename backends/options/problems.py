@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
+from msgspec import Struct
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
@@ -33,7 +34,7 @@ _SHORT = 40
 _WISH = re.compile(r"\w+ should (.+)")
 
 
-class Problem(NamedTuple):
+class Problem(Struct, frozen=True):
     """What is wrong with an option. The path leads to it from the options; it is empty for all of them together."""
 
     path: KeyPath

@@ -11,7 +11,8 @@ from importlib import resources
 from itertools import groupby
 from operator import itemgetter
 from textwrap import wrap
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from backends.base import MARK
 from compiler.ir.program import Node, Program
@@ -26,7 +27,7 @@ _RULES = re.compile(r" \((?:[A-Z]\d+|rule \d+)(?:(?:, | and | to )(?:[A-Z]\d+|ru
 """The numbers of rules, which only rdc's own developers can look up."""
 
 
-class _Edit(NamedTuple):
+class _Edit(Struct, frozen=True):
     """Lines from `first` up to `last`, counted from 0, that are replaced."""
 
     first: int

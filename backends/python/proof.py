@@ -9,7 +9,9 @@ import ast
 import re
 from collections.abc import Iterator
 from itertools import chain
-from typing import NamedTuple, get_args
+from typing import get_args
+
+from msgspec import Struct
 
 from backends.python import tail
 from backends.python.calls import WORDS
@@ -36,7 +38,7 @@ _START = '\nif __name__ == "__main__":\n    sys.exit(main('
 _PATH_LINE = "    del sys.path[0]"
 
 
-class Problem(NamedTuple):
+class Problem(Struct, frozen=True):
     """Why a program is not what rdc writes, and in which line, counted from 1."""
 
     line: int

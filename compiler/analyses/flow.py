@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.analyses.possible import possible_transitions
@@ -18,7 +18,7 @@ Said = tuple[str, str]
 """What is wrong, and what to do."""
 
 
-class Wording(NamedTuple):
+class Wording(Struct, frozen=True):
     """What the warnings say in the words of a format; the first two with `{}` for the id of a node."""
 
     unreachable: Said

@@ -8,7 +8,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from compiler.analyses.changes import own_task
 from compiler.ir.program import Node
@@ -40,7 +41,7 @@ def _same_in_order(old: Sequence[Node], new: Sequence[Node]) -> Iterator[tuple[N
         link = link.before
 
 
-class _Link(NamedTuple):
+class _Link(Struct, frozen=True):
     """A pair of positions in a sequence that is in both versions, and the pair before it."""
 
     old: int

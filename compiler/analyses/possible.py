@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from heapq import heappop, heappush
-from typing import NamedTuple, TypeGuard
+from typing import TypeGuard
+
+from msgspec import Struct
 
 from compiler.analyses.facts import Domains, Facts, find_domains
 from compiler.analyses.landings import Landings
@@ -30,7 +32,7 @@ Choice = tuple[int, tuple[Test, ...], Values]
 """An edge by its place, the tests that may hold there or not, and the values with which it is taken."""
 
 
-class PossibleTransition(NamedTuple):
+class PossibleTransition(Struct, frozen=True):
     """An edge that can be taken, by its place among those of its node, and the tests that do not always hold there."""
 
     place: int

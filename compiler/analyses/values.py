@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -27,7 +26,7 @@ _BEFORE_OTHERS = frozenset("${-.")
 """What stands before a name that is not written: `${name=…}`, `--name=…`, `--set image.name=…`."""
 
 
-class Names(NamedTuple):
+class Names(Struct, frozen=True):
     """The names in a command: those that it gives something, and those that stand there otherwise."""
 
     given: frozenset[str]

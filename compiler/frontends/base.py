@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Program
@@ -14,7 +16,7 @@ from compiler.scenarios import Scenario
 from compiler.source import Source
 
 
-class Job(NamedTuple):
+class Job(Struct, frozen=True):
     """What a front end is given: the document, the project to find others in, and what was asked for.
 
     `given` are the values of the format's options on the command line, which outweigh those in the document;
@@ -30,7 +32,7 @@ class Job(NamedTuple):
     tables: Mapping[str, Table] = MappingProxyType({})
 
 
-class Result(NamedTuple):
+class Result(Struct, frozen=True):
     """What a front end gives: the program (None with errors), all findings, and every source by its name.
 
     `options` and `scenarios` are those in the document itself; what stands in documents that it includes is about these
@@ -45,7 +47,7 @@ class Result(NamedTuple):
     facts: Callable[[], dict[str, object]] | None = None
 
 
-class Formatted(NamedTuple):
+class Formatted(Struct, frozen=True):
     """What formatting a document gives.
 
     `text` is the normal form, or None if the document is left alone: `diagnostics` say why, or `defect` does if the

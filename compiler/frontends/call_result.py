@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from compiler.diagnostic import has_error
 from compiler.frontends.base import Job, Result
 from compiler.frontends.call_limits import with_limits
@@ -26,7 +28,8 @@ def completed(job: Job, result: Result, program: Program, stem: str, content: ob
     limited, problems = with_limits(program, nodes.limits)
     scenarios = find_scenarios(Told(job.source, stem, job.project), content, spans, limited)
     found = [*problems, *scenarios.diagnostics]
-    return result._replace(
+    return replace(
+        result,
         program=None if has_error(found) else limited,
         diagnostics=(*result.diagnostics, *found),
         sources={**result.sources, **({scenarios.file.name: scenarios.file} if scenarios.file else {})},

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from compiler.diagnostic import Diagnostic
 from compiler.files import Refusal
 from compiler.frontends.repeated import stand_twice
@@ -32,7 +34,7 @@ FAIL = "fail"
 _REMEDY = "a scenario has `result` and, if you like, `inputs`, `answers`, `agents`, `tools` and `outputs`"
 
 
-class Told(NamedTuple):
+class Told(Struct, frozen=True):
     """A document whose scenarios are wanted: its source, its name without endings, and its project."""
 
     source: Source
@@ -97,7 +99,7 @@ def _read(source: Source, content: object, spans: Spans, program: Program) -> Fo
 # --- One scenario ----------------------------------------------------------------------------------------------------
 
 
-class _Item(NamedTuple):
+class _Item(Struct, frozen=True):
     """A key of a mapping in a scenario, with what stands there and where."""
 
     name: str

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.frontends.name_lists import unknown_key
@@ -17,7 +17,7 @@ KEYS = (TIMEOUT, "secrets", "environment")
 """The last two are for targets, which hold them against their own options."""
 
 
-class TimeLimit(NamedTuple):
+class TimeLimit(Struct, frozen=True):
     """What is said of the time of a step, and where."""
 
     step: str
@@ -25,7 +25,7 @@ class TimeLimit(NamedTuple):
     place: Place | None
 
 
-class Nodes(NamedTuple):
+class Nodes(Struct, frozen=True):
     """What is said of steps: their time limits, and what is for targets alone."""
 
     limits: tuple[TimeLimit, ...]

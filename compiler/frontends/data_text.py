@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from compiler.json_text import BrokenJsonError, Everything, Lines, Stretch, lay_out, load_json
 from compiler.source import KeyPath, Source, Span
@@ -18,7 +20,7 @@ DEEPEST = 32
 """Collections in collections: reading them recurses, and nobody nests as deep."""
 
 
-class Data(NamedTuple):
+class Data(Struct, frozen=True):
     """A mapping that was read: its values, where each stands, and the keys that stand twice; `yaml`: None for JSON."""
 
     values: dict[str, Any]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from compiler.options import Option
 
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
     from compiler.frontends.base import FrontEnd
 
 
-class Format(NamedTuple):
+class Format(Struct, frozen=True):
     """A source format.
 
     Attributes:

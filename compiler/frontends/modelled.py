@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
+from msgspec import Struct
 from pydantic import BaseModel, ValidationError
 
 MOST_SHOWN = 100
@@ -24,7 +25,7 @@ _DEEPEST = 6
 Model = TypeVar("Model", bound=BaseModel)
 
 
-class Flaw(NamedTuple):
+class Flaw(Struct, frozen=True):
     """A part that the models do not take: what leads to it, pydantic's name for what is wrong, what it would take."""
 
     path: tuple[str | int, ...]

@@ -34,7 +34,7 @@ def command(files: tuple[str, ...], reporter: Reporter, settings: Settings, *, n
     """
     from compiler.driver import compile_opened  # noqa: PLC0415 (the compiler is slow to import)
 
-    settings = settings._replace(link=not no_link)
+    settings = replace(settings, link=not no_link)
     compilations = [compile_opened(document, settings) for document in opened(files)]
     report = reporter.gather(
         (found for compilation in compilations for found in (*compilation.diagnostics, *_in_tables(compilation))),

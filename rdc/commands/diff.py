@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
+from msgspec import Struct
 from msgspec.structs import replace
 
 from rdc.commands.language import language_options
@@ -27,14 +28,14 @@ if TYPE_CHECKING:
 FORMATS = {
     "text": Format("", ".diff.txt", prints=True),
     "json": Format("", ".diff.json", prints=True),
-    **{name: form._replace(suffix=f".diff{form.suffix}") for name, form in PICTURES.items()},
+    **{name: replace(form, suffix=f".diff{form.suffix}") for name, form in PICTURES.items()},
 }
 
 _REVISION = re.compile(r"(?P<revision>(?:[^:{]|\{[^}]*\})+):(?P<file>.+)", re.DOTALL)
 """A file in a revision, which may have colons in braces, such as a time."""
 
 
-class Place(NamedTuple):
+class Place(Struct, frozen=True):
     """Where a version of the document is: a file, in a revision of git or ("" for none) as it lies there."""
 
     shown: str
@@ -82,7 +83,7 @@ def _places(old: str, new: str) -> tuple[Place, Place]:
     """What OLD and NEW mean: a file, before all else; then a file in a revision; OLD also a revision of NEW's file."""
     after = _in_revision(new) or Place(new, new)
     before = Place(old, old) if _is_file(old) else _in_revision(old)
-    return before or after._replace(shown=f"{old}:{after.file}", revision=old), after
+    return before or replace(after, shown=f"{old}:{after.file}", revision=old), after
 
 
 def _in_revision(word: str) -> Place | None:
@@ -120,10 +121,11 @@ def _compile(place: Place, settings: Settings) -> Compilation:
             return f"{place.revision}:{folder.name(path)}"
 
         def renamed(found: Diagnostic) -> Diagnostic:
-            related = tuple(other._replace(path=shown(other.path)) for other in found.related)
+            related = tuple(replace(other, path=shown(other.path)) for other in found.related)
             return replace(found, path=shown(found.path), related=related)
 
-        return compilation._replace(
+        return replace(
+            compilation,
             diagnostics=tuple(map(renamed, compilation.diagnostics)),
             sources={shown(name): source for name, source in compilation.sources.items()},
         )
@@ -151,7 +153,7 @@ def _generated(compared: Comparison, compiled: Sequence[Compilation], wish: Wish
     target = find_target(wish.form.target, wish.options)
     backend = target.backend
     assert isinstance(backend, PictureBackend)  # noqa: S101 (tells mypy)
-    new = compiled[1]._replace(diagnostics=(), sources=sources)  # what matters of these has been told
+    new = replace(compiled[1], diagnostics=(), sources=sources)  # what matters of these has been told
     with misuse_told(backend):
         return emitted(
             new, backend, target.options, lambda _, options: backend.draw(compared.sheet(), backend.validate(options))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 from msgspec import Struct
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rdc.generation import Generation
 
 
-class Format(NamedTuple):
+class Format(Struct, frozen=True):
     """What a format is made of: a target, the options of it that matter, and what is drawn of that, if anything is.
 
     What `prints` goes to standard output if no file is named.

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec.structs import asdict
 
 from rdc.commands.target import complete_target, known_target
 from rdc.terminal import put
@@ -61,7 +62,7 @@ def _options(backend: Backend[Any], options: Sequence[Option]) -> str:
 
 def _options_json(backend: Backend[Any], options: Sequence[Option]) -> str:
     return json.dumps(
-        {"version": 1, "target": backend.name, "options": [option._asdict() for option in options]},
+        {"version": 1, "target": backend.name, "options": [asdict(option) for option in options]},
         indent=2,
         ensure_ascii=False,
     )

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 from typing import NamedTuple
 
+from msgspec import Struct
+
 MOST_PERIODS = 8
 """At each place: how many lengths of a part that may be repeated are tried."""
 
 
-class Turns(NamedTuple):
+class Turns(Struct, frozen=True):
     """Items that are done so many times in a row, and where the first of them stands in the sequence."""
 
     items: tuple[Run, ...]

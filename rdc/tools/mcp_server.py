@@ -8,10 +8,10 @@ import os
 import signal
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp.types import CallToolResult, ContentBlock, EmbeddedResource, GetPromptResult, TextContent, TextResourceContents
+from msgspec import Struct
 
 from rdc.tools.request import Request
 
@@ -19,7 +19,7 @@ PROMPT = "prompt"
 """The tool that stands for a prompt of the server."""
 
 
-class Answer(NamedTuple):
+class Answer(Struct, frozen=True):
     """What a tool has said, and whether that is an error."""
 
     text: str

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 
-class Request(NamedTuple):
+class Request(Struct, frozen=True):
     """The name of a tool and its arguments."""
 
     tool: str

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from msgspec.structs import replace
+
 from rdc.trials.run import Run, Setting
 
 ENDS = ("COMPLETE", "STOP")
@@ -32,6 +34,6 @@ def drive(driver: Driver, setting: Setting) -> Run:
         if driver.told().result in ENDS:
             break
         if problem := driver.move(leg.step):
-            return driver.told()._replace(result="", message=problem)
+            return replace(driver.told(), result="", message=problem)
         driver.go_on(part)
     return driver.told()

@@ -11,7 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, NamedTuple
+from typing import IO
+
+from msgspec import Struct
 
 from rdc.trials.run import MissingToolError, TrialError
 
@@ -19,7 +21,7 @@ GRACE = 15.0
 """In seconds: how long a process may take to stop what it has begun before it is killed."""
 
 
-class Finished(NamedTuple):
+class Finished(Struct, frozen=True):
     """What a process has said, and how it ended."""
 
     code: int

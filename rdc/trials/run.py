@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from msgspec import Struct, field
 
@@ -28,7 +27,7 @@ class MissingToolError(Exception):
     """This machine lacks what runs a target. The argument says what, and where to get it."""
 
 
-class Leg(NamedTuple):
+class Leg(Struct, frozen=True):
     """What is answered before the operator takes the run to a step, and that step."""
 
     answers: tuple[str, ...]
@@ -133,7 +132,7 @@ def _refusal(diagnostics: Sequence[Diagnostic]) -> str:
     return f"{diagnostics[0].message}; {diagnostics[0].help}" if diagnostics else "the target has made nothing"
 
 
-class Step(NamedTuple):
+class Step(Struct, frozen=True):
     """A step that a target has done, and its outcome; the attempt is None where the target does not tell."""
 
     step: str
@@ -141,13 +140,13 @@ class Step(NamedTuple):
     word: str
 
 
-class Moved(NamedTuple):
+class Moved(Struct, frozen=True):
     """A jump of the operator, to this step."""
 
     step: str
 
 
-class Run(NamedTuple):
+class Run(Struct, frozen=True):
     """What a target has done: the steps and the operator's jumps, in order, and how it ended.
 
     `result` is COMPLETE or STOP with the message, WAITING with the step, or "" with what went wrong.

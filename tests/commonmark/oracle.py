@@ -9,6 +9,7 @@ from itertools import zip_longest
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token as MarkdownToken
+from msgspec.structs import replace
 
 from compiler.frontends.rundown.blocks import COMMENT, REFERENCE, TRANSITION, Block, read_blocks
 from compiler.source import Source
@@ -99,7 +100,7 @@ def compared(text: str) -> list[tuple[object, object]]:
 def row(block: Block) -> object:
     """A block without what nobody asks of it: how a block of code ends that is open, and white space behind a text."""
     text = block.text if block.type == "CODE" and block.closed else block.text.rstrip()
-    return block._replace(text=text, end_line=block.end_line if block.closed else 0)
+    return replace(block, text=text, end_line=block.end_line if block.closed else 0)
 
 
 @cache

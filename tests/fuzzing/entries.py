@@ -13,6 +13,8 @@ from contextlib import chdir, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
+
 from backends.registry import BACKENDS, load
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.frontends.rundown import lines
@@ -80,7 +82,7 @@ def document(data: bytes) -> None:
     for name in BACKENDS:
         check_target(compilation, name, {})
     if compilation.program:
-        check_target(compilation._replace(tables={}), *OPTIONS[zlib.crc32(data) % len(OPTIONS)])
+        check_target(replace(compilation, tables={}), *OPTIONS[zlib.crc32(data) % len(OPTIONS)])
         check_walk(compilation.program, data)
 
 

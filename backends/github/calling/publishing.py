@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from backends.base import OptionFinding
 from backends.github.calling.artifacts import TOKEN, taken_artifact
@@ -28,7 +29,7 @@ _ABOUT_PULLS = _PULLS | {"issue_comment"}
 _MINUTES = 10
 
 
-class _Kind(NamedTuple):
+class _Kind(Struct, frozen=True):
     """How a publication is called, and what it may do for which reason."""
 
     title: str

@@ -6,7 +6,9 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from re import _constants, _parser
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 LONGEST_PATTERN = 2000
 """In characters; a longer one is refused (W3)."""
@@ -23,7 +25,7 @@ GAP = "\0"
 """Stands for something that cannot be listed; no text of a document has this character."""
 
 
-class Alternative(NamedTuple):
+class Alternative(Struct, frozen=True):
     """A text that a pattern matches, and what its first capturing group takes of it, None without one."""
 
     text: str

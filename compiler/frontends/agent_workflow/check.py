@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.agent_workflow.alternatives import LONGEST_PATTERN
@@ -46,7 +48,7 @@ def _keys(plain: Mapping[str, Any], number: int) -> frozenset[str] | None:
     return frozenset(key for key, value in step.items() if value is not None) if isinstance(step, dict) else None
 
 
-class Scene(NamedTuple):
+class Scene(Struct, frozen=True):
     """A step, where it stands, and the keys that it has a value for, right or wrong; None if it is no mapping."""
 
     places: Places
@@ -103,7 +105,7 @@ def _unique(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
             yield places.diagnostic("RD807", ("steps", number, "name"), problem, "rename one of them", other)
 
 
-class _File(NamedTuple):
+class _File(Struct, frozen=True):
     """A file that a step writes, the place of its name, and the step."""
 
     name: str

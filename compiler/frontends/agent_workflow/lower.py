@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from compiler.frontends.agent_workflow.prompts import FOLDER, TASK, Redirect, described, prompt_of, redirects_to
 from compiler.frontends.agent_workflow.syntax import TASK_DONE, Step, Workflow
@@ -19,14 +20,14 @@ ENDINGS = (".yaml", ".yml", ".workflow")
 FEWEST_STEPS, TIMES = 10, 3
 
 
-class Asked(NamedTuple):
+class Asked(Struct, frozen=True):
     """What the options of a document say of its program."""
 
     secrets: tuple[str, ...]
     max_steps: int | None
 
 
-class _Scene(NamedTuple):
+class _Scene(Struct, frozen=True):
     """What all steps see."""
 
     workflow: Workflow

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from compiler.frontends.agent_workflow.syntax import Step, Workflow
 from compiler.ir.texts import Part, Reference, Text, joined
@@ -17,7 +18,7 @@ FOLDER = "folder of reports"
 PARAGRAPH = "\n\n"
 
 
-class Redirect(NamedTuple):
+class Redirect(Struct, frozen=True):
     """A transition by a condition, which carries the answer of its step along, once (W11)."""
 
     source: str

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from compiler.frontends.agent_workflow.alternatives import GAP, alternatives, has_word
 from compiler.frontends.agent_workflow.syntax import TASK_DONE, Step
@@ -18,7 +19,7 @@ LONGEST_KEYWORD = 200
 """In characters, of those that a pattern can match: nobody takes a longer text for a word."""
 
 
-class Verdicts(NamedTuple):
+class Verdicts(Struct, frozen=True):
     """The keywords of a step, and the step that each of those with a condition leads to.
 
     Two of a step differ in more than case. `failing` are those that fail a parallel step.

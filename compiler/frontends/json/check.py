@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from compiler.frontends.json.lower import MOST_SHOWN
 from compiler.frontends.json.syntax import Problem
@@ -24,7 +25,7 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 _PAGE = "docs/program.md has the rules of programs"
 
 
-class _Name(NamedTuple):
+class _Name(Struct, frozen=True):
     """A name, where it stands, and what it must be: `kind` has each name once, an identifier shells can have.
 
     What `is_variable` stands in the environment, or is given by a command, and takes no name that has a meaning.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic, Related
 from compiler.json_text import Layout, Lines, Stretch, lay_out
 from compiler.source import KeyPath, Source, Span
 
 
-class Problem(NamedTuple):
+class Problem(Struct, frozen=True):
     """Something that is wrong in a text: a code, what leads to it, what is wrong, and what to do.
 
     `is_key` says that it is the key itself; `other` leads to something that it has to do with, and `about` says what.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, cast
 
 from lark import Tree
+from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.playbook import messages
@@ -22,7 +23,7 @@ LARGEST_NUMBER = 9
 READERS = {"OUTPUT": read_output, "ELICIT": read_elicit, "PROMPT": read_prompt, "TOOL": read_tool}
 
 
-class _Content(NamedTuple):
+class _Content(Struct, frozen=True):
     """A text with the numbers of its lines."""
 
     text: str

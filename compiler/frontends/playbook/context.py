@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from compiler.frontends.playbook.nodes import StepNode
 from compiler.frontends.playbook.placeholders import with_references
@@ -55,7 +57,7 @@ def prompt_slot(node: StepNode) -> str:
     return f"prompt {node.id}"
 
 
-class Link(NamedTuple):
+class Link(Struct, frozen=True):
     """The last of the outputs that a step knows, or what was extracted from it, and those before it."""
 
     node: StepNode
@@ -107,7 +109,7 @@ class Contexts:
         found = link.before
         self.name(found)
         for item in reversed(later):
-            found = item._replace(before=found)
+            found = replace(item, before=found)
         return found
 
     def name(self, known: Link | None) -> str:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
+from msgspec.structs import replace
+
 from compiler.analyses.flow import flow_warnings
 from compiler.analyses.values import unread_inputs
 from compiler.diagnostic import Diagnostic, has_error
@@ -47,17 +49,17 @@ def _compiled(job: Job, made: Read, playbook: Playbook, result: Result) -> Resul
     """The result for a playbook that is right in itself."""
     source, front = job.source, made.frontmatter
     if too_many := tuple(check_count(source, playbook)):
-        return result._replace(diagnostics=(*result.diagnostics, *too_many))
+        return replace(result, diagnostics=(*result.diagnostics, *too_many))
     linked = link(source, playbook, job.project, must_exist=job.link)
     found = [*result.diagnostics, *linked.diagnostics]
     sources = {source.name: source, **{file.name: file for file in linked.files.values()}}
     if has_error(linked.diagnostics):
-        return result._replace(diagnostics=tuple(found), sources=sources)
+        return replace(result, diagnostics=tuple(found), sources=sources)
     lowered = lower(source, playbook, linked.files, tuple(SECRETS.first(front.options.values) or {}))
     warnings = flow_warnings(lowered.program, lowered.written, sources, WORDING)
     found += (item for item in warnings if item.code != "RD401")  # that its branch never runs is said already
     found += _unread(source, playbook, lowered.program)
-    result = result._replace(diagnostics=tuple(found), sources=sources)
+    result = replace(result, diagnostics=tuple(found), sources=sources)
     name = stem(source.name, ".md", ".playbook")
     return completed(job, result, lowered.program, name, front.scenarios, front.spans)
 

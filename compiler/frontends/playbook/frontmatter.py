@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.frontmatter import read_block
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from compiler.yaml_text import Reading
 
 
-class Frontmatter(NamedTuple):
+class Frontmatter(Struct, frozen=True):
     """The options, the line on which the document goes on, and the scenarios as they were written, with their places.
 
     `scenarios` is None where there are none.

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
 
 from lark import Lark
+from msgspec import Struct
 
 from compiler.grammar import NoLexer, load
 from compiler.source import Source, Span
@@ -30,7 +30,7 @@ _INSIDE: dict[str, dict[str, tuple[str, ...]]] = {
 """In each section, what a line can be by its first character."""
 
 
-class Line(NamedTuple):
+class Line(Struct, frozen=True):
     """A line of a known kind, or a run of lines of text from `number` to `last`, for which `found` is None.
 
     `column` is that of the first character that is not blank; the groups of `found` begin there.
@@ -66,7 +66,7 @@ class Line(NamedTuple):
         return text.strip() if text else ""
 
 
-class Scanned(NamedTuple):
+class Scanned(Struct, frozen=True):
     """The lines of a document below its frontmatter.
 
     `odd` are the lines of text whose first character is that of something else: what was probably meant otherwise.

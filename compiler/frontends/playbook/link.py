@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic
 from compiler.files import Refusal
@@ -16,7 +17,7 @@ LARGEST_PROMPT = 200_000
 """In bytes, as a playbook itself (P1)."""
 
 
-class Linked(NamedTuple):
+class Linked(Struct, frozen=True):
     """The files that prompts refer to, by the path as written, and what is wrong with others."""
 
     files: Mapping[str, Source]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.frontends.naming import safe_name, stem
@@ -30,7 +31,7 @@ from compiler.ir.wellformed import input_problems
 from compiler.source import Source
 
 
-class Lowered(NamedTuple):
+class Lowered(Struct, frozen=True):
     """A program, and the place of every branch marker that an author wrote in it."""
 
     program: Program

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic, Severity, sort_key
 from compiler.frontends.playbook.check import check, check_size
@@ -12,7 +12,7 @@ from compiler.options import Options
 from compiler.source import Source
 
 
-class Read(NamedTuple):
+class Read(Struct, frozen=True):
     """A document as it was read; `parsed` is None where nothing was."""
 
     parsed: Parsed | None

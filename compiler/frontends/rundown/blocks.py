@@ -14,11 +14,12 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 import pyromark
+from msgspec import Struct
 
 from compiler.source import Source, Span
 
 
-class Block(NamedTuple):
+class Block(Struct, frozen=True):
     """One token of the block grammar.
 
     `type`, as Lark calls it, is a terminal of the grammar, or HEADING for a heading that is none of them; `text` is the

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import PurePosixPath
 
+from msgspec.structs import replace
+
 from compiler.frontends.rundown.beyond.declarations import Declarations
 from compiler.frontends.rundown.beyond.given import Given, unfit_inputs
 from compiler.frontends.rundown.beyond.texts import text_problem
@@ -45,7 +47,7 @@ def _read(
     given = [*(Given(str(name), value, locate(("inputs", str(name)))) for name, value in inputs.items()), *said]
     problems = tuple(unfit_inputs(declared, given, locate(("commands", "0")))) if declared else ()
     fitting = {item.name: item.value for item in given if isinstance(item.value, str)}
-    return script._replace(replies=(*problems, *script.replies), inputs=fitting)
+    return replace(script, replies=(*problems, *script.replies), inputs=fitting)
 
 
 def _script(document: str, lines: list[str], locate: Locate) -> tuple[Script, list[Given]]:

@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Related
 from compiler.frontends.rundown.blocks import Block
@@ -44,14 +46,14 @@ Ids = tuple[str, str]
 """The identifiers of a step and its substep as they are written; the second one is empty for the step itself."""
 
 
-class Outline(NamedTuple):
+class Outline(Struct, frozen=True):
     """The steps that a document has, and those that its transitions name."""
 
     defined: frozenset[Ids]
     wanted: frozenset[Ids]
 
 
-class Position(NamedTuple):
+class Position(Struct, frozen=True):
     """Where a block stands: in which step, and below which number of a step and of a substep in it."""
 
     step: str = ""
@@ -65,7 +67,7 @@ class Position(NamedTuple):
             return self
         step, child = ids
         if child:
-            return self._replace(child=child if child.isdigit() else self.child)
+            return replace(self, child=child if child.isdigit() else self.child)
         return Position(step, step if step.isdigit() else self.number)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from compiler.yaml_text import Reading
 
 
-class Frontmatter(NamedTuple):
+class Frontmatter(Struct, frozen=True):
     """The values, the options and scenarios among them, and the line on which the document goes on.
 
     `declared` is what stands beyond the specification, as far as nothing is wrong with it.
@@ -112,7 +113,7 @@ def _repeated(read: Reading, place: Place) -> Iterator[Diagnostic]:
     for path, span, _ in read.repeated:
         if path[0] == "rdc" and len(path) > 1 and path[1] in names:
             problem = f"`{path[-1]}` is twice in `{path[-2]}`, and only the last would count"
-            yield place._replace(span=span).finding(problem, "make one of the two, or give one another name")
+            yield replace(place, span=span).finding(problem, "make one of the two, or give one another name")
 
 
 def _scenarios(

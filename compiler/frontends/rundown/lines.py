@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from lark import Lark, Token
 from lark.exceptions import UnexpectedInput, UnexpectedToken
+from msgspec import Struct
 
 from compiler.frontends.rundown.syntax import (
     Action,
@@ -44,7 +45,7 @@ LARGEST_NUMBER_LENGTH = 9
 """Longer numbers are refused (RD037): they are errors, and shells could not count with them."""
 
 
-class Header(NamedTuple):
+class Header(Struct, frozen=True):
     """The text of an H2 (`child` is None) or of an H3."""
 
     step: Identifier

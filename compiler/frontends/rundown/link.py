@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic, Related
 from compiler.files import Refusal
@@ -20,7 +21,7 @@ Parse = Callable[[Source], Parsed]
 """Parses and checks one document."""
 
 
-class Document(NamedTuple):
+class Document(Struct, frozen=True):
     """A parsed document, and for each path that it includes the name of the document meant; missing ones are absent.
 
     It is whole where its tree is.
@@ -32,7 +33,7 @@ class Document(NamedTuple):
     is_whole: bool
 
 
-class Linked(NamedTuple):
+class Linked(Struct, frozen=True):
     """The documents of a program by name, as far as they have a tree, and the options in the program's own.
 
     With `is_endless` some include each other.

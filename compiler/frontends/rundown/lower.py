@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
-from typing import NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic
@@ -34,7 +34,7 @@ LARGEST_PROGRAM = 100_000
 Part = Node | Group | Register | Jump | Frame
 
 
-class Lowered(NamedTuple):
+class Lowered(Struct, frozen=True):
     """A program, the place of every transition that an author wrote in it, and each inclusion, the outer ones first."""
 
     program: Program

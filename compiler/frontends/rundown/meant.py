@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.blocks import Block
@@ -38,7 +39,7 @@ _HEADER = re.compile(r" {0,3}(?:#{2,3}|\*\*|__)(?P<header>\d{1,9}[.)]\s.*?)\s*(?
 _NUMBER = re.compile(r" {0,3}\d{1,9}[.)][ \t]")
 
 
-class _Item(NamedTuple):
+class _Item(Struct, frozen=True):
     """An item with a word, a colon and a rest; `outcome` is what the word probably means, "" if nobody knows."""
 
     span: Span

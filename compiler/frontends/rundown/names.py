@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import zip_longest
-from typing import NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -32,7 +31,7 @@ from compiler.ir.tasks import Verdict
 from compiler.source import Span
 
 
-class Arrival(NamedTuple):
+class Arrival(Struct, frozen=True):
     """Where an edge leads, with what it does on the way and what the author wrote for it."""
 
     target: str
@@ -45,7 +44,7 @@ class Arrival(NamedTuple):
         return Edge(guard, before + self.effects, self.target, self.written, self.origins)
 
 
-class StepRef(NamedTuple):
+class StepRef(Struct, frozen=True):
     """A step, or a substep of it. Without children it is a leaf step."""
 
     step: Step

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from compiler.frontends.rundown.jumps import enter_step, enter_substep, enter_target, first_child
 from compiler.frontends.rundown.names import Arrival, Frame, StepRef
@@ -18,7 +19,7 @@ _TESTS = {verdict: OutcomeTest(verdict.value) for verdict in Verdict}
 OTHER = {Verdict.PASS: Verdict.FAIL, Verdict.FAIL: Verdict.PASS}
 
 
-class Ending(NamedTuple):
+class Ending(Struct, frozen=True):
     """An end that some edge leads to: its result and message, where it was first asked for, and by which step.
 
     `step` is None for an end without a message, which all steps share.
@@ -80,7 +81,7 @@ class Outcomes(Struct):
         parent = StepRef(ref.step)
         record = self._record(parent, ref, verdict)
         arrival = self._act(ref, verdict, transition) if transition else self._yield(parent, ref, verdict)
-        return arrival._replace(effects=record + arrival.effects) if record else arrival
+        return replace(arrival, effects=record + arrival.effects) if record else arrival
 
     def settle(self, ref: StepRef, verdict: Verdict) -> Arrival:
         """Where a step with children goes when its outcome is known."""
@@ -92,7 +93,7 @@ class Outcomes(Struct):
         own, *others = arrival.written or (Written(default),)
         if own.step:  # the step has no transition for it: its outcome is that of the one around it
             own, others = Written(), [own, *others]
-        return arrival._replace(written=(Written(own.action, ref.label, verdict.value), *others))
+        return replace(arrival, written=(Written(own.action, ref.label, verdict.value), *others))
 
     def after_runbook(self, ref: StepRef, index: int, verdict: Verdict) -> Arrival:
         """How a step goes on after a runbook of its list: the outcome is always yielded (M11)."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from msgspec.structs import replace
+
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.blocks import Block
 from compiler.source import Source
@@ -25,13 +27,13 @@ def settle_outline(source: Source, blocks: Iterable[Block]) -> tuple[list[Block]
     for written in blocks:
         problem = _problem(source, written)
         found += [problem] if problem else []
-        block = written._replace(type="STEP") if problem and problem.code == "RD021" else written
+        block = replace(written, type="STEP") if problem and problem.code == "RD021" else written
         if block.type == "TITLE":
             found += _title_problems(source, block, title, steps)
             title = title or [block]
         elif block.type != "HEADING" and not (steps and block.type == "PROSE"):
             steps = steps or block.type == "STEP"
-            rest.append(block if steps or block.type == "SUBSTEP" else block._replace(type="TEXT"))
+            rest.append(block if steps or block.type == "SUBSTEP" else replace(block, type="TEXT"))
     return title + rest, found
 
 

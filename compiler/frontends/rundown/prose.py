@@ -44,7 +44,7 @@ def mark_prose(blocks: Iterable[Block], names: Iterable[str]) -> list[Block]:
         level = LEVELS.get(block.type, 0)
         if level and (not section or level <= section):
             section = level if _spaced(block.text) in headings else 0
-        marked.append(block._replace(type="PROSE") if section and block.type != "TITLE" else block)
+        marked.append(replace(block, type="PROSE") if section and block.type != "TITLE" else block)
     return marked
 
 

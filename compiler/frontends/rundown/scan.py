@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.blocks import Block, read_blocks
@@ -16,7 +17,7 @@ from compiler.options import Options, Place
 from compiler.source import Source
 
 
-class Scanned(NamedTuple):
+class Scanned(Struct, frozen=True):
     """A document before it is parsed.
 
     `written` has all blocks, `blocks` the same with sections of prose marked, and `outline` those that are parsed.

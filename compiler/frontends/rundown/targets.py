@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -22,7 +21,7 @@ MOST_SUGGESTED = 100
 """For how many unknown steps of a document it is said what was meant: to compare names takes time."""
 
 
-class Place(NamedTuple):
+class Place(Struct, frozen=True):
     """A GOTO with where it stands: the step, and the substep unless the transition is the step's own."""
 
     target: Target

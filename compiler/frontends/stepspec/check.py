@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic, Severity
 from compiler.frontends.places import Path, Places, on_one_line
@@ -27,7 +28,7 @@ from compiler.frontends.stepspec.validation import checks_of
 from compiler.suggestions import did_you_mean
 
 
-class Scene(NamedTuple):
+class Scene(Struct, frozen=True):
     """A step, and where it stands."""
 
     places: Places

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic
 from compiler.files import Refusal
@@ -21,7 +23,7 @@ NAME = "config/runtime.yaml"
 NOUN = "configuration"
 
 
-class Configured(NamedTuple):
+class Configured(Struct, frozen=True):
     """How steps are run, the file that says it, None for the document itself, and what is wrong with it.
 
     `places` has where its parts stand, `above` what leads to them there.
@@ -46,7 +48,7 @@ def configuration_of(job: Job, data: Data, places: Places) -> Configured:
         found = places.diagnostic(
             "RD855", ("config",), problem, "write a mapping, or a path such as config/runtime.yaml"
         )
-        return nothing._replace(diagnostics=[found])
+        return replace(nothing, diagnostics=[found])
     if not job.link:
         return nothing
     located = (
@@ -62,13 +64,13 @@ def _in_file(located: Located | Refusal, nothing: Configured, *, is_named: bool)
     if isinstance(file, Refusal):
         at: Path = ("config",) if is_named else ()
         problem = f"the configuration cannot be used: {file.problem}"
-        return nothing._replace(diagnostics=[nothing.places.diagnostic("RD868", at, problem, file.remedy)])
+        return replace(nothing, diagnostics=[nothing.places.diagnostic("RD868", at, problem, file.remedy)])
     try:
         data = read_data(file)
     except BrokenDataError as error:
-        return nothing._replace(file=file, diagnostics=[broken(file, error, NOUN)])
+        return replace(nothing, file=file, diagnostics=[broken(file, error, NOUN)])
     found = _read(data, Places(file, data.spans), file)
-    return found._replace(diagnostics=[*repeated(file, data), *found.diagnostics])
+    return replace(found, diagnostics=[*repeated(file, data), *found.diagnostics])
 
 
 def _read(data: Data, places: Places, file: Source | None) -> Configured:

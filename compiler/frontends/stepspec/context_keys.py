@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.places import Path, Places
@@ -15,7 +16,7 @@ LANGUAGES = ("python", "typescript", "javascript", "json", "yaml")
 METHODS = ("hover", "signatureHelp")
 
 
-class _Wanted(NamedTuple):
+class _Wanted(Struct, frozen=True):
     what: str
     fits: Callable[[object], bool]
 

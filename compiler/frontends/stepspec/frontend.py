@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from msgspec.structs import replace
+
 from compiler.diagnostic import Diagnostic, has_error, sort_key
 from compiler.frontends.base import Job, Result
 from compiler.frontends.call_result import completed
@@ -67,7 +69,7 @@ def compile_document(job: Job) -> Result:
     if parsed.document is None or parsed.data is None:
         return Result(None, tuple(found), sources, options)
     configured = configuration_of(job, parsed.data, parsed.places)
-    configured = configured._replace(runtime=with_values(configured.runtime, VARIABLES.first(job.given) or {}))
+    configured = replace(configured, runtime=with_values(configured.runtime, VARIABLES.first(job.given) or {}))
     if configured.file:
         sources[configured.file.name] = configured.file
     file = stem(job.source.name, *ENDINGS)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from msgspec import Struct
 
 from compiler.frontends.naming import safe_name
 from compiler.frontends.places import Path, Places
@@ -25,7 +27,7 @@ from compiler.source import Source
 COMPLETE = "COMPLETE"
 
 
-class Meaning(NamedTuple):
+class Meaning(Struct, frozen=True):
     """What a specification without errors says: its steps, what it is called, and how steps are run.
 
     `sources` are the files that this was read from, the document first.
@@ -37,7 +39,7 @@ class Meaning(NamedTuple):
     sources: tuple[Source, ...]
 
 
-class _Stage(NamedTuple):
+class _Stage(Struct, frozen=True):
     """A stage of a step, and what its failure leads to."""
 
     id: str
@@ -47,7 +49,7 @@ class _Stage(NamedTuple):
     failed: Literal["again", "stop", "on"] = "again"
 
 
-class _Step(NamedTuple):
+class _Step(Struct, frozen=True):
     """A step with its gates and stages; one that can be tried again has a counter."""
 
     spec: StepSpec

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from compiler.frontends.stepspec.syntax import Document, StepSpec
 
@@ -11,7 +12,7 @@ STAGES = ("inputs", "context", "guardrails", "validation", "outputs", "failed", 
 """The parts of a step that are not tools, and how it may end badly."""
 
 
-class Called(NamedTuple):
+class Called(Struct, frozen=True):
     """What a workflow is called, and its file."""
 
     stem: str

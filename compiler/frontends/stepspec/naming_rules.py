@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.places import Path, Places
@@ -94,7 +95,7 @@ def _gates(document: Document, called: Called, places: Places) -> Iterator[Diagn
             yield places.diagnostic("RD858", gate.at, problem, "give the tool a `gate` with a name of its own")
 
 
-class _Gate(NamedTuple):
+class _Gate(Struct, frozen=True):
     """A gate that may be needed; `origin` is what its name is made of, None for a name that is given."""
 
     name: str

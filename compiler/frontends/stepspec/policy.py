@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from compiler.frontends.stepspec.runtime import Policy
 from compiler.frontends.stepspec.syntax import StepSpec
 
 
-class Subject(NamedTuple):
+class Subject(Struct, frozen=True):
     """What policies look at: the phase of a step, and the id of its workflow."""
 
     phase: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from compiler.frontends.stepspec.runtime import Runtime
 from compiler.frontends.stepspec.syntax import Risk, StepSpec, ToolCall
@@ -12,7 +13,7 @@ from runtime_shim.contract.tool_schemas import BUILT_IN
 RISKS: tuple[Risk, ...] = ("low", "medium", "high")
 
 
-class Asked(NamedTuple):
+class Asked(Struct, frozen=True):
     """A gate that a step needs: its name, and why."""
 
     gate: str

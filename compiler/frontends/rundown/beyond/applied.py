@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -17,7 +16,7 @@ from compiler.ir.tasks import Shell
 from compiler.options import Place
 
 
-class Said(NamedTuple):
+class Said(Struct, frozen=True):
     """A setting: its value, where it stands, and the step or group that it is for."""
 
     value: int
@@ -25,7 +24,7 @@ class Said(NamedTuple):
     step: str
 
 
-class SaidText(NamedTuple):
+class SaidText(Struct, frozen=True):
     """The text of an environment variable, as `Said`."""
 
     value: str

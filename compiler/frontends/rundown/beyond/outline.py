@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
 
 from msgspec import Struct, field
 
@@ -16,7 +15,7 @@ from compiler.frontends.rundown.names import Frame, StepRef
 from compiler.frontends.rundown.syntax import UNKNOWN, all_steps
 
 
-class Leaf(NamedTuple):
+class Leaf(Struct, frozen=True):
     """A leaf step, and the group that it stands in; `seen` are the inputs and outputs that it sees."""
 
     id: str

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Severity, sort_key
@@ -36,7 +36,7 @@ SWALLOWED = "RD049"
 DEFECT = "its normal form would not mean the same"
 
 
-class _Read(NamedTuple):
+class _Read(Struct, frozen=True):
     """A document as read in a layout: its tree, and what stands in the way of formatting it."""
 
     scanned: Scanned
@@ -47,7 +47,7 @@ class _Read(NamedTuple):
         return any(found.code in codes for found in self.errors)
 
 
-class _Wanted(NamedTuple):
+class _Wanted(Struct, frozen=True):
     """How the result is to be read: its layout, and the sections of prose that the project names."""
 
     layout: Layout
@@ -73,7 +73,7 @@ def format_document(job: Job) -> Formatted:
     if original is None:
         lines = emit(job.source, scanned.begin, sections, _kept(job.source))
         original = _read(wanted.scan(job.source, text_of(lines)), layout)
-        original = original._replace(errors=tuple(_placed_back(original.errors, lines)))
+        original = replace(original, errors=tuple(_placed_back(original.errors, lines)))
     misplaced = (found for found in as_wanted.errors if found.code in OUT_OF_ORDER)
     errors = tuple(sorted({*misplaced, *original.errors}, key=sort_key))
     if original.runbook is None or not _can_be_mended(original):
@@ -116,7 +116,7 @@ def _can_be_mended(read: _Read) -> bool:
     return not is_missing and not has_doubled_names(read.runbook)
 
 
-class _Task(NamedTuple):
+class _Task(Struct, frozen=True):
     """A document, its sections in order, how the result is to be read, and the errors of the document."""
 
     scanned: Scanned
@@ -165,5 +165,5 @@ def _placed_back(errors: Iterable[Diagnostic], lines: Sequence[Line]) -> Iterato
         return replace(span, line=line, end_line=line + span.end_line - span.line)
 
     for found in errors:
-        related = tuple(place._replace(span=back(place.span)) for place in found.related)
+        related = tuple(replace(place, span=back(place.span)) for place in found.related)
         yield replace(found, span=found.span and back(found.span), related=related)

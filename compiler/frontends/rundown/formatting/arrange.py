@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from msgspec.structs import replace
+
 from compiler.frontends.rundown.formatting.pieces import Piece, Section
 from compiler.frontends.rundown.options import Layout
 
@@ -44,7 +46,7 @@ def _settled(steps: Sequence[Section], written: Layout | None, wanted: Layout) -
         kept = [piece for piece in node.pieces if piece not in late]
         if (written, wanted) == ("after-header", "after-body"):
             kept = [_without_modifier(piece) for piece in kept]
-        settled[index] = node._replace(pieces=tuple(kept))
+        settled[index] = replace(node, pieces=tuple(kept))
         settled[step] = _with_late(settled[step], late)
     return settled
 
@@ -54,7 +56,7 @@ def _with_late(step: Section, late: Sequence[Piece]) -> Section:
     end = len(step.pieces)
     while end and step.pieces[end - 1].kind == "REST":
         end -= 1
-    return step._replace(pieces=(*step.pieces[:end], *late, *step.pieces[end:]))
+    return replace(step, pieces=(*step.pieces[:end], *late, *step.pieces[end:]))
 
 
 def _late(step: Section, written: Layout | None, wanted: Layout) -> Iterable[Piece]:
@@ -79,7 +81,7 @@ def _without_modifier(piece: Piece) -> Piece:
     if piece.kind != "TRANSITION" or piece.block is None:
         return piece
     text = MODIFIED.sub(r"\1", piece.block.text, count=1)
-    return piece._replace(block=piece.block._replace(text=text))
+    return replace(piece, block=replace(piece.block, text=text))
 
 
 def _ordered(step: Section, layout: Layout) -> Section:
@@ -92,4 +94,4 @@ def _ordered(step: Section, layout: Layout) -> Section:
             groups.append(lead)
             lead = []
     groups.sort(key=lambda group: ORDER[layout].index(group[-1].kind))
-    return step._replace(pieces=(*(piece for group in groups for piece in group), *lead))
+    return replace(step, pieces=(*(piece for group in groups for piece in group), *lead))

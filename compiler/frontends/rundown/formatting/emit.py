@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from compiler.frontends.frontmatter import FENCE
 from compiler.frontends.rundown.formatting.pieces import LISTED, Piece, Section
@@ -20,7 +21,7 @@ Rewrite = Callable[[Piece], str | None]
 """The line that a piece becomes, or None if its lines stay as they are."""
 
 
-class Line(NamedTuple):
+class Line(Struct, frozen=True):
     """A line, its end, and the line of the source that it comes from (0 for one that is new)."""
 
     text: str

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from compiler.frontends.rundown.beyond.declarations import StepSettings
 from compiler.frontends.rundown.formatting.emit import Line
 from compiler.frontends.rundown.formatting.numbering import Numbering
@@ -51,5 +53,5 @@ def renumber_frontmatter(lines: Sequence[Line], runbook: Runbook, numbering: Num
     for place in sorted(places, reverse=True):  # so that the columns of what is still to do stay right
         line = edited[place.line - 1]
         text = line.text[: place.column - 1] + places[place] + line.text[place.end_column - 1 :]
-        edited[place.line - 1] = line._replace(text=text)
+        edited[place.line - 1] = replace(line, text=text)
     return edited

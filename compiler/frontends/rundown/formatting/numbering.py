@@ -108,11 +108,11 @@ class Numbering:
         return replace(transition, action=Goto(self.target(action.target))) if isinstance(action, Goto) else transition
 
     def _scenario(self, scenario: Scenario) -> Scenario:
-        return scenario._replace(replies=tuple(map(self.event, scenario.replies)))
+        return replace(scenario, replies=tuple(map(self.event, scenario.replies)))
 
     def event(self, event: Event) -> Event:
         """What an event of a scenario says afterwards; raises `UnclearError`."""
-        return event._replace(step=self.label(event.step)) if isinstance(event, Jump) else event
+        return replace(event, step=self.label(event.step)) if isinstance(event, Jump) else event
 
 
 def has_doubled_names(runbook: Runbook) -> bool:

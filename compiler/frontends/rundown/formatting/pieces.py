@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.scan import Scanned
@@ -15,7 +17,7 @@ LISTED = {"RUNBOOK", "TRANSITION"}
 """Kinds of which each item of a list is a piece of its own."""
 
 
-class Piece(NamedTuple):
+class Piece(Struct, frozen=True):
     """The lines `first` to `last`, counted from 1, inclusive.
 
     `kind` is a terminal of the grammar, or REST for what is none: comments, rules, definitions of links. A piece of
@@ -30,7 +32,7 @@ class Piece(NamedTuple):
     ends_in_list: bool = False
 
 
-class Section(NamedTuple):
+class Section(Struct, frozen=True):
     """A step: its header, then its pieces in order. The first section has no header: it is all above the first step."""
 
     header: Piece | None
@@ -85,7 +87,7 @@ def _first_line(source: Source, block: Block) -> int:
     """The line of the bullet, which may stand above the text of its item."""
     line = block.line
     while block.type in LISTED and line > 1 and not source.lines[line - 1][: block.column - 1].strip():
-        line, block = line - 1, block._replace(column=len(source.lines[line - 2]) + 1)
+        line, block = line - 1, replace(block, column=len(source.lines[line - 2]) + 1)
     return line
 
 
@@ -101,7 +103,7 @@ def _joined(pieces: Sequence[Piece]) -> Iterator[Piece]:
     between: list[Piece] = []
     for piece in pieces:
         if text and piece.kind == "TEXT":
-            text, between = text._replace(last=piece.last, ends_in_list=piece.ends_in_list), []
+            text, between = replace(text, last=piece.last, ends_in_list=piece.ends_in_list), []
         elif text and piece.kind == "REST":
             between.append(piece)
         else:
