@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from compiler.yaml_text import REMEDY
+
 if TYPE_CHECKING:
     from yaml import Mark, MarkedYAMLError
 
 QUOTE = "put the value in quotes"
-REMEDY = "correct this line; put strings that contain `: ` or ` #` in quotes"
 
 
 class Told(Struct, frozen=True):

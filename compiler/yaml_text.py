@@ -14,13 +14,14 @@ from msgspec import Struct
 
 from compiler import yaml_nodes
 from compiler.source import KeyPath, Span
-from compiler.yaml_problems import REMEDY, explain
 
 if TYPE_CHECKING:
     from yaml import MappingNode, Mark, MarkedYAMLError, Node, SafeLoader, ScalarNode
 
 _TRUTH, _DATE = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp"
 
+
+REMEDY = "correct this line; put strings that contain `: ` or ` #` in quotes"
 
 MOST_REPEATED = 2_000_000
 """In characters of texts that aliases repeat, for the same reason."""
@@ -187,6 +188,8 @@ def _compose(text: str, lines: _Lines) -> tuple[SafeLoader, Node | None]:
 
 def _unreadable(error: MarkedYAMLError, lines: _Lines) -> UnreadableError:
     """Say what PyYAML found in words that name what to do."""
+    from compiler.yaml_problems import explain  # noqa: PLC0415 (only for errors)
+
     at = lines.number(error.problem_mark or error.context_mark)
     told = explain(error, lines.texts[min(at - lines.first, len(lines.texts) - 1)])
     return UnreadableError(told.problem, lines.number(told.mark), told.remedy)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from compiler.driver import Opened, open_file, open_standard_input
 from compiler.frontends import FRONT_ENDS
-from rdc.revision import RevisionError, ignored_files
 
 STANDARD_INPUT = "-"
 SKIPPED = frozenset({"node_modules", "__pycache__"})
@@ -67,6 +66,8 @@ def _place(above: str, name: str) -> str:
 
 def _ignored(folder: str) -> frozenset[str]:
     """What git ignores below a folder, folders with a `/` at their end; nothing where there is no git."""
+    from rdc.revision import RevisionError, ignored_files  # noqa: PLC0415 (only folders need git)
+
     try:
         return frozenset(
             _place(folder, name) + (os.sep if name.endswith("/") else "") for name in ignored_files(folder)

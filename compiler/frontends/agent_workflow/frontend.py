@@ -9,11 +9,10 @@ from typing import Any
 from compiler.diagnostic import Diagnostic, has_error, sort_key
 from compiler.frontends.agent_workflow.agents import unlisted_agents
 from compiler.frontends.agent_workflow.check import check
-from compiler.frontends.agent_workflow.formatting import format_document
 from compiler.frontends.agent_workflow.lower import ENDINGS, Asked, lower
 from compiler.frontends.agent_workflow.options import MAX_STEPS, OPTIONS
 from compiler.frontends.agent_workflow.parse import LARGEST_WORKFLOW, Parsed, parse
-from compiler.frontends.base import Job, Result
+from compiler.frontends.base import Formatted, Job, Result
 from compiler.frontends.call_result import completed
 from compiler.frontends.name_lists import SECRETS
 from compiler.frontends.naming import stem
@@ -21,8 +20,6 @@ from compiler.ir.program import Program
 from compiler.options import Known, Level, Options, Place, merge, read_options
 from compiler.source import Source, beneath
 from compiler.yaml_text import UnreadableError, read_mapping
-
-__all__ = ["compile_document", "format_document", "recognises"]
 
 _STEPS = re.compile(r"""^["']?steps["']?[ \t]*:|\A\s*\{""", re.MULTILINE)
 _NAME = re.compile(r"^name[ \t]*:", re.MULTILINE)
@@ -41,6 +38,13 @@ def recognises(source: Source) -> bool:
         return _is_workflow(read_mapping(text).values)
     except UnreadableError:
         return bool(_NAME.search(text) and _TASK.search(text))
+
+
+def format_document(job: Job) -> Formatted:
+    """The normal form of a document, proved to mean the same."""
+    from compiler.frontends.agent_workflow import formatting  # noqa: PLC0415 (`rdc check` does without)
+
+    return formatting.format_document(job)
 
 
 def _is_workflow(values: Mapping[str, Any]) -> bool:

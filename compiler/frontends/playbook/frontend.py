@@ -11,12 +11,11 @@ from msgspec.structs import replace
 from compiler.analyses.flow import flow_warnings
 from compiler.analyses.values import unread_inputs
 from compiler.diagnostic import Diagnostic, has_error
-from compiler.frontends.base import Job, Result
+from compiler.frontends.base import Formatted, Job, Result
 from compiler.frontends.call_result import completed
 from compiler.frontends.name_lists import SECRETS
 from compiler.frontends.naming import stem
 from compiler.frontends.playbook.check import check_count
-from compiler.frontends.playbook.formatting import format_document
 from compiler.frontends.playbook.lines import recognises_lines
 from compiler.frontends.playbook.link import link
 from compiler.frontends.playbook.lower import lower
@@ -27,12 +26,17 @@ from compiler.frontends.playbook.wording import WORDING
 from compiler.ir.program import Program
 from compiler.source import Source
 
-__all__ = ["compile_document", "format_document", "recognises"]
-
 
 def recognises(source: Source) -> bool:
     """Whether there are a title and a step (P0)."""
     return recognises_lines(source.lines)
+
+
+def format_document(job: Job) -> Formatted:
+    """The normal form of a document, proved to mean the same."""
+    from compiler.frontends.playbook import formatting  # noqa: PLC0415 (`rdc check` does without)
+
+    return formatting.format_document(job)
 
 
 def compile_document(job: Job) -> Result:

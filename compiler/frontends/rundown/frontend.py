@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from compiler.analyses.flow import flow_warnings
 from compiler.diagnostic import Diagnostic, has_error
-from compiler.frontends.base import Job, Result
+from compiler.frontends.base import Formatted, Job, Result
 from compiler.frontends.rundown import FORMAT
 from compiler.frontends.rundown.beyond.applied import held_against, with_settings
 from compiler.frontends.rundown.beyond.nesting import check_names
@@ -18,7 +18,6 @@ from compiler.frontends.rundown.beyond.outline import Outline, outline
 from compiler.frontends.rundown.beyond.settings import joined_tables
 from compiler.frontends.rundown.beyond.unread import value_warnings
 from compiler.frontends.rundown.check import check
-from compiler.frontends.rundown.formatting import format_document
 from compiler.frontends.rundown.frontmatter import STEPS
 from compiler.frontends.rundown.link import link
 from compiler.frontends.rundown.lower import lower
@@ -31,14 +30,19 @@ from compiler.frontends.rundown.wording import WORDING
 from compiler.options import Options
 from compiler.source import Source
 
-__all__ = ["compile_document", "format_document", "recognises"]
-
 _STEP = re.compile(r"^##[ \t]+(\d+([.:) ]|$)|\{N\})", re.MULTILINE)
 
 
 def recognises(source: Source) -> bool:
     """Whether there is a numbered or dynamic step header."""
     return bool(_STEP.search(source.text))
+
+
+def format_document(job: Job) -> Formatted:
+    """The normal form of a document, proved to mean the same."""
+    from compiler.frontends.rundown import formatting  # noqa: PLC0415 (`rdc check` does without)
+
+    return formatting.format_document(job)
 
 
 def compile_document(job: Job) -> Result:
