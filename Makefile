@@ -57,7 +57,8 @@ soak: $(READY) ## Run the cases that `make test` leaves out, then compare random
 fuzz: $(READY) ## Fuzz the compiler, guided by coverage (MINUTES=10)
 	$(BIN)/python -m tests.fuzzing --minutes $(MINUTES)
 
-golden: $(READY) ## Regenerate the golden files and the generated pages of the documentation
+golden: $(READY) ## Regenerate the golden files, the texts of the runtime and the generated pages of the documentation
+	$(BIN)/python -m backends.python.bundler
 	$(BIN)/python -m pytest -q tests/golden --snapshot-update
 	$(BIN)/python -m tests.regenerate
 

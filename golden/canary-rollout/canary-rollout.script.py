@@ -80,9 +80,9 @@ import sys
 import termios
 from contextlib import suppress
 
-# --- golden/shared/py/what-a-program-and-its-caller-have-in-common.py
-# --- golden/shared/py/walk.py
-# --- golden/shared/py/texts.py
-# --- golden/shared/py/builder.py
-# --- golden/shared/py/answers-of-a-file.py
+# --- backends/python/parts/engine.program.txt
+# --- backends/python/parts/engine.walk.txt
+# --- backends/python/parts/engine.texts.txt
+# --- backends/python/parts/engine.builder.txt
+# --- backends/python/parts/tasks.answers.txt
 # --- golden/shared/py/a-run-without-a-journal.py

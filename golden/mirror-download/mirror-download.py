@@ -86,22 +86,22 @@ import time
 import types
 from contextlib import contextmanager, suppress
 
-# --- golden/shared/py/what-a-program-and-its-caller-have-in-common.py
-# --- golden/shared/py/walk.py
-# --- golden/shared/py/texts.py
-# --- golden/shared/py/builder.py
-# --- golden/shared/py/private.py
-# --- golden/shared/py/the-journal.py
-# --- golden/shared/py/signals.py
-# --- golden/shared/py/state.py
-# --- golden/shared/py/what-the-operator-sees-on-standard-error.py
-# --- golden/shared/py/lifecycle.py
-# --- golden/shared/py/session.py
-# --- golden/shared/py/status.py
-# --- golden/shared/py/subcommands.py
-# --- golden/shared/py/processes.py
-# --- golden/shared/py/commands.py
-# --- golden/shared/py/answers-of-a-file.py
-# --- golden/shared/py/questions.py
-# --- golden/shared/py/archived-runs.py
+# --- backends/python/parts/engine.program.txt
+# --- backends/python/parts/engine.walk.txt
+# --- backends/python/parts/engine.texts.txt
+# --- backends/python/parts/engine.builder.txt
+# --- backends/python/parts/engine.private.txt
+# --- backends/python/parts/engine.journal.txt
+# --- backends/python/parts/engine.signals.txt
+# --- backends/python/parts/engine.state.txt
+# --- backends/python/parts/engine.display.txt
+# --- backends/python/parts/engine.lifecycle.txt
+# --- backends/python/parts/engine.session.txt
+# --- backends/python/parts/engine.status.txt
+# --- backends/python/parts/engine.subcommands.txt
+# --- backends/python/parts/tasks.process.txt
+# --- backends/python/parts/tasks.shell.txt
+# --- backends/python/parts/tasks.answers.txt
+# --- backends/python/parts/tasks.ask.txt
+# --- backends/python/parts/operator.history.txt
 # --- golden/shared/py/command_line.py

@@ -1,5 +1,7 @@
 """What generated files have in common: parts of a runtime or a driver, each kept once in `golden/shared`.
 
+A module of the runtime that says nothing of the kind of a document is in `backends/python/parts` already.
+
 A golden file has one line in place of each; together they are byte for byte what was emitted. A piece is
 a part of a runtime, the driver of Makefiles, or the script of a step that rdc knows by its name.
 """
@@ -18,6 +20,7 @@ from compiler.ir.program import Noun
 from tests.conftest import ROOT
 
 SHIM = ROOT / "runtime_shim"
+PARTS = ROOT / "backends" / "python" / "parts"
 SHARED = "shared"
 """The folder in `golden` with what is in several files."""
 
@@ -117,11 +120,19 @@ class Shared:
     def _shown(self, suffix: str, part: Part) -> str:
         if not part.title:
             return part.text
-        return f"{' ' * FORMS[suffix].indent}# --- golden/{self._kept(suffix, part)}\n"
+        name = _bundled().get(part.text) or f"golden/{self._kept(suffix, part)}"
+        return f"{' ' * FORMS[suffix].indent}# --- {name}\n"
 
     def _kept(self, suffix: str, part: Part) -> str:
         names = _names(suffix, part.title)
         return next(name for name in names if self.files.setdefault(name, part.text) == part.text)
+
+
+@cache
+def _bundled() -> Mapping[str, str]:
+    """The files with the texts of modules of the runtime, by these texts as they stand in programs."""
+    texts = {path: path.read_text(encoding="utf-8").partition("\n\n")[2] for path in sorted(PARTS.glob("*.txt"))}
+    return {f"{text}\n": path.relative_to(ROOT).as_posix() for path, text in texts.items()}
 
 
 def _names(suffix: str, title: str) -> Iterator[str]:
@@ -142,8 +153,11 @@ def _modules() -> Mapping[str, str]:
 
 def whole(suffix: str, own: str, files: Mapping[str, str]) -> str:
     """The generated file again, from what is its own and the pieces that it names."""
-    line = re.compile(rf"(?m)^ {{{FORMS[suffix].indent}}}# --- golden/(\S+)\n") if suffix in FORMS else None
-    return line.sub(lambda match: files[match[1]], own) if line else own
+    if suffix not in FORMS:
+        return own
+    texts = {name: text for text, name in _bundled().items()} | {f"golden/{name}": text for name, text in files.items()}
+    line = re.compile(rf"(?m)^ {{{FORMS[suffix].indent}}}# --- ((?:golden|backends)/\S+)\n")
+    return line.sub(lambda match: texts[match[1]], own)
 
 
 def taken_apart(outputs: Mapping[str, str]) -> dict[str, str]:

@@ -17,7 +17,8 @@ from tokenize import COMMENT, generate_tokens
 
 import pytest
 
-from backends.python.edition import joined, runtime, runtime_for
+from backends.python.bundler import parts
+from backends.python.edition import joined, part_file, runtime, runtime_for
 from runtime_shim import CALLERS, EDITIONS
 from tests.interpreters import ENDS, VERSIONS, end_of_support, interpreter
 from tests.runtime_shim.shim_process import ROOT, Table, ask, program, shell
@@ -223,6 +224,11 @@ def test_every_interpreter_compiles_every_edition(version: str, tmp_path: Path) 
         (tmp_path / f"{name}.py").write_text(runtime(name))
     words = [python, "-I", "-W", "error", "-m", "compileall", "-q", str(tmp_path)]
     assert subprocess.run(words, check=False).returncode == 0
+
+
+def test_the_parts_are_current() -> None:
+    written = {path: path.read_text(encoding="utf-8") for path in part_file("").parent.iterdir()}
+    assert written == parts(), "run `make golden`"
 
 
 def test_modules_that_are_joined_keep_their_order() -> None:
