@@ -9,12 +9,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 
 import click
 
 from rdc import __version__
-from rdc.commands import COMMANDS
+from rdc.commands import COMMANDS, load
 from rdc.terminal import abandon_output, accept_any_text, put, tell
 
 PROGRAM = "rdc"
@@ -22,7 +21,7 @@ COMPLETION_VARIABLE = "_RDC_COMPLETE"
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command when it is asked for: `rdc check` does not pay for the others."""
+    """A group that imports a command when it is called: `rdc check` does not pay for the others."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (as click calls it)
         """The names of the commands, in the order of help."""
@@ -33,19 +32,18 @@ class LazyGroup(click.Group):
         ctx: click.Context,  # noqa: ARG002 (as click calls it)
         cmd_name: str,
     ) -> click.Command | None:
-        """The command of that name, or None."""
-        if cmd_name not in COMMANDS:
-            return None
-        command = import_module(COMMANDS[cmd_name]).command
-        assert isinstance(command, click.Command)  # noqa: S101 (tells mypy)
-        return command
+        """What lists say of the command of that name, or None."""
+        summary = COMMANDS.get(cmd_name)
+        return None if summary is None else click.Command(cmd_name, short_help=summary)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that the arguments begin with; click has no names to suggest for a lazy group."""
+        """Import the command that the arguments begin with; click has no names to suggest for a lazy group."""
         name = args[0]
-        if name in COMMANDS or name.startswith("-") or ctx.resilient_parsing:
+        if name in COMMANDS:
+            return name, load(name), args[1:]
+        if name.startswith("-") or ctx.resilient_parsing:
             return super().resolve_command(ctx, args)
         from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the error)
 

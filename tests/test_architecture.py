@@ -21,6 +21,7 @@ from compiler.ir.program import Noun
 from compiler.ir.tasks import Task
 from compiler.passes import PASSES
 from rdc.commands import COMMANDS
+from rdc.commands import load as load_command
 from tests.conftest import ROOT
 
 OURS = ("rdc", "backends", "compiler", "runtime_shim", "grammars")
@@ -197,9 +198,17 @@ def test_options_of_formats_are_told_apart() -> None:
     every = [option for form in FRONT_ENDS.values() for option in form.options]
     assert set(every) == set(all_options()), "formats that share an option share its declaration"
     assert not {option.name for option in every} & set(BACKENDS)
-    for path in COMMANDS.values():
-        flags = [flag for parameter in import_module(path).command.params for flag in parameter.opts]
-        assert len(flags) == len(set(flags)), path
+    for name in COMMANDS:
+        flags = [flag for parameter in load_command(name).params for flag in parameter.opts]
+        assert len(flags) == len(set(flags)), name
+
+
+def test_the_list_of_commands_says_what_their_help_says() -> None:
+    assert {name: load_command(name).get_short_help_str(limit=1000) for name in COMMANDS} == COMMANDS
+    modules = {
+        path.stem for path in (ROOT / "rdc" / "commands").glob("*.py") if "\n@click.command(" in path.read_text("utf-8")
+    }
+    assert modules == {name.replace("-", "_") for name in COMMANDS}
 
 
 def test_backends_and_their_folders_are_the_same() -> None:

@@ -110,8 +110,7 @@ def test_rdc_alone_shows_help_with_every_command(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_is_called_as_its_module_and_has_help(name: str, tmp_path: Path) -> None:
-    assert COMMANDS[name] == f"rdc.commands.{name.replace('-', '_')}"
+def test_every_command_has_help(name: str, tmp_path: Path) -> None:
     result = call(name, "--help", cwd=tmp_path)
     assert (result.code, result.err) == (0, "")
     assert result.out.startswith(f"Usage: rdc {name} ")

@@ -52,10 +52,12 @@ def load_rdc() -> None:
     from backends.registry import load
     from compiler.driver import compile_file
     from rdc.commands import COMMANDS
+    from rdc.commands import load as load_command
 
     load_runtime()
-    for name in ("rdc.cli", *COMMANDS.values()):
-        import_module(name)
+    import_module("rdc.cli")
+    for name in COMMANDS:
+        load_command(name)
     with TemporaryDirectory() as folder:
         for name, text in DOCUMENTS.items():
             path = Path(folder, name)
