@@ -30,7 +30,7 @@ OURS = ("rdc", "backends", "compiler", "runtime_shim", "grammars")
 MAY_IMPORT = {
     "rdc": {"rdc", "backends", "compiler", "runtime_shim", "click", "pygraphviz", "mcp", "yaml"},
     "backends": {"backends", "compiler", "runtime_shim", "jinja2", "pydantic", "pydantic_core"},
-    "compiler": {"compiler", "lark", "networkx", "pydantic", "pydantic_core", "pyromark", "yaml"},
+    "compiler": {"compiler", "grammars", "networkx", "pydantic", "pydantic_core", "pyromark", "yaml"},
     "runtime_shim": {"runtime_shim"},
     "grammars": set[str](),
 }
