@@ -57,10 +57,10 @@ soak: $(READY) ## Run the cases that `make test` leaves out, then compare random
 fuzz: $(READY) ## Fuzz the compiler, guided by coverage (MINUTES=10)
 	$(BIN)/python -m tests.fuzzing --minutes $(MINUTES)
 
-golden: $(READY) ## Regenerate the golden files, the texts of the runtime and the generated pages of the documentation
+golden: $(READY) ## Regenerate tables of grammars, texts of the runtime, golden files and generated pages
 	$(BIN)/python -m backends.python.bundler
-	$(BIN)/python -m pytest -q tests/golden --snapshot-update
 	$(BIN)/python -m tests.regenerate
+	$(BIN)/python -m pytest -q tests/golden --snapshot-update
 
 lock: $(READY) ## Resolve the dependencies anew into requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \

@@ -1,67 +1,167 @@
-"""Loads the Lark grammars of the folder `grammars/`, and keeps them compiled in the user's cache."""
+"""Parses with the LALR tables in the folder `grammars/`.
+
+`tests/tables.py` computes the tables from the grammars with Lark, which is too slow to import here.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import os
-import sys
-from collections.abc import Iterator, Sequence
-from importlib import resources
+import json
+import re
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import lark
-from lark import Lark
-from lark.lexer import Lexer, LexerState, Token
+import grammars
 
+END = "$END"
+"""The terminal after the last token."""
 
-class NoLexer(Lexer):
-    """For grammars over blocks: the tokens are made elsewhere and fed to the parser one by one."""
+NOTHING = "<END-OF-FILE>"
+"""What a lexer expects where no token can follow."""
 
-    def __init__(self, _configuration: object) -> None:
-        """Lark hands its lexer configuration over; there is nothing to configure."""
-
-    def lex(self, _lexer_state: LexerState, _parser_state: object) -> Iterator[Token]:
-        """No tokens."""
-        return iter(())
+ACCEPT = 0
+"""The action for a whole text. It can't be a shift: state 0 is a start state."""
 
 
-def load(name: str, start: Sequence[str], lexer: Any = "contextual") -> Lark:  # noqa: ANN401 (as Lark has it)
-    """The LALR parser of a grammar file with its start symbols; `lexer` is Lark's option of that name.
+class Token(NamedTuple):
+    """A piece of a text. `type` is its terminal, and `column` is its place in the text, counted from 0."""
 
-    Building the tables takes longer than checking a small document, so they are kept in the user's cache folder under
-    a name that changes with everything they depend on. Without a writable cache they are built each time.
+    type: str
+    text: str
+    column: int
+
+    @property
+    def end(self) -> int:
+        """The column after its last character."""
+        return self.column + len(self.text)
+
+
+class Node(NamedTuple):
+    """A node of a syntax tree. Its children are nodes, tokens, or None for an optional part that is missing."""
+
+    rule: str
+    children: list[Any]
+
+
+class UnexpectedTokenError(Exception):
+    """A token that cannot follow, and the terminals that could. `column` is its place in the text, if there is one."""
+
+    def __init__(self, expected: Iterable[str], column: int = 0) -> None:
+        super().__init__(column)
+        self.expected = frozenset(expected)
+        self.column = column
+
+
+class Grammar:
+    """The tables of a grammar.
+
+    Attributes:
+        start: The first state for each start symbol.
+        patterns: The regular expression of each terminal; the lexer tries them in this order.
+        rules: For each rule its symbol, how many parts it has, the name of its node ("" for a helper rule, whose value
+            is a list of children), and its children. A child is the index of a part, ~index for a helper's list, which
+            becomes part of the children, or None. A single index means that the part takes the place of the node.
+        states: For each state the next action by symbol: the state to shift or to go to, ~rule to reduce, or `ACCEPT`.
     """
-    text = resources.files("grammars").joinpath(name).read_text(encoding="utf-8")
-    key = repr((text, list(start), str(lexer), lark.__version__, sys.version_info))
-    folder = _cache_folder()
-    file = folder / f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}" if folder else None
-    if file:
-        try:
-            with file.open("rb") as stream:
-                return Lark.load(stream)
-        except Exception:  # noqa: BLE001, S110 (whatever is wrong with a kept file, the tables can be built anew)
-            pass
-    parser = Lark(text, parser="lalr", start=list(start), maybe_placeholders=True, lexer=lexer)
-    if file:
-        with contextlib.suppress(OSError):
-            _keep(parser, file)
-    return parser
+
+    def __init__(self, tables: dict[str, Any]) -> None:
+        self.start: dict[str, int] = tables["start"]
+        self.patterns: dict[str, str] = tables["patterns"]
+        self.rules: list[tuple[str, int, str, list[int | None] | int]] = tables["rules"]
+        self.states: list[dict[str, int]] = tables["states"]
+        self._lexers: dict[int, re.Pattern[str]] = {}
+
+    def token(self, text: str, column: int, state: int) -> Token:
+        """Return the token at a column of a text that can follow in a state; raises `UnexpectedTokenError`."""
+        lexer = self._lexers.get(state) or self._lexer(state)
+        found = lexer.match(text, column)
+        if found is None:
+            raise UnexpectedTokenError(lexer.groupindex or [NOTHING])
+        return Token(str(found.lastgroup), found[0], column)
+
+    def _lexer(self, state: int) -> re.Pattern[str]:
+        """Make the pattern of all tokens that can follow in a state; the name of a group is its terminal."""
+        known = self.states[state]
+        groups = [f"(?P<{name}>{pattern})" for name, pattern in self.patterns.items() if name in known]
+        self._lexers[state] = re.compile("|".join(groups) or "(?!)")
+        return self._lexers[state]
 
 
-def _cache_folder() -> Path | None:
-    """Where the user's programs keep what can be made again; None if there is no such place."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.environ.get("HOME", ""), ".cache")  # noqa: PTH118
-    return Path(base) / "rdc" if os.path.isabs(base) else None  # noqa: PTH117 (as the XDG specification wants it)
+@cache
+def load(name: str) -> Grammar:
+    """The grammar `grammars/<name>.lark`, from its tables."""
+    path = Path(grammars.__file__).with_name(f"{name}.json")
+    return Grammar(json.loads(path.read_text(encoding="utf-8")))
 
 
-def _keep(parser: Lark, file: Path) -> None:
-    """Writes the tables beside and renames, so that no process ever reads half of them."""
-    import tempfile  # noqa: PLC0415 (needed once for each grammar)
+class Parser:
+    """Takes tokens one by one. After a token that cannot follow, the next one can still be tried."""
 
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=file.parent)
-    with os.fdopen(descriptor, "wb") as stream:
-        parser.save(stream)
-    Path(temporary).replace(file)
+    def __init__(self, grammar: Grammar, start: str) -> None:
+        self._grammar = grammar
+        self._states = [grammar.start[start]]
+        self._values: list[Any] = []
+
+    @property
+    def state(self) -> int:
+        """The state that the next token meets."""
+        return self._states[-1]
+
+    def feed(self, terminal: str, token: object) -> None:
+        """Take the next token; raises `UnexpectedTokenError`."""
+        state = self._reduce_before(terminal)
+        self._states.append(state)
+        self._values.append(token)
+
+    def end(self) -> Node:
+        """Return the whole tree; raises `UnexpectedTokenError`."""
+        self._reduce_before(END)
+        tree: Node = self._values[-1]
+        return tree
+
+    def _reduce_before(self, terminal: str) -> int:
+        """Reduce all rules that end before a terminal, and return the state to shift to."""
+        table, states, values = self._grammar.states, self._states, self._values
+        while True:
+            action = table[states[-1]].get(terminal)
+            if action is None:
+                raise UnexpectedTokenError(filter(str.isupper, table[states[-1]]))
+            if action >= ACCEPT:
+                return action
+            symbol, size, name, kept = self._grammar.rules[~action]
+            parts: list[Any] = []
+            if size:
+                parts = values[-size:]
+                del values[-size:], states[-size:]
+            values.append(parts[kept] if isinstance(kept, int) else _value(name, kept, parts))
+            states.append(table[states[-1]][symbol])
+
+
+def _value(name: str, kept: list[int | None], parts: list[Any]) -> Node | list[Any]:
+    """The node of a rule, or the list of a helper rule."""
+    children: list[Any] = []
+    for index in kept:
+        if index is None:
+            children.append(None)
+        elif index >= 0:
+            children.append(parts[index])
+        elif children:
+            children += parts[~index]
+        else:
+            children = parts[~index]  # extended in place, so that a long repetition takes linear time
+    return Node(name, children) if name else children
+
+
+def parse(grammar: Grammar, text: str, start: str) -> Node:
+    """Return the tree of a text; raises `UnexpectedTokenError` with the column where no token can follow."""
+    parser = Parser(grammar, start)
+    column = 0
+    try:
+        while column < len(text):
+            token = grammar.token(text, column, parser.state)
+            parser.feed(token.type, token)
+            column = token.end
+        return parser.end()
+    except UnexpectedTokenError as error:
+        raise UnexpectedTokenError(error.expected, column) from None

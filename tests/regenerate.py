@@ -1,4 +1,7 @@
-"""Writes the pages of the documentation that are generated: `make golden` runs this, tests hold the pages to it."""
+"""Writes the generated pages of the documentation and the tables of the grammars.
+
+`make golden` runs this. `test_generated_files_are_current` fails if one of them is stale.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from backends.options.listing import listed
 from backends.registry import BACKENDS, load
 from compiler.diagnostic import CODES
 from compiler.schemas import SCHEMAS
+from tests.tables import tables
 
 HEAD = """\
 # Diagnostics
@@ -50,12 +54,13 @@ def target_page(name: str) -> str:
     return OPTIONS.sub(lambda _: table, page)
 
 
-PAGES: dict[Path, Callable[[], str]] = {
+FILES: dict[Path, Callable[[], str]] = {
     ROOT / "docs" / "diagnostics.md": diagnostics_page,
     **{ROOT / "docs" / f"{name}.schema.json": known.text for name, known in SCHEMAS.items()},
     **{ROOT / "docs" / "targets" / f"{name}.md": partial(target_page, name) for name in BACKENDS},
+    **{path.with_suffix(".json"): partial(tables, path) for path in sorted((ROOT / "grammars").glob("*.lark"))},
 }
 
 if __name__ == "__main__":
-    for path, page in PAGES.items():
-        path.write_text(page(), encoding="utf-8")
+    for path, text in FILES.items():
+        path.write_text(text(), encoding="utf-8")

@@ -31,7 +31,7 @@ OURS = ("rdc", "backends", "compiler", "runtime_shim", "grammars")
 MAY_IMPORT = {
     "rdc": {"rdc", "backends", "compiler", "runtime_shim", "click", "msgspec", "pygraphviz", "mcp", "yaml"},
     "backends": {"backends", "compiler", "runtime_shim", "jinja2", "msgspec", "pydantic", "pydantic_core"},
-    "compiler": {"compiler", "lark", "msgspec", "networkx", "pydantic", "pydantic_core", "pyromark", "yaml"},
+    "compiler": {"compiler", "grammars", "msgspec", "networkx", "pydantic", "pydantic_core", "pyromark", "yaml"},
     "runtime_shim": {"runtime_shim"},
     "grammars": set[str](),
 }

@@ -11,7 +11,7 @@ import pytest
 from rdc.commands import COMMANDS
 from tests.conftest import ROOT
 from tests.rdc.cli_support import call, spawn
-from tests.regenerate import PAGES
+from tests.regenerate import FILES
 
 SHOWN = re.compile(r"^```console\n\$ rdc (?P<words>.*)\n(?P<output>(?:.*\n)*?)```$", re.MULTILINE)
 
@@ -19,9 +19,9 @@ HELD = re.compile(r"`(?:(?P<file>[\w/]+\.py)|…)(?:::(?P<test>\w+))?`")
 """A test in the page of promises; `…` is the file that was named before."""
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_generated_pages_are_current(path: Path) -> None:
-    assert path.read_text(encoding="utf-8") == PAGES[path](), "run `make golden`"
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_generated_files_are_current(path: Path) -> None:
+    assert path.read_text(encoding="utf-8") == FILES[path](), "run `make golden`"
 
 
 @pytest.fixture(scope="module")

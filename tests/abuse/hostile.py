@@ -153,7 +153,7 @@ def commit(root: Path) -> None:
 
 
 MODULES = (
-    "attr", "backends", "click", "compiler", "encodings_", "grammars", "jinja2", "json", "lark", "pyromark",
+    "attr", "backends", "click", "compiler", "encodings_", "grammars", "jinja2", "json", "pyromark",
     "markupsafe", "networkx", "pydantic", "pydantic_core", "pygraphviz", "runtime_shim", "shlex",
     "sitecustomize", "subprocess", "tempfile", "tomllib", "typing_extensions", "usercustomize", "yaml",
 )  # fmt: skip

@@ -79,7 +79,7 @@ class Hostile(NamedTuple):
         return {**kept, **{name: str(self.folder / path) for name, path in own.items()}, "PYTHONDONTWRITEBYTECODE": "1"}
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
-        """Run a command in the project, and see that nothing left its mark."""
+        """Run a command in the project, and see that nothing left its mark and that rdc keeps no cache."""
         done = subprocess.run(
             command,
             cwd=self.root,
@@ -94,6 +94,7 @@ class Hostile(NamedTuple):
         assert "internal error" not in done.stderr
         assert list(self.folder.rglob("*PWNED*.runbook.md")) == list(self.root.glob("$(touch PWNED-10).runbook.md"))
         assert [path.name for path in self.folder.rglob("PWNED*")] == []
+        assert not (self.folder / "cache" / "rdc").exists()
         return done
 
     def may_read(self, path: str) -> bool:

@@ -19,7 +19,7 @@ HEAVY = {
     "pydantic",
     "networkx",
     "jinja2",
-    "lark",
+    "compiler.grammar",
     "pyromark",
     "yaml",
     "importlib.metadata",

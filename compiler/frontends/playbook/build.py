@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, cast
 
-from lark import Tree
 from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic
@@ -13,9 +12,8 @@ from compiler.frontends.playbook import messages
 from compiler.frontends.playbook.directives import read_elicit, read_input, read_output, read_prompt, read_tool
 from compiler.frontends.playbook.lines import Line, texts
 from compiler.frontends.playbook.syntax import Artifact, Branch, Condition, Input, Playbook, Step
+from compiler.grammar import Node
 from compiler.source import Source, Span
-
-LarkTree = Tree[Any]
 
 LARGEST_NUMBER = 9
 """In digits: a longer number of a step is an error."""
@@ -40,14 +38,14 @@ class Builder:
         self._types: list[Line] = []
         self._inputs: dict[str, Input] = {}
 
-    def playbook(self, tree: LarkTree) -> Playbook:
+    def playbook(self, tree: Node) -> Playbook:
         """The whole document. Without a title or steps it is not one that can be run."""
         title, description = self._title(tree)
         steps: list[Step] = []
         system = _Content("", ())
         artifact: Artifact | None = None
         for part in tree.children:
-            name = part.data if isinstance(part, Tree) else ""
+            name = part.rule if isinstance(part, Node) else ""
             if name == "step":
                 steps.append(self._step(part))
             elif name == "system":
@@ -67,8 +65,8 @@ class Builder:
             span=title.span if title else Span(1, 1, 1, 1),
         )
 
-    def _title(self, tree: LarkTree) -> tuple[Line | None, _Content]:
-        found = next((part for part in tree.children if isinstance(part, Tree) and part.data == "title"), None)
+    def _title(self, tree: Node) -> tuple[Line | None, _Content]:
+        found = next((part for part in tree.children if isinstance(part, Node) and part.rule == "title"), None)
         if found is None:
             return None, _Content("", ())
         title, *text = lines_of(found)
@@ -89,14 +87,14 @@ class Builder:
 
     # --- Sections beside steps ---------------------------------------------------------------------------------------
 
-    def _system(self, tree: LarkTree) -> _Content:
+    def _system(self, tree: Node) -> _Content:
         heading, *text = lines_of(tree)
         if self._systems:
             self.diagnostics.append(messages.overridden(self.source, self._systems[-1], heading, "a SYSTEM section"))
         self._systems.append(heading)
         return self._content(text)
 
-    def _declare(self, tree: LarkTree) -> None:
+    def _declare(self, tree: Node) -> None:
         for line in lines_of(tree)[1:]:
             if line.kind != "INPUT":
                 continue
@@ -105,7 +103,7 @@ class Builder:
             if first is not declared:
                 self.diagnostics.append(messages.declared_twice(self.source, first, declared))
 
-    def _artifact(self, tree: LarkTree) -> Artifact | None:
+    def _artifact(self, tree: Node) -> Artifact | None:
         """The first type of the section; that of a later section wins."""
         line = next((line for line in lines_of(tree) if line.kind == "TYPE"), None)
         if line is None:
@@ -118,12 +116,12 @@ class Builder:
 
     # --- Steps -------------------------------------------------------------------------------------------------------
 
-    def _step(self, tree: LarkTree) -> Step:
+    def _step(self, tree: Node) -> Step:
         """A step: its own lines are those around its branches, which are put together (P14)."""
         heading, *own = lines_of(tree)
         number = self._number(heading)
-        blocks = [part for part in tree.children if isinstance(part, Tree)]
-        parts = [part for block in blocks for part in block.children if isinstance(part, Tree)]
+        blocks = [part for part in tree.children if isinstance(part, Node)]
+        parts = [part for block in blocks for part in block.children if isinstance(part, Node)]
         branches = tuple(self._branch(part, number) for part in parts)
         if blocks:
             endif = lines_of(blocks[-1])[-1]
@@ -140,17 +138,17 @@ class Builder:
         self.diagnostics.append(messages.too_large(self.source, heading))
         return 0
 
-    def _branch(self, tree: LarkTree, number: int) -> Branch:
+    def _branch(self, tree: Node, number: int) -> Branch:
         marker, *own = lines_of(tree)
         self.diagnostics += messages.bare_condition(self.source, marker)
-        substeps = [part for part in tree.children if isinstance(part, Tree)]
+        substeps = [part for part in tree.children if isinstance(part, Node)]
         if not substeps:
             unnamed = Step(number, "", "", span=marker.span, **self._own(own))
             return Branch(_condition(marker), (unnamed,), marker.span)
         self.diagnostics += messages.above_substep(self.source, own, lines_of(substeps[0])[0])
         return Branch(_condition(marker), tuple(self._substep(part, number) for part in substeps), marker.span)
 
-    def _substep(self, tree: LarkTree, parent: int) -> Step:
+    def _substep(self, tree: Node, parent: int) -> Step:
         heading, *own = lines_of(tree)
         number = self._number(heading)
         if number != parent:
@@ -179,7 +177,7 @@ class Builder:
         return found
 
 
-def lines_of(tree: LarkTree) -> list[Line]:
+def lines_of(tree: Node) -> list[Line]:
     """The lines of a rule itself, without those of the rules in it."""
     return [part for part in tree.children if isinstance(part, Line)]
 

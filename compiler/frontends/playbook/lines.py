@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from lark import Lark
 from msgspec import Struct
 
-from compiler.grammar import NoLexer, load
+from compiler.grammar import load
 from compiler.source import Source, Span
 
 HEADINGS = ("STEP", "SYSTEM", "INPUTS", "ARTIFACTS", "SECTION")
@@ -41,11 +40,6 @@ class Line(Struct, frozen=True):
     last: int
     column: int = 1
     found: re.Match[str] | None = None
-
-    @property
-    def type(self) -> str:
-        """The kind, as Lark asks for it: a line is a token of its parser."""
-        return self.kind
 
     @property
     def span(self) -> Span:
@@ -77,20 +71,9 @@ class Scanned(Struct, frozen=True):
 
 
 @cache
-def grammar() -> Lark:
-    """The parser whose tokens are lines."""
-    return load("playbook.lark", start=["playbook"], lexer=NoLexer)
-
-
-@cache
 def patterns() -> dict[str, re.Pattern[str]]:
     """The patterns of lines, by their kinds."""
-    flags = {"i": re.IGNORECASE}
-    return {
-        terminal.name: re.compile(terminal.pattern.value, sum(flags[flag] for flag in terminal.pattern.flags))
-        for terminal in grammar().terminals
-        if terminal.name != "TEXT"
-    }
+    return {kind: re.compile(pattern) for kind, pattern in load("playbook").patterns.items()}
 
 
 def recognises_lines(lines: Sequence[str]) -> bool:

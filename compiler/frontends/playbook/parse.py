@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, cast
-
-from lark import Token
-from lark.exceptions import UnexpectedToken
+from typing import NamedTuple
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.playbook import messages
-from compiler.frontends.playbook.build import Builder, LarkTree
+from compiler.frontends.playbook.build import Builder
 from compiler.frontends.playbook.conditions import with_conditions
-from compiler.frontends.playbook.lines import MARKERS, Line, Scanned, grammar, scan
+from compiler.frontends.playbook.lines import MARKERS, Line, Scanned, scan
 from compiler.frontends.playbook.syntax import Playbook
+from compiler.grammar import Node, Parser, UnexpectedTokenError, load
 from compiler.source import Source
 
 
@@ -20,7 +18,7 @@ class Parsed(NamedTuple):
     """The syntax tree, the lines that it was made of, and the findings. With errors it is what could be understood."""
 
     playbook: Playbook
-    tree: LarkTree
+    tree: Node
     scanned: Scanned
     diagnostics: list[Diagnostic]
 
@@ -43,7 +41,7 @@ class _Feeder:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.diagnostics: list[Diagnostic] = []
-        self._parser = grammar().parse_interactive(start="playbook")
+        self._parser = Parser(load("playbook"), "playbook")
         self._opened: Line | None = None
         self._nested = 0
 
@@ -54,23 +52,22 @@ class _Feeder:
             return
         try:
             self._hand_over(line)
-        except UnexpectedToken:
+        except UnexpectedTokenError:
             self._unexpected(line)
             return
         if line.kind in ("IF", "ENDIF"):
             self._opened = line if line.kind == "IF" else None
 
-    def tree(self) -> LarkTree:
+    def tree(self) -> Node:
         """The parse tree of all lines."""
         try:
-            found: LarkTree = self._parser.feed_token(Token("$END", ""))
-        except UnexpectedToken:
+            return self._parser.end()
+        except UnexpectedTokenError:
             self._close(None)
-            found = self._parser.feed_token(Token("$END", ""))
-        return found
+            return self._parser.end()
 
     def _hand_over(self, line: Line) -> None:
-        self._parser.feed_token(cast("Token", line))  # Lark asks for nothing but its type
+        self._parser.feed(line.kind, line)
 
     def _unexpected(self, line: Line) -> None:
         if line.kind == "SUBSTEP":

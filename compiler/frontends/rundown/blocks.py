@@ -22,7 +22,7 @@ from compiler.source import Source, Span
 class Block(Struct, frozen=True):
     """One token of the block grammar.
 
-    `type`, as Lark calls it, is a terminal of the grammar, or HEADING for a heading that is none of them; `text` is the
+    `type` is a terminal of the grammar, or HEADING for a heading that is none of them; `text` is the
     heading's or item's text or the code; `info` is a code block's info string, a heading's marker, or for text "list",
     "paragraph". `line` to `end_line` (inclusive, counted from 1) is where it stands, `column` where its text begins;
     `mark` is the fence of a code block, and `closed` false for a code block or a comment that runs to the end of the

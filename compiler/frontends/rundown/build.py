@@ -1,4 +1,4 @@
-"""From Lark's tree of blocks to the syntax tree; headers, transitions and info strings are parsed on the way."""
+"""From the parse tree of the blocks to the syntax tree; headers, transitions and info strings are parsed on the way."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.frontmatter import Frontmatter
-from compiler.frontends.rundown.lines import Header, Kind, LarkTree, LineError, parse_header, parse_transition
+from compiler.frontends.rundown.lines import Header, Kind, LineError, parse_header, parse_transition
 from compiler.frontends.rundown.messages import (
     broken_duplicates,
     continued_transition,
@@ -31,6 +31,7 @@ from compiler.frontends.rundown.syntax import (
     Target,
     Transition,
 )
+from compiler.grammar import Node
 from compiler.source import Source, Span
 
 TOO_DEEP: dict[Kind, re.Pattern[str]] = {
@@ -51,7 +52,7 @@ class TreeBuilder:
         self.layout = layout
         self.diagnostics: list[Diagnostic] = []
 
-    def runbook(self, tree: LarkTree, frontmatter: Frontmatter) -> Runbook:
+    def runbook(self, tree: Node, frontmatter: Frontmatter) -> Runbook:
         """The syntax tree of a whole document."""
         title, description, *steps = tree.children
         return Runbook(
@@ -63,7 +64,7 @@ class TreeBuilder:
             declared=frontmatter.declared,
         )
 
-    def _step(self, tree: LarkTree) -> Step:
+    def _step(self, tree: Node) -> Step:
         first, prompt, body, transitions, substeps = self._parts(tree)
         header = self._header(first, "step")
         children = tuple(self._substep(substep) for substep in substeps)
@@ -82,7 +83,7 @@ class TreeBuilder:
             span=first.span,
         )
 
-    def _substep(self, tree: LarkTree) -> Substep:
+    def _substep(self, tree: Node) -> Substep:
         first, prompt, body, transitions, _ = self._parts(tree)
         header = self._header(first, "substep")
         return Substep(
@@ -96,14 +97,14 @@ class TreeBuilder:
             span=first.span,
         )
 
-    def _parts(self, tree: LarkTree) -> tuple[Block, LarkTree, LarkTree, LarkTree, Sequence[LarkTree]]:
+    def _parts(self, tree: Node) -> tuple[Block, Node, Node, Node, Sequence[Node]]:
         """Header, prompt, body, transitions and substeps of a step, in whichever layout it is written (V7)."""
         header, first, second, third, *substeps = tree.children
         if self.layout == "after-header":
             first, second, third = second, third, first
         return header, first, second, third, substeps
 
-    def _text(self, tree: LarkTree) -> str:
+    def _text(self, tree: Node) -> str:
         """The lines from the first to the last block of a prompt or description, as they stand in the source."""
         if not tree.children:
             return ""
@@ -122,7 +123,7 @@ class TreeBuilder:
             self.diagnostics.append(Diagnostic("RD034", self.source.path, block.span, problem, remedy))
         return header
 
-    def _transitions(self, tree: LarkTree) -> tuple[Transition, ...]:
+    def _transitions(self, tree: Node) -> tuple[Transition, ...]:
         blocks = tree.children
         parsed = [self._transition(block) for block in blocks]
         self.diagnostics += broken_duplicates(self.source, zip(blocks, parsed, strict=True))
@@ -143,7 +144,7 @@ class TreeBuilder:
             self.diagnostics.append(Diagnostic("RD042", self.source.path, block.span, problem, "write GOTO NEXT"))
         return _moved(transition, block.line, block.column)
 
-    def _code(self, tree: LarkTree) -> Code | None:
+    def _code(self, tree: Node) -> Code | None:
         block = next((block for block in tree.children if block.type == "CODE"), None)
         if block is None:
             return None
@@ -163,7 +164,7 @@ class TreeBuilder:
         return Code(language, bool(flags), block.text, block.span)
 
 
-def _references(tree: LarkTree) -> tuple[Reference, ...]:
+def _references(tree: Node) -> tuple[Reference, ...]:
     blocks: Iterable[Block] = tree.children
     return tuple(Reference(block.text, block.span) for block in blocks if block.type == "RUNBOOK")
 

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache, lru_cache
-from typing import Any, Literal
+from functools import lru_cache
+from typing import Literal
 
-from lark import Lark, Token
-from lark.exceptions import UnexpectedInput, UnexpectedToken
 from msgspec import Struct
 
 from compiler.frontends.rundown.syntax import (
@@ -27,16 +25,13 @@ from compiler.frontends.rundown.syntax import (
     Transition,
     Word,
 )
-from compiler.grammar import load
+from compiler.grammar import Node, Token, UnexpectedTokenError, load, parse
 from compiler.source import Span
 
 RESERVED = frozenset(
     {"NEXT", "CONTINUE", "COMPLETE", "STOP", "GOTO", "RETRY", "PASS", "FAIL", "YES", "NO", "ALL", "ANY"}
 )
 """The words that cannot be names; matched exactly, so `Next` is a name (section 2)."""
-
-LarkTree = Any
-"""A tree of Lark's, whose children are trees, tokens, or None for an optional part that is not there."""
 
 COUNT = "a number from 1"
 """What a RETRY expects, in the words of its diagnostic (G3)."""
@@ -62,11 +57,6 @@ class LineError(Exception):
         self.column = column
         self.word = word
         self.expected = tuple(expected)
-
-
-@cache
-def _grammar() -> Lark:
-    return load("rundown_line.lark", start=("step", "substep", "transition"))
 
 
 Kind = Literal["step", "substep"]
@@ -100,7 +90,7 @@ def _header(text: str, kind: Kind) -> Header:
     return Header(
         _identifier(step),
         _identifier(child[0]) if child else None,
-        "" if title is None else str(title).strip(),
+        "" if title is None else title.text.strip(),
     )
 
 
@@ -149,26 +139,25 @@ def _transition(text: str) -> Transition:
     word, modifier, result = _parse(text, "transition").children
     span = Span(0, 0, 0, len(text))
     retries, action = _result(result)
-    return Transition(Word(word), None if modifier is None else Modifier(modifier), retries, action, span)
+    return Transition(Word(word.text), None if modifier is None else Modifier(modifier.text), retries, action, span)
 
 
-def _parse(text: str, start: str) -> LarkTree:
+def _parse(text: str, start: str) -> Node:
     try:
-        return _grammar().parse(text, start=start)
-    except UnexpectedInput as error:
+        return parse(load("rundown_line"), text, start)
+    except UnexpectedTokenError as error:
         raise _line_error(text, error) from None
 
 
-def _line_error(text: str, error: UnexpectedInput) -> LineError:
-    """What Lark found, in terms of whole words: `STOPPED` is one wrong word, not STOP and a rest."""
-    at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
-    column = len(text) if at_end else max(error.column, 1) - 1
+def _line_error(text: str, error: UnexpectedTokenError) -> LineError:
+    """What the parser found, in terms of whole words: `STOPPED` is one wrong word, not STOP and a rest."""
+    column = error.column
     column += len(text[column:]) - len(text[column:].lstrip(" \t"))
     while 0 < column < len(text) and _in_word(text[column - 1]) and _in_word(text[column]):
         column -= 1
     match = re.compile(r"\w+|\S").match(text, column)
     word = match[0] if match else ""
-    expected = sorted(getattr(error, "expected", None) or getattr(error, "allowed", None) or ())
+    expected = sorted(error.expected)
     if word == "RETRY" and "RETRY" in text[:column]:
         return LineError("RD041", column, word, expected)  # G3
     if word in RESERVED and {"NAME", "STEP_ID", "CHILD_ID"} & set(expected):
@@ -181,34 +170,33 @@ def _in_word(character: str) -> bool:
 
 
 def _identifier(token: Token) -> Identifier:
-    text = str(token)
-    if text in {"{N}", "{n}"}:
-        return Dynamic(text)
-    return _number(token) if text[0].isdigit() else text
+    if token.text in {"{N}", "{n}"}:
+        return Dynamic(token.text)
+    return _number(token) if token.text[0].isdigit() else token.text
 
 
 def _number(token: Token) -> int:
-    if len(token) > LARGEST_NUMBER_LENGTH:
-        raise LineError("RD037", (token.column or 1) - 1, str(token), ())
-    return int(token)
+    if len(token.text) > LARGEST_NUMBER_LENGTH:
+        raise LineError("RD037", token.column, token.text, ())
+    return int(token.text)
 
 
-def _result(tree: LarkTree) -> tuple[int, Action]:
+def _result(tree: Node) -> tuple[int, Action]:
     """The number of retries and the action; the short forms of RETRY are spelled out (G3)."""
-    if tree.data != "retry":
+    if tree.rule != "retry":
         return 0, _action(tree.children[0])
     count, action = tree.children
     retries = 1 if count is None else _number(count)
     if retries < 1:
-        raise LineError("RD040", (count.column or 1) - 1, str(count), (COUNT,))
+        raise LineError("RD040", count.column, count.text, (COUNT,))
     if action is None:
         return retries, Stop()
     return retries, Stop(_message(action)) if isinstance(action, Token) else _action(action)
 
 
-def _action(tree: LarkTree) -> Action:
+def _action(tree: Node) -> Action:
     children = tree.children
-    match tree.data:
+    match tree.rule:
         case "continue":
             return Continue()
         case "complete":
@@ -221,8 +209,8 @@ def _action(tree: LarkTree) -> Action:
             return Goto(_target(children[0]))
 
 
-def _target(tree: LarkTree) -> Target:
-    advance = tree.children[0] if tree.data == "next_target" else None
+def _target(tree: Node) -> Target:
+    advance = tree.children[0] if tree.rule == "next_target" else None
     place = tree.children[-1]
     step, child = (None, None) if place is None else place.children
     tokens = [token for token in (advance, step, child) if token is not None]
@@ -235,14 +223,14 @@ def _target(tree: LarkTree) -> Target:
 
 
 def _span(first: Token, last: Token) -> Span:
-    return Span(0, (first.column or 1) - 1, 0, (last.end_column or 1) - 1)
+    return Span(0, first.column, 0, last.end)
 
 
 def _message(token: Token | None) -> str:
     """The text of a message: a bare name, or a quoted text with the two escapes of G5."""
     if token is None:
         return ""
-    return str(token) if token.type == "NAME" else _unquoted(token)
+    return token.text if token.type == "NAME" else _unquoted(token.text)
 
 
 def _unquoted(text: str) -> str:

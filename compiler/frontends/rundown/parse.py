@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from types import MappingProxyType
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
-from lark import Lark, Token
-from lark.exceptions import UnexpectedToken
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Severity, has_error
@@ -16,7 +13,6 @@ from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.build import TreeBuilder
 from compiler.frontends.rundown.fences import swallowed_lines
 from compiler.frontends.rundown.hints import almost_there
-from compiler.frontends.rundown.lines import LarkTree
 from compiler.frontends.rundown.meant import UNFIT_OUTCOME, meant_transitions, misplaced_item
 from compiler.frontends.rundown.options import DEFAULT_LAYOUT, PROSE, TRANSITIONS, Layout
 from compiler.frontends.rundown.order import unexpected_block
@@ -24,7 +20,7 @@ from compiler.frontends.rundown.prose import sections_of, transitions_in_prose, 
 from compiler.frontends.rundown.questions import empty_steps
 from compiler.frontends.rundown.scan import Scanned, scan
 from compiler.frontends.rundown.syntax import Runbook
-from compiler.grammar import NoLexer, load
+from compiler.grammar import Node, Parser, UnexpectedTokenError, load
 from compiler.options import Options, Place
 from compiler.source import Source
 
@@ -41,11 +37,6 @@ class Parsed(NamedTuple):
     diagnostics: list[Diagnostic]
     options: Options
     is_whole: bool = False
-
-
-@cache
-def _grammar() -> Lark:
-    return load("rundown.lark", start=tuple(_START.values()), lexer=NoLexer)
 
 
 def parse(
@@ -93,9 +84,9 @@ def _hints(scanned: Scanned) -> Iterator[Diagnostic]:
     yield from unknown_sections(source, written, PROSE.first(scanned.options.values) or {})
 
 
-def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[LarkTree | None, list[Diagnostic]]:
+def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[Node | None, list[Diagnostic]]:
     """Feeds the blocks to the grammar; a block that cannot stand where it does is reported and left out."""
-    parser = _grammar().parse_interactive(start=_START[layout])
+    parser = Parser(load("rundown"), _START[layout])
     found: list[Diagnostic] = []
     step: list[Block] = []
     reported: set[str] = set()  # a step with several blocks out of place is reported once
@@ -103,16 +94,16 @@ def _tree(source: Source, blocks: Iterable[Block], layout: Layout) -> tuple[Lark
         if block.type in {"STEP", "SUBSTEP"}:
             step, reported = [], set()
         try:
-            parser.feed_token(cast("Token", block))  # of a token the parser asks for nothing but its type
-        except UnexpectedToken:
+            parser.feed(block.type, block)
+        except UnexpectedTokenError:
             problem = misplaced_item(source, block) or unexpected_block(source, step, block, layout)
             if problem.code not in reported:
                 found.append(problem)
                 reported.update({problem.code} - {UNFIT_OUTCOME})
         step.append(block)
     try:
-        return parser.feed_token(Token("$END", "")), found
-    except UnexpectedToken:
+        return parser.end(), found
+    except UnexpectedTokenError:
         return None, found
 
 

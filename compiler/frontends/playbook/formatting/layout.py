@@ -6,21 +6,19 @@ Blank lines within the content of a step are a part of it, so that nothing is pu
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
-from lark import Tree
-
-from compiler.frontends.playbook.build import LarkTree, lines_of
+from compiler.frontends.playbook.build import lines_of
 from compiler.frontends.playbook.formatting.numbering import Numbering
 from compiler.frontends.playbook.formatting.spelling import Spelling
 from compiler.frontends.playbook.lines import Line
+from compiler.grammar import Node
 from compiler.source import Source
 
 Chunk = list[str]
 """Lines that stand together; a blank line parts them from others."""
 
 
-def layout(source: Source, tree: LarkTree, numbering: Numbering) -> list[str]:
+def layout(source: Source, tree: Node, numbering: Numbering) -> list[str]:
     """All lines below the frontmatter."""
     layouter = _Layout(source, Spelling(source, numbering))
     return joined(chunk for part in tree.children for chunk in layouter.part(part))
@@ -46,13 +44,13 @@ class _Layout:
         self.source = source
         self.spell = spelling.line
 
-    def part(self, part: Any) -> Iterator[Chunk]:  # noqa: ANN401 (as Lark has it)
+    def part(self, part: Node | Line | None) -> Iterator[Chunk]:
         """A section, or what stands above all of them."""
         if isinstance(part, Line):
             yield trimmed(list(self._lines([part])))
-        elif isinstance(part, Tree) and part.data == "step":
+        elif isinstance(part, Node) and part.rule == "step":
             yield from self._step(part)
-        elif isinstance(part, Tree):
+        elif part:
             heading, *body = lines_of(part)
             yield [self.spell(heading)]
             yield trimmed(list(self._lines(body)))
@@ -65,11 +63,11 @@ class _Layout:
             else:
                 yield self.spell(line)
 
-    def _step(self, tree: LarkTree) -> Iterator[Chunk]:
+    def _step(self, tree: Node) -> Iterator[Chunk]:
         """A step: where text stands below branches too, the blank lines around them are a part of its content."""
         yield [self.spell(lines_of(tree)[0])]
         runs: list[list[Line]] = [[]]
-        blocks: list[LarkTree] = []
+        blocks: list[Node] = []
         for part in tree.children[1:]:
             if isinstance(part, Line):
                 runs[-1].append(part)
@@ -90,15 +88,15 @@ class _Layout:
     def _has_text(self, lines: Iterable[Line]) -> bool:
         return any(line.kind == "TEXT" and any(map(str.strip, self._lines([line]))) for line in lines)
 
-    def _block(self, block: LarkTree) -> Iterator[Chunk]:
+    def _block(self, block: Node) -> Iterator[Chunk]:
         for part in block.children:
-            if not isinstance(part, Tree):
+            if not isinstance(part, Node):
                 yield [self.spell(part)]
                 continue
             marker, *own = lines_of(part)
             yield [self.spell(marker)]
             yield from self._own(own)
-            for substep in (inner for inner in part.children if isinstance(inner, Tree)):
+            for substep in (inner for inner in part.children if isinstance(inner, Node)):
                 heading, *body = lines_of(substep)
                 yield [self.spell(heading)]
                 yield from self._own(body)
