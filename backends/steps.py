@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterator
 
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Agent, Branch, End, Parallel, Tool
+from compiler.regex import Regex
 
-_OF_NUMBER = re.compile(r"\.(?=[0-9])")
+_OF_NUMBER = Regex(r"\.(?=[0-9])")
 
 
 def told_steps(program: Program) -> dict[str, tuple[str, ...]]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from bisect import bisect_right
 from collections.abc import Container, Iterator
 from typing import NamedTuple
 
 from msgspec import Struct, field
 
+from compiler.regex import Regex
 from compiler.source import LINE_END, KeyPath, Span
 
 LONGEST_NUMBER = 30
@@ -37,7 +37,7 @@ _ESCAPE = (
     "there is no such escape",
     'write \\\\ for a backslash; the escapes are \\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX',
 )
-_TRAILING_COMMA = re.compile(r",\s*$")
+_TRAILING_COMMA = Regex(r",\s*$")
 
 
 class BrokenJsonError(ValueError):
@@ -82,8 +82,8 @@ def _broken(text: str, error: json.JSONDecodeError) -> BrokenJsonError:
 DEPTH_KEPT = 4
 """The places of parts at this depth are always known: those of nodes and of their edges. Others are looked for."""
 
-_TOKEN = re.compile(r'[ \t\r\n]*(?:(?P<text>"[^"\\]*(?:\\.[^"\\]*)*")|(?P<mark>[{}\[\],:])|(?P<plain>[^\s{}\[\],:"]+))')
-_COLON = re.compile(r"[ \t\r\n]*:")
+_TOKEN = Regex(r'[ \t\r\n]*(?:(?P<text>"[^"\\]*(?:\\.[^"\\]*)*")|(?P<mark>[{}\[\],:])|(?P<plain>[^\s{}\[\],:"]+))')
+_COLON = Regex(r"[ \t\r\n]*:")
 
 
 class Stretch(Struct, frozen=True):

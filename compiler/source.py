@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TypeVar
 
 from msgspec import Struct
+
+from compiler.regex import Regex
 
 
 class Span(Struct, frozen=True, order=True):
@@ -29,7 +30,7 @@ KeyPath = tuple[str, ...]
 Spans = Mapping[KeyPath, Span]
 """Where the keys and items of a value stand, as far as that is known."""
 
-LINE_END = re.compile(r"\r\n|\r|\n")
+LINE_END = Regex(r"\r\n|\r|\n")
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
+from compiler.regex import Regex
 
 LONGEST_TIME = 366 * 24 * 3600
 """In seconds."""
 
-_DURATION = re.compile(r"([0-9]{1,9})([smh])")
+_DURATION = Regex(r"([0-9]{1,9})([smh])")
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 _SHORT = 120

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from compiler.regex import Regex
 from compiler.source import KeyPath, Source, Span
 
 _NAME = r"""(?:[\w-]+|"[^"\\]*"|'[^']*')"""
 _NAMES = rf"{_NAME}(?:\s*\.\s*{_NAME})*"
-_HEADER = re.compile(rf"\s*(?:\[\s*(?P<table>{_NAMES})\s*\]|\[\[\s*(?P<item>{_NAMES})\s*\]\])\s*(?:#.*)?")
+_HEADER = Regex(rf"\s*(?:\[\s*(?P<table>{_NAMES})\s*\]|\[\[\s*(?P<item>{_NAMES})\s*\]\])\s*(?:#.*)?")
 _BITS = 64
-_KEY = re.compile(rf"\s*({_NAMES})\s*=")
+_KEY = Regex(rf"\s*({_NAMES})\s*=")
 
 
 def find_keys(source: Source) -> dict[KeyPath, Span]:

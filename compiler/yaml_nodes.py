@@ -5,11 +5,12 @@ Only the safe loader is used, keys are the texts that are written, and there are
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from compiler.regex import Regex
 
 if TYPE_CHECKING:
     from yaml import Event, MappingNode, Node, SafeLoader, SequenceNode
@@ -22,7 +23,7 @@ INTEGER, FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
 LARGEST_VALUE = 100_000
 """In values, those counted again that aliases repeat: a few lines of aliases of aliases could fill any memory."""
 
-READ_UNLIKE = re.compile(r"[\t\ufeff]|(?:^|[\s\[{,:?-])!|[|>][0-9+-]*#")
+READ_UNLIKE = Regex(r"[\t\ufeff]|(?:^|[\s\[{,:?-])!|[|>][0-9+-]*#")
 """Where libyaml and PyYAML's parser in Python differ, or may, besides what `_alike` refuses.
 
 That is over tabs, byte-order marks, tags, and comments right behind `|`.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from compiler.regex import Regex
 from compiler.yaml_text import REMEDY
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class _Rule(Struct, frozen=True):
 
 _INDENT = "indent this line like the other keys or items of its list or mapping"
 _RULES = tuple(
-    (re.compile(rule.problem), rule)
+    (Regex(rule.problem), rule)
     for rule in (
         _Rule(r"character '\\t'", "a tab is in the indentation", "indent with spaces: YAML allows no tabs there"),
         _Rule(r"character '(.+)' that cannot", "a value cannot begin with `{0}`", QUOTE),

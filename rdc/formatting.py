@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from difflib import unified_diff
 from itertools import zip_longest
 from pathlib import Path
 
 from compiler.diagnostic import Diagnostic
 from compiler.driver import Formatting
+from compiler.regex import Regex
 from compiler.source import Source
 from rdc.atomic import File
 from rdc.words import many
 
-LINE = re.compile(r"[^\n]*\n|[^\n]+")
+LINE = Regex(r"[^\n]*\n|[^\n]+")
 
 MOST_NUMBERS = 6
 """How many of the new numbers a message lists."""

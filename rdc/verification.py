@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from enum import IntEnum
 from pathlib import Path, PurePosixPath
@@ -28,14 +27,15 @@ from compiler.files import Refusal, read_source
 from compiler.frontends import FRONT_ENDS, all_options
 from compiler.options import Level, Wrong
 from compiler.project import open_project, project_around
+from compiler.regex import Regex
 from compiler.version import __version__
 from rdc.generation import emitted
 from rdc.layout import beside, laid
 from rdc.outputs import Output
 
-_MARKED = re.compile(rf"(?:#|//|%%) {MARK} (\d[0-9A-Za-z.+-]{{0,40}}) (from|for) ")
-_COMMENT = re.compile(r"(?:#|//|%%) ?(.*)")
-_HASH = re.compile(r"\(sha256 ([0-9a-f]{64})\)")
+_MARKED = Regex(rf"(?:#|//|%%) {MARK} (\d[0-9A-Za-z.+-]{{0,40}}) (from|for) ")
+_COMMENT = Regex(r"(?:#|//|%%) ?(.*)")
+_HASH = Regex(r"\(sha256 ([0-9a-f]{64})\)")
 _PYTHON = "#!/usr/bin/env python3\n"
 
 

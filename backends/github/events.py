@@ -5,8 +5,9 @@ Each is a text, a number or a truth value of what GitHub says of the event (`git
 
 from __future__ import annotations
 
-import re
 from difflib import get_close_matches
+
+from compiler.regex import Regex
 
 PREFIX = "event."
 
@@ -41,7 +42,7 @@ _FIELDS: dict[str, frozenset[str]] = {
     "schedule": frozenset({"schedule"}),
 }
 
-_PAYLOAD = re.compile(r"client_payload\.[A-Za-z_][A-Za-z0-9_]*")
+_PAYLOAD = Regex(r"client_payload\.[A-Za-z_][A-Za-z0-9_]*")
 """What whoever sends a `repository_dispatch` says; the names are their own."""
 
 

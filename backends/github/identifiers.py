@@ -10,13 +10,14 @@ from collections.abc import Iterable, Mapping
 from backends.scheduling.names import Identifiers
 from compiler.ir.program import Group, Node, Program, Register
 from compiler.ir.tasks import Branch, End
+from compiler.regex import Regex
 
 LONGEST = 60
 
-_NUMBER = re.compile(r"(^|[./])(\d+|\{[Nn]\})($|[./~])")
+_NUMBER = Regex(r"(^|[./])(\d+|\{[Nn]\})($|[./~])")
 """In the id of a node: a number, or what stands for one."""
 
-_WORD = re.compile(r"[a-z]{2}")
+_WORD = Regex(r"[a-z]{2}")
 """In a title: enough to call a node so."""
 
 

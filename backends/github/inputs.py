@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -16,8 +15,9 @@ from backends.github.scalar import OPEN, Expression, label
 from backends.github.step import PLAIN_SHELL, Step
 from backends.github.templating import render
 from compiler.ir.program import Input
+from compiler.regex import Regex
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_NAME = Regex(r"[A-Za-z_][A-Za-z0-9_-]*")
 _GIVING = ("workflow_dispatch", "workflow_call")
 _PATIENCE = 10
 """Minutes that a command has to say the value of an input."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from typing import TypeGuard
 
@@ -17,6 +16,7 @@ from compiler.diagnostic import Diagnostic
 from compiler.ir.edges import CounterTest, Test
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, End, Stage
+from compiler.regex import Regex
 from compiler.source import KeyPath
 from compiler.times import spoken
 
@@ -41,7 +41,7 @@ LONGEST_INPUTS = 65_535
 LONGEST_VARIABLE = 128 * 1024 - 1
 """Bytes of `NAME=value` that Linux hands to a program."""
 
-_PINNED = re.compile(r"\./.*|docker://.*@sha256:[0-9a-f]{64}|.*@[0-9a-f]{40}")
+_PINNED = Regex(r"\./.*|docker://.*@sha256:[0-9a-f]{64}|.*@[0-9a-f]{40}")
 _SHORTEN = "put the text into a file of the repository, and name that file here"
 _MEET = "let fewer steps lead to it: substeps can meet in the transition of their step"
 

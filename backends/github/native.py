@@ -5,7 +5,6 @@ All others are called. An input is a variable of all steps, so each command has 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from backends.base import Reason
@@ -21,6 +20,7 @@ from compiler.ir.features import Feature
 from compiler.ir.program import Node, Program, texts_of
 from compiler.ir.tasks import Ask, Shell
 from compiler.ir.texts import Reference
+from compiler.regex import Regex
 
 NATIVE = frozenset(
     {
@@ -35,7 +35,7 @@ NATIVE = frozenset(
     }
 )
 
-_TAKEN = re.compile(
+_TAKEN = Regex(
     r"(?i)(GITHUB|RUNNER|ACTIONS|INPUT)_.*|RDC_.*|NODE_OPTIONS|CI|BASH.*|SECONDS|S?RANDOM|LINENO|EPOCH.*|DIRSTACK"
     r"|FUNCNAME|GROUPS|HIST.*|OPT(ARG|ERR|IND)|PIPESTATUS|REPLY|COMPREPLY|POSIXLY_CORRECT|TIMEFORMAT|TMOUT"
     r"|(?-i:kept|intact|noted)"

@@ -8,17 +8,18 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, JsonValue
 
 from backends.github.scalar import OPEN, Expression
+from compiler.regex import Regex
 
-_OWN_VARIABLES = re.compile(r"(?i)(GITHUB|RUNNER|ACTIONS|RDC|COMMAND|MESSAGE|PROMPT)_.*|CI|PATH|HOME|BASH_ENV|ENV|IFS")
+_OWN_VARIABLES = Regex(r"(?i)(GITHUB|RUNNER|ACTIONS|RDC|COMMAND|MESSAGE|PROMPT)_.*|CI|PATH|HOME|BASH_ENV|ENV|IFS")
 
 # Contexts that make fine data. Whoever names a branch chooses `github.ref`, so none of them may stand in code.
-_ALLOWED = re.compile(
+_ALLOWED = Regex(
     r"\$\{\{ *(github\.(actor|event_name|ref|ref_name|repository|run_attempt|run_id|run_number|sha|workflow|workspace)"
     r"|runner\.(arch|os|temp)) *\}\}"
 )
 
 # How the names of variables and of inputs end whose values are run as code, or as a part of a command.
-_CODE = re.compile(
+_CODE = Regex(
     r"(?i).*(args|arguments|commands?|editor|entrypoint|flags|options|opts|pager|preload|scripts?|shell|startup)"
     r"|(.*[\W_])?(cmds?|eval|exec|opt|ps4|run)|(perl5|ruby)opt"
 )

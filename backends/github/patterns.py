@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 
+from compiler.regex import Regex
+
 _CLASS = r"\[[A-Za-z0-9_.@+/ ](?:[A-Za-z0-9_.@+/ ]|-(?=[A-Za-z0-9\]]))*\]"
-_TOKEN = re.compile(
+_TOKEN = Regex(
     r"(?P<plain>[A-Za-z0-9_ /:@,=~%&<>!#'\"-])"
     rf"|(?P<class>{_CLASS})"
     r"|\\(?P<escaped>[].+*?(){}|/^$\\[-])"

@@ -6,6 +6,7 @@ import json
 import re
 
 from backends import remarks
+from compiler.regex import Regex
 
 OPEN = "${{"
 LITERAL_OPEN = "${{ '${{' }}"
@@ -13,8 +14,8 @@ LITERAL_OPEN = "${{ '${{' }}"
 
 # What YAML 1.1 or 1.2 reads as something else than a text, in any case of the letters.
 _WORDS = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null"])
-_PLAIN = re.compile(r"(?:[A-Za-z/]|\d[\d.]*\.? [A-Za-z])(?:[ -~]*[!-9;-~])?")
-_PLAIN_EXPRESSION = re.compile(r"\$\{\{[ -~]*\}\}[!-~]*|[A-Za-z0-9][A-Za-z0-9.-]*")
+_PLAIN = Regex(r"(?:[A-Za-z/]|\d[\d.]*\.? [A-Za-z])(?:[ -~]*[!-9;-~])?")
+_PLAIN_EXPRESSION = Regex(r"\$\{\{[ -~]*\}\}[!-~]*|[A-Za-z0-9][A-Za-z0-9.-]*")
 _JOINER = "\u200d"  # does not print, but emoji are made with it
 
 

@@ -10,6 +10,8 @@ import re
 import shlex
 from collections.abc import Iterator
 
+from compiler.regex import Regex
+
 _TOOLS = frozenset(
     shlex.split(
         ": [ basename cat cd chmod cmp comm cp cut date dirname du echo exit expr false grep head ln ls mkdir mktemp mv"
@@ -23,7 +25,7 @@ _SEPARATORS = frozenset(";&|()\n")
 _UNSEEN = ("`", "$(", "<(", ">(", "<<", "${!", "@P", "environ", "/proc")
 """What runs commands within a text, or reads variables without their names."""
 
-_COMMENT = re.compile(r"(?:^|[\s;&|()<>])#.*['\"\\]", re.MULTILINE)
+_COMMENT = Regex(r"(?:^|[\s;&|()<>])#.*['\"\\]", re.MULTILINE)
 """A comment with a quote in it, which would be taken for the begin of a text that reaches over the lines below."""
 
 

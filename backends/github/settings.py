@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import assert_never
@@ -13,12 +12,13 @@ from backends.github.scalar import Expression
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
+from compiler.regex import Regex
 from compiler.source import KeyPath
 from compiler.suggestions import did_you_mean
 
 ALL = "*"
 
-_OF_GITHUB = re.compile(r"(?i)(GITHUB|RUNNER|ACTIONS)_.*|CI|NODE_OPTIONS")
+_OF_GITHUB = Regex(r"(?i)(GITHUB|RUNNER|ACTIONS)_.*|CI|NODE_OPTIONS")
 """Variables that GitHub sets or refuses; its secrets cannot be called so."""
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from backends.shell.quoting import quoted
+from compiler.regex import Regex
 
 LONGEST_WORD = 1000
 """Texts that are longer stand in a block of their own, not where a word of the shell is."""
@@ -17,10 +18,8 @@ LONGEST_WORD = 1000
 NOTHING = "$()"
 """What make expands to nothing."""
 
-_OF_MAKE = re.compile(r"^[\s\x00-\x20]*(define|endef)\b", re.MULTILINE)
-_CONTROLS = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
-)
+_OF_MAKE = Regex(r"^[\s\x00-\x20]*(define|endef)\b", re.MULTILINE)
+_CONTROLS = Regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
 def is_carried(text: str) -> bool:

@@ -20,9 +20,10 @@ from backends.make.texts import comment, visible
 from backends.specification import Specification
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Branch, End, Gate
+from compiler.regex import Regex
 from compiler.version import __version__
 
-_PART = re.compile(r"(.+)/(?:prompt|elicit|tool|human)", re.DOTALL)
+_PART = Regex(r"(.+)/(?:prompt|elicit|tool|human)", re.DOTALL)
 """A node that belongs to a step of a playbook or workflow, which has no name of its own."""
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from compiler.ir.features import Feature, features_of
 from compiler.ir.program import Program
 from compiler.ir.tasks import Agent, Parallel, Tool
+from compiler.regex import Regex
 
 OF_ALL = (
     *("ADOPT", "ANSWERS", "ASSUME", "BY", "EVENTS", "FILE", "JSON", "KEEP", "NOTE", "REPLY", "RERUN", "STEP"),
@@ -27,7 +27,7 @@ OF_CALLS = (
 OF_CONTRACT = ("EXECUTOR", "FROM", "GATE", "HUMAN", "MARKDOWN", "MOCK", "RUN_DIR", "TO", "TOOLS")
 """What a Makefile of a specification takes."""
 
-_FIT = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_FIT = Regex(r"[A-Za-z_][A-Za-z0-9_-]*")
 _RESERVED = frozenset(
     {
         *("AGENT", "EXECUTOR", "MOCK", "OUT", "PROMPTED", "RDC", "TASK", "TOOLS", "PYTHON"),

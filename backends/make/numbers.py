@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 
@@ -10,8 +9,9 @@ from msgspec.structs import replace
 
 from backends.marks import Marks
 from compiler.ir.texts import Part, Reference, Text, joined
+from compiler.regex import Regex
 
-_FIT = re.compile("[A-Za-z_{}<>]+")
+_FIT = Regex("[A-Za-z_{}<>]+")
 """The driver replaces one mark after the other: a mark without digits never comes about by that."""
 
 

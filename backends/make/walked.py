@@ -12,20 +12,21 @@ from collections.abc import Iterator
 from backends.make.driver import driver_text
 from backends.make.targets import Targets
 from backends.python.proof import Problem, first_difference
+from compiler.regex import Regex
 
 RULER = "\n# --- The targets -"
 _SHARED = "RDC_DRIVER_FILE := "
-_PREFIX = re.compile(r"(?m)^((?:[A-Za-z][A-Za-z0-9_.-]{0,59})?)RDC_PROGRAM := ([0-9a-f]{32})$")
-_STATE = re.compile(r"(?m)^\S*RDC_STATE := ([A-Za-z0-9_./-]+)$")
-_STEPS = re.compile(r"(?m)^\S*RDC_STEPS := ([A-Za-z0-9_. -]*)$")
+_PREFIX = Regex(r"(?m)^((?:[A-Za-z][A-Za-z0-9_.-]{0,59})?)RDC_PROGRAM := ([0-9a-f]{32})$")
+_STATE = Regex(r"(?m)^\S*RDC_STATE := ([A-Za-z0-9_./-]+)$")
+_STEPS = Regex(r"(?m)^\S*RDC_STEPS := ([A-Za-z0-9_. -]*)$")
 
-_QUOTED = re.compile(r"'[^']*'(?:\\''[^']*')*|\"\$rdc_text_[0-9]+\"")
+_QUOTED = Regex(r"'[^']*'(?:\\''[^']*')*|\"\$rdc_text_[0-9]+\"")
 _NAME = r"[A-Za-z0-9_.-]+"
 _KINDS = "bash|sh|pass_fail|yes_no|choice|result"
-_ROWS = re.compile(rf"(?:{_KINDS}) Q(?: Q)?|  attempts {_NAME}|  variable {_NAME} {_NAME}|  mark Q {_NAME}")
-_COUNTERS = re.compile(rf"set_to {_NAME} -?\d+|scope {_NAME}(?: {_NAME}:-?\d+)+")
-_ARM = re.compile(r"(?:pass|fail|\*)(?: \| fail)?\) | {3,}")
-_ARGUMENT = re.compile(rf"Q|{_NAME}")
+_ROWS = Regex(rf"(?:{_KINDS}) Q(?: Q)?|  attempts {_NAME}|  variable {_NAME} {_NAME}|  mark Q {_NAME}")
+_COUNTERS = Regex(rf"set_to {_NAME} -?\d+|scope {_NAME}(?: {_NAME}:-?\d+)+")
+_ARM = Regex(r"(?:pass|fail|\*)(?: \| fail)?\) | {3,}")
+_ARGUMENT = Regex(rf"Q|{_NAME}")
 _COMMANDS = frozenset(
     {
         *("go", "CONTINUE", "GOTO", "COMPLETE", "STOP", "finish", "stop", "retry"),
@@ -33,7 +34,7 @@ _COMMANDS = frozenset(
     }
 )
 _BETWEEN = frozenset({"if", "elif", "else", "then", "fi", ";", ";;", "&&", "||", ":"})
-_OF_MAKE = re.compile(r"\s*(?:define|endef)\b")
+_OF_MAKE = Regex(r"\s*(?:define|endef)\b")
 
 
 def walks(text: str) -> bool:

@@ -16,6 +16,7 @@ from backends.picture.stages import look_of
 from backends.picture.streams import Stream
 from compiler.ir.edges import Origin
 from compiler.ir.program import Program
+from compiler.regex import Regex
 
 MOST_CHARACTERS = 50_000
 MOST_ARROWS = 500
@@ -45,7 +46,7 @@ DEEPEST_INDENT = 12
 LEGEND = "legend"
 """The id of the box with the notes."""
 
-_ARROW = re.compile(r"^ *\w+ (?:-->|-\.->|==>)", re.MULTILINE)
+_ARROW = Regex(r"^ *\w+ (?:-->|-\.->|==>)", re.MULTILINE)
 
 
 def is_too_big(text: str) -> bool:

@@ -14,10 +14,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from compiler.regex import Regex
+
 _LOOKALIKES = str.maketrans("`~", "'∼")
 """For two characters that Markdown pairs whatever stands between."""
 
-_PARTED = re.compile(
+_PARTED = Regex(
     r"""
       \$(?=\$) | ﬂ(?=°)                               # formulas; what Mermaid itself makes of entity codes
     | \\(?=\S) | :(?=\S)                              # \n, escapes; icons, addresses
@@ -27,7 +29,7 @@ _PARTED = re.compile(
     re.VERBOSE,
 )
 
-_UNSAFE = re.compile(r'["#$%&*;:<>@\[\\\]^`|~ﬂ¶\u200b]|(?<=direction)\s')
+_UNSAFE = Regex(r'["#$%&*;:<>@\[\\\]^`|~ﬂ¶\u200b]|(?<=direction)\s')
 """All that means something somewhere; ﬂ and ¶ are what Mermaid itself writes for # and ; of an entity code."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
@@ -12,6 +11,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
+from compiler.regex import Regex
 from compiler.source import KeyPath
 from compiler.suggestions import nearest_name
 
@@ -29,9 +29,9 @@ _KINDS = {
     "mapping": "a mapping of names to values",
     "model": "a mapping of names to values",
 }
-_KIND = re.compile(r"([a-z]+)(?:_set)?_(?:type|parsing|from_float|attributes_type)")
+_KIND = Regex(r"([a-z]+)(?:_set)?_(?:type|parsing|from_float|attributes_type)")
 _SHORT = 40
-_WISH = re.compile(r"\w+ should (.+)")
+_WISH = Regex(r"\w+ should (.+)")
 
 
 class Problem(Struct, frozen=True):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from compiler.ir.edges import Origin
+from compiler.regex import Regex
 
-_WEB = re.compile(r"https?://[A-Za-z0-9][A-Za-z0-9.:-]*(/[A-Za-z0-9._~%+=@:/-]*)?")
+_WEB = Regex(r"https?://[A-Za-z0-9][A-Za-z0-9.:-]*(/[A-Za-z0-9._~%+=@:/-]*)?")
 
 
 class LinkOptions(BaseModel):

@@ -6,7 +6,6 @@ Rundown do (`2.1` and `2/lint.runbook.md/1` are in `2`).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -17,8 +16,9 @@ from backends.python.tasks import given
 from compiler.ir.edges import Effect, Reset
 from compiler.ir.program import Entering, Jump, Program, plain_targets, scope_members
 from compiler.ir.tasks import Branch, End
+from compiler.regex import Regex
 
-_END = re.compile(r"[./]")
+_END = Regex(r"[./]")
 
 
 def jumps(program: Program, resets: Collection[str]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ A program is its author's part, one function of calls with literals, and a tail 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from itertools import chain
 from typing import get_args
@@ -17,6 +16,7 @@ from backends.python import tail
 from backends.python.calls import WORDS
 from backends.python.edition import publisher, runtime, runtime_for, shared_files
 from compiler.ir.program import Noun
+from compiler.regex import Regex
 from runtime_shim.editions import CALLERS, EDITIONS
 
 RULER = "# " + "-" * 117
@@ -32,7 +32,7 @@ ALLOWED = (
 """All that a document is made of."""
 
 _BOUNDARY = f"\n\n\n{RULER}\n# The runtime of rdc "
-_EDITION = re.compile(r"(?:(?!, edition ).){1,40}, edition ([a-z]{1,20}) \(sha256 [0-9a-f]{64}\)\.\n")
+_EDITION = Regex(r"(?:(?!, edition ).){1,40}, edition ([a-z]{1,20}) \(sha256 [0-9a-f]{64}\)\.\n")
 _FIRST = "#!/usr/bin/env python3\n#\n"
 _START = '\nif __name__ == "__main__":\n    sys.exit(main('
 _PATH_LINE = "    del sys.path[0]"

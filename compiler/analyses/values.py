@@ -6,7 +6,6 @@ NAME where it mentions `RDC_OUTPUT` and has `NAME=` or `NAME<<`, and reads NAME 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 
@@ -15,11 +14,12 @@ from msgspec import Struct
 from compiler.ir.edges import Clear, Keep, SlotTest
 from compiler.ir.program import Node, Program, texts_of
 from compiler.ir.tasks import Shell, agents_of
+from compiler.regex import Regex
 
 OUTPUT = "RDC_OUTPUT"
 """The variable that names the file for outputs."""
 
-_NAME = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*)(=(?!=)|<<(?!<))?")
+_NAME = Regex(r"(?<![A-Za-z0-9_])([A-Za-z_][A-Za-z0-9_]*)(=(?!=)|<<(?!<))?")
 
 
 _BEFORE_OTHERS = frozenset("${-.")

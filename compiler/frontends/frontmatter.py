@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from compiler.diagnostic import Diagnostic
+from compiler.regex import Regex
 from compiler.source import Source
 
 if TYPE_CHECKING:
     from compiler.yaml_text import Reading, UnreadableError
 
-FENCE = re.compile(r"---[ \t]*")
+FENCE = Regex(r"---[ \t]*")
 
 
 def read_block(source: Source) -> tuple[Reading | None, int, list[Diagnostic]]:

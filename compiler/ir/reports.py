@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from compiler.ir.edges import Clear, Edge, Effect, Keep, SlotTest
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Agent, Parallel
+from compiler.regex import Regex
 
 SUFFIX = ".md"
 LONGEST_REPORT = 200
 """In characters: with what is added to it, a name is that of a file."""
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_NAME = Regex(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 def is_report_name(name: str) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from compiler.regex import Regex
 
-_UNSEEN = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_UNSEEN = Regex("[\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 """DEL and the other control characters that JSON leaves as they are, line separators, and changes of direction."""
 
 

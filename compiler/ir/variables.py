@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
+from compiler.regex import Regex
 
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_IDENTIFIER = Regex(r"[A-Za-z_][A-Za-z0-9_]*")
 
 _OF_THE_SHELL = frozenset(
     {

@@ -13,6 +13,7 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
+from compiler.regex import Regex
 from rdc.commands.language import language_options
 from rdc.commands.pictures import PICTURES, Format, Wish, picture_options
 from rdc.commands.reporter import Reporter, strictness_options
@@ -31,7 +32,7 @@ FORMATS = {
     **{name: replace(form, suffix=f".diff{form.suffix}") for name, form in PICTURES.items()},
 }
 
-_REVISION = re.compile(r"(?P<revision>(?:[^:{]|\{[^}]*\})+):(?P<file>.+)", re.DOTALL)
+_REVISION = Regex(r"(?P<revision>(?:[^:{]|\{[^}]*\})+):(?P<file>.+)", re.DOTALL)
 """A file in a revision, which may have colons in braces, such as a time."""
 
 

@@ -16,6 +16,7 @@ from compiler.ir.paths import Visit
 from compiler.ir.program import Node, Program
 from compiler.ir.semantics import Outcome, State
 from compiler.ir.tasks import PASS_OR_FAIL, Ask, Verdict, alphabet
+from compiler.regex import Regex
 
 WORDS: Mapping[str, Verdict] = {
     **dict.fromkeys(("pass", "yes", "ok"), Verdict.PASS),
@@ -23,7 +24,7 @@ WORDS: Mapping[str, Verdict] = {
 }
 """The words for an outcome."""
 
-_SPECIAL = re.compile(r"[\s'\"\\]")
+_SPECIAL = Regex(r"[\s'\"\\]")
 _MOST_SHOWN = 12
 
 

@@ -18,6 +18,7 @@ from backends.github.identifiers import SUMMARY
 from backends.github.summary import shown_title
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Branch, End, Verdict, alphabet
+from compiler.regex import Regex
 from compiler.yaml_text import load_value
 from rdc.trials.act import OPTIONS, REPOSITORY, read_run
 from rdc.trials.process import execute, find_tool
@@ -33,14 +34,14 @@ ADVICE = (
 
 ABSENT = Path(__file__).parent / "absent"
 
-_KEEPS_FILES = re.compile(r"actions/(?:upload|download)-artifact@.*")
-_ROW = re.compile(r"^\| (?P<title>.*?) \| (?P<attempt>\d+) \| (?P<word>[^|]*?) \| \d* ?s? ?\|$", re.MULTILINE)
+_KEEPS_FILES = Regex(r"actions/(?:upload|download)-artifact@.*")
+_ROW = Regex(r"^\| (?P<title>.*?) \| (?P<attempt>\d+) \| (?P<word>[^|]*?) \| \d* ?s? ?\|$", re.MULTILINE)
 _VERDICTS = {
     word: verdict.value
     for word, verdict in {"PASS": Verdict.PASS, "YES": Verdict.PASS, "FAIL": Verdict.FAIL, "NO": Verdict.FAIL}.items()
 }
-_INSTANCE = re.compile(r", instance [\d.]+$")
-_HEADING = re.compile(r"^### (?P<result>[A-Z]+) ?(?P<message>.*)$", re.MULTILINE)
+_INSTANCE = Regex(r", instance [\d.]+$")
+_HEADING = Regex(r"^### (?P<result>[A-Z]+) ?(?P<message>.*)$", re.MULTILINE)
 
 
 def run(setting: Setting) -> Run:

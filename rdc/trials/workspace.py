@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from compiler.regex import Regex
 from rdc.revision import RevisionError, present_files
 from rdc.trials.run import TrialError
 
-_PLAIN = re.compile(r"[A-Za-z0-9/._-]+")
+_PLAIN = Regex(r"[A-Za-z0-9/._-]+")
 
 LEFT_OUT = {".git", ".rdc"}
 """What is no part of a project: Git's data, and the state of runs."""

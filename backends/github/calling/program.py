@@ -22,6 +22,7 @@ from backends.github.step import PLAIN_SHELL, Step
 from backends.python.edition import optimised, publisher, sha256_of
 from backends.python.table import Table, table
 from compiler.ir.program import Program
+from compiler.regex import Regex
 from compiler.version import __version__
 
 WORKFLOWS = ".github/workflows"
@@ -33,8 +34,8 @@ PROGRAMS = ".github/rdc"
 INLINE = "rdc-kept/program"
 """Where the program is below the folder of the job that is not the workspace, if the workflow itself holds it."""
 
-_OLD_COMMAND = re.compile("::(?=(?:set|save|add)-)")
-_PLAIN_PATH = re.compile(r"[A-Za-z0-9_./-]+")
+_OLD_COMMAND = Regex("::(?=(?:set|save|add)-)")
+_PLAIN_PATH = Regex(r"[A-Za-z0-9_./-]+")
 
 
 def publish_name() -> str:

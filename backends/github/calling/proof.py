@@ -21,11 +21,12 @@ from backends.github.step import PLAIN_SHELL
 from backends.python.edition import publisher
 from backends.python.proof import Problem
 from compiler.ir.program import Noun
+from compiler.regex import Regex
 from compiler.yaml_text import UnreadableError, load_value
 from runtime_shim.targets.github.shown import OPEN
 
 _PYTHON, _PLACE, _PIN, _KIND = "@PYTHON@", "@PLACE@", "0" * 64, "@KIND@"
-_LOADER = re.compile(
+_LOADER = Regex(
     re.escape(loader(_PYTHON, _PLACE, _PIN, _KIND))
     .replace(re.escape(_PYTHON), r"(?P<python>/[A-Za-z0-9_+./-]+)")
     .replace(re.escape(_PLACE), r"'(?P<place>[A-Za-z0-9_./-]+)'")
@@ -53,10 +54,8 @@ _ARTIFACT = {
 }  # fmt: skip
 _CALLS = {"check", "open", "step", "entry", "changes", "close"}
 _CALLERS = {"RDC_AGENT", "RDC_AGENTS", "RDC_EXECUTOR"}
-_SECRET = re.compile(
-    r"\$\{\{ (?:contains\(fromJSON\('[\[\]0-9, ]*'\), matrix\.entry\) && )?secrets\.\w+(?: \|\| '')? \}\}"
-)
-_LOADED = re.compile(r"(?i)(?:LD_|DYLD_|GLIBC|MALLOC_|PYTHON|GCONV|LOCPATH|BASH_|ENV$|PATH$).*")
+_SECRET = Regex(r"\$\{\{ (?:contains\(fromJSON\('[\[\]0-9, ]*'\), matrix\.entry\) && )?secrets\.\w+(?: \|\| '')? \}\}")
+_LOADED = Regex(r"(?i)(?:LD_|DYLD_|GLIBC|MALLOC_|PYTHON|GCONV|LOCPATH|BASH_|ENV$|PATH$).*")
 _OF_PUBLISHER = {"TOKEN", "NUMBER", "FILE", "TITLE"}
 _WAITS = {"shell": PLAIN_SHELL, "run": remark(ASKED_LATER)}
 

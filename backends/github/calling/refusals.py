@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from backends.base import OptionFinding
@@ -16,13 +15,14 @@ from backends.scheduling.routes import Routes
 from compiler.diagnostic import Diagnostic
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Gate, Parallel, Shell, Stage, Tool
+from compiler.regex import Regex
 from compiler.source import KeyPath
 from compiler.times import spoken
 
 BINARY = frozenset({"pass_fail", "yes_no"})
 """The questions that are answered by one of two words."""
 
-_OF_RUNNER = re.compile(r"\bGITHUB_(?:ENV|PATH|OUTPUT|STATE)\b")
+_OF_RUNNER = Regex(r"\bGITHUB_(?:ENV|PATH|OUTPUT|STATE)\b")
 
 MOST_ATTEMPTS = 10
 """How often people are asked about one prompt: each time is a job."""

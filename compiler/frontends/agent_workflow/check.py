@@ -14,11 +14,12 @@ from compiler.frontends.agent_workflow.reached import keyword_findings, route_fi
 from compiler.frontends.agent_workflow.syntax import FILE_NAME, Step, Workflow
 from compiler.frontends.places import Path, Places
 from compiler.ir.patterns import SEPARATE, overlap, overlapping, pattern_problem
+from compiler.regex import Regex
 
 LONGEST_NAME = 100
 """In characters: the name of a step becomes the name of files, with more behind it."""
 
-_TYPE_OF_AGENT = re.compile(r"[^\s=](?:[^=]*[^\s=])?")
+_TYPE_OF_AGENT = Regex(r"[^\s=](?:[^=]*[^\s=])?")
 
 
 def check(workflow: Workflow, plain: Mapping[str, Any], places: Places) -> Iterator[Diagnostic]:

@@ -18,12 +18,13 @@ from compiler.frontends.name_lists import SECRETS
 from compiler.frontends.naming import stem
 from compiler.ir.program import Program
 from compiler.options import Known, Level, Options, Place, merge, read_options
+from compiler.regex import Regex
 from compiler.source import Source, beneath
 from compiler.yaml_text import UnreadableError, read_mapping
 
-_STEPS = re.compile(r"""^["']?steps["']?[ \t]*:|\A\s*\{""", re.MULTILINE)
-_NAME = re.compile(r"^name[ \t]*:", re.MULTILINE)
-_TASK = re.compile(r"^[ \t]+(?:-[ \t]+)?(?:prompt|parallel)[ \t]*:", re.MULTILINE)
+_STEPS = Regex(r"""^["']?steps["']?[ \t]*:|\A\s*\{""", re.MULTILINE)
+_NAME = Regex(r"^name[ \t]*:", re.MULTILINE)
+_TASK = Regex(r"^[ \t]+(?:-[ \t]+)?(?:prompt|parallel)[ \t]*:", re.MULTILINE)
 
 
 def recognises(source: Source) -> bool:

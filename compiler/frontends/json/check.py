@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
@@ -15,13 +14,14 @@ from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Agent, Gate, Parallel, Tool, alphabet
 from compiler.ir.variables import is_identifier, is_reserved
 from compiler.ir.verify import problems
+from compiler.regex import Regex
 from compiler.source import KeyPath
 from compiler.suggestions import did_you_mean
 
 LONGEST_NAME = 200
 """In characters: names stand in messages, in files of answers and in paths."""
 
-_HASH = re.compile(r"[0-9a-f]{64}")
+_HASH = Regex(r"[0-9a-f]{64}")
 _PAGE = "docs/program.md has the rules of programs"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
@@ -22,11 +21,12 @@ from compiler.ir.edges import Edge, Origin
 from compiler.ir.program import Node, Program, SourceFile
 from compiler.json_text import Layout, Stretch
 from compiler.options import Options
+from compiler.regex import Regex
 from compiler.source import KeyPath, Source
 
 __all__ = ["compile_document", "format_document", "recognises"]
 
-_KEYS = tuple(re.compile(rf'"{name}"[ \t\r\n]*:') for name in ("entry", "nodes"))
+_KEYS = tuple(Regex(rf'"{name}"[ \t\r\n]*:') for name in ("entry", "nodes"))
 
 
 def recognises(source: Source) -> bool:

@@ -8,7 +8,6 @@ they meant, and its place.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from types import NoneType, UnionType
 from typing import Any, Literal, cast, get_args, get_origin
@@ -19,6 +18,7 @@ from compiler.ir.edges import Edge, Origin, Written
 from compiler.ir.program import Group, Node, Program
 from compiler.ir.serialise import LARGEST_NUMBER
 from compiler.ir.texts import Part, Reference, Text, joined, text
+from compiler.regex import Regex
 from compiler.source import KeyPath
 from compiler.suggestions import nearest_name
 
@@ -27,7 +27,7 @@ MOST_SHOWN = 100
 
 
 _SHORT = 40
-_UNFIT = re.compile("[\0\ud800-\udfff]")
+_UNFIT = Regex("[\0\ud800-\udfff]")
 _ORIGINS: dict[type, str] = {Node: "origin", Group: "origin", Edge: "origins"}
 _WRONG: Any = object()
 """Stands for a value of which a problem was told."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 from itertools import pairwise
@@ -16,6 +15,7 @@ from compiler.frontends.playbook.messages import close
 from compiler.frontends.playbook.parse import Parsed
 from compiler.frontends.playbook.references import check_references
 from compiler.frontends.playbook.syntax import Artifact, Elicit, Input, Playbook, Step, ToolCall, every_step
+from compiler.regex import Regex
 from compiler.source import Source, Span
 from runtime_shim.data.fitting import unfit
 
@@ -28,8 +28,8 @@ MOST_REPEATED = 100_000
 ARTIFACTS = ("markdown", "json", "mermaid", "chartjs", "html_css", "javascript", "typescript")
 SCHEMES = ("file", "library", "mcp", "variable")
 
-_VARIABLE = re.compile(r"\{\{\w+\}\}")
-_PLACEHOLDER = re.compile(r"\{\{[^{}]*\}\}")
+_VARIABLE = Regex(r"\{\{\w+\}\}")
+_PLACEHOLDER = Regex(r"\{\{[^{}]*\}\}")
 
 
 def check_size(source: Source) -> Iterator[Diagnostic]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
 from compiler.frontends.playbook.lines import Line
 from compiler.frontends.playbook.syntax import Elicit, Input, InputType, Output, PromptRef, ToolCall
+from compiler.regex import Regex
 
 QUESTIONS: dict[str, Literal["input", "confirm", "select"]] = {
     "input": "input",
@@ -23,8 +23,8 @@ TYPES: dict[str, InputType] = {
 }
 """The words for the types of inputs, in small letters; every other word is a string (P8)."""
 
-_QUOTED = re.compile(r'(?P<key>\b\w+:\s*)?"(?P<text>[^"]*)"')
-_VARIABLE = re.compile(r"\{\{(\w+)\}\}")
+_QUOTED = Regex(r'(?P<key>\b\w+:\s*)?"(?P<text>[^"]*)"')
+_VARIABLE = Regex(r"\{\{(\w+)\}\}")
 
 
 def quoted(text: str) -> tuple[str, ...]:

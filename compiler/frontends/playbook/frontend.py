@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import partial
 
@@ -24,6 +23,7 @@ from compiler.frontends.playbook.report import report
 from compiler.frontends.playbook.syntax import Playbook, every_step
 from compiler.frontends.playbook.wording import WORDING
 from compiler.ir.program import Program
+from compiler.regex import Regex
 from compiler.source import Source
 
 
@@ -84,7 +84,7 @@ def _unread(source: Source, playbook: Playbook, program: Program) -> Iterator[Di
             yield Diagnostic("RD410", source.path, declared.span, problem, remedy)
 
 
-NEARLY_SHOWN = re.compile(r"\$?\{+\s*([^\W\d]\w*+)(?!\s*\}\})|\$([^\W\d]\w*+)")
+NEARLY_SHOWN = Regex(r"\$?\{+\s*([^\W\d]\w*+)(?!\s*\}\})|\$([^\W\d]\w*+)")
 """What looks like a value that is shown, and is none."""
 
 

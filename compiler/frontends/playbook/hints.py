@@ -9,6 +9,7 @@ from itertools import takewhile
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.playbook.lines import Line, Scanned, patterns
 from compiler.frontends.playbook.messages import close
+from compiler.regex import Regex
 from compiler.source import Source
 
 _FORMS = {
@@ -18,16 +19,16 @@ _FORMS = {
     "tool": '@tool(connection, tool) or @tool(connection, tool, {"name": "value"})',
 }
 
-_CALL = re.compile(r"@(?P<word>\w+)\s*\(")
-_MARKER = re.compile(r"`{3,}\s*(?:if|elif|else|elseif|endif|end)\b", re.IGNORECASE)
-_BARE_INPUT = re.compile(r"`\w+`\s*[(:]")
-_BARE = re.compile(r"```(?:if|elif)\s+(\w+)\s*```")
+_CALL = Regex(r"@(?P<word>\w+)\s*\(")
+_MARKER = Regex(r"`{3,}\s*(?:if|elif|else|elseif|endif|end)\b", re.IGNORECASE)
+_BARE_INPUT = Regex(r"`\w+`\s*[(:]")
+_BARE = Regex(r"```(?:if|elif)\s+(\w+)\s*```")
 _NUMBER = r"(?:(?P<number>[0-9]{1,9})(?P<letter>[a-z]?)|(?P<word>one|two|three|four|five|six|seven|eight|nine|ten))"
-_STEP = re.compile(
+_STEP = Regex(
     rf" {{0,3}}#{{1,3}}\s*[*_`]{{0,3}}step[\s#.:_-]{{0,4}}{_NUMBER}\b[*_`]{{0,3}}[\s.:)—–→-]{{0,4}}(?P<title>.*)",
     re.IGNORECASE,
 )
-_NUMBERLESS = re.compile(r" {0,3}#{1,3}\s*STEP\s*:\s*(?P<title>\S.*)")
+_NUMBERLESS = Regex(r" {0,3}#{1,3}\s*STEP\s*:\s*(?P<title>\S.*)")
 _SECTIONS = ("SYSTEM", "INPUTS", "ARTIFACTS")
 _WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _READ = {"STEP", "SUBSTEP", "TITLE"}

@@ -13,6 +13,7 @@ from functools import cache
 from msgspec import Struct
 
 from compiler.grammar import load
+from compiler.regex import Regex
 from compiler.source import Source, Span
 
 HEADINGS = ("STEP", "SYSTEM", "INPUTS", "ARTIFACTS", "SECTION")
@@ -73,7 +74,7 @@ class Scanned(Struct, frozen=True):
 @cache
 def patterns() -> dict[str, re.Pattern[str]]:
     """The patterns of lines, by their kinds."""
-    return {kind: re.compile(pattern) for kind, pattern in load("playbook").patterns.items()}
+    return {kind: Regex(pattern) for kind, pattern in load("playbook").patterns.items()}
 
 
 def recognises_lines(lines: Sequence[str]) -> bool:

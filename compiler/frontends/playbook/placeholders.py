@@ -8,12 +8,13 @@ from collections.abc import Collection, Iterator
 
 from compiler.frontends.playbook.syntax import Playbook, Step, every_step
 from compiler.ir.texts import Part, Reference, Text, joined
+from compiler.regex import Regex
 
-PLACEHOLDER = re.compile(r"\{\{([A-Za-z_][A-Za-z0-9_]*)(?::([^{}]*))?\}\}")
+PLACEHOLDER = Regex(r"\{\{([A-Za-z_][A-Za-z0-9_]*)(?::([^{}]*))?\}\}")
 """A number is not a name: `{{1}}` is text."""
 
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_FIELD = re.compile(r"\s*:")
+_STRING = Regex(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_FIELD = Regex(r"\s*:")
 
 
 def with_references(written: str, names: Collection[str]) -> Text:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.playbook.messages import close
 from compiler.frontends.playbook.syntax import Condition, Playbook, Step, every_step
+from compiler.regex import Regex
 from compiler.source import Source, Span
 
-_USE = re.compile(r"\{\{(?P<before>\s*)(?P<name>\w+)(?P<after>\s*)(?P<hint>:[^{}]*)?\}\}")
+_USE = Regex(r"\{\{(?P<before>\s*)(?P<name>\w+)(?P<after>\s*)(?P<hint>:[^{}]*)?\}\}")
 
 
 Names = set[str] | frozenset[str]

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pyromark
 from msgspec import Struct
 
+from compiler.regex import Regex
 from compiler.source import Source, Span
 
 
@@ -45,26 +46,26 @@ class Block(Struct, frozen=True):
         return Span(self.line, self.column, self.line, self.column + max(width, 1))
 
 
-TRANSITION = re.compile(r"(PASS|FAIL|YES|NO)([ \t]+(ALL|ANY))?[ \t]*:")
+TRANSITION = Regex(r"(PASS|FAIL|YES|NO)([ \t]+(ALL|ANY))?[ \t]*:")
 """What makes a list item a transition (G2)."""
 
-REFERENCE = re.compile(r"\S+\.runbook\.md")
+REFERENCE = Regex(r"\S+\.runbook\.md")
 """What makes a list item a nested runbook."""
 
-COMMENT = re.compile(r"\s*(?:<!--(?:(?!-->).)*-->\s*)+", re.DOTALL)
+COMMENT = Regex(r"\s*(?:<!--(?:(?!-->).)*-->\s*)+", re.DOTALL)
 
-HEADER = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)")
+HEADER = Regex(r" {0,3}(#{1,6})(?:[ \t]+|$)")
 """What stands before the text of a heading, unless it is underlined."""
 
-FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})(.*)")
+FENCE = Regex(r"^( {0,3})(`{3,}|~{3,})(.*)")
 
-BULLET = re.compile(r"^ {0,3}[-+*]")
+BULLET = Regex(r"^ {0,3}[-+*]")
 
-UNPAIRED = re.compile(r"[\ud800-\udfff]")
+UNPAIRED = Regex(r"[\ud800-\udfff]")
 
-VERBATIM = re.compile(r"<(/?)(?:script|style|textarea)(?=[\s>])", re.IGNORECASE)
+VERBATIM = Regex(r"<(/?)(?:script|style|textarea)(?=[\s>])", re.IGNORECASE)
 
-AT_END = re.compile(r"(?<![ \t])[ \t]++$", re.MULTILINE)
+AT_END = Regex(r"(?<![ \t])[ \t]++$", re.MULTILINE)
 
 NOT_TEXT = {"Bullets", "List", "BlockQuote", "Fenced", "CodeBlock", "Heading", "HtmlBlock", "Rule"}
 """The Markdown blocks that a list item can begin with instead of a paragraph, as pulldown-cmark names them."""

@@ -32,15 +32,16 @@ from compiler.frontends.rundown.syntax import (
     Transition,
 )
 from compiler.grammar import Node
+from compiler.regex import Regex
 from compiler.source import Source, Span
 
 TOO_DEEP: dict[Kind, re.Pattern[str]] = {
-    "step": re.compile(r"(\d+|\{N\})\.(\d|\{n\})"),
-    "substep": re.compile(r"(\d+|\{N\})\.(\d+|\{n\})\.\d"),
+    "step": Regex(r"(\d+|\{N\})\.(\d|\{n\})"),
+    "substep": Regex(r"(\d+|\{N\})\.(\d+|\{n\})\.\d"),
 }
 """Headers such as `## 1.2 Title` and `### 1.2.3 Title`, whose title begins with a number by the grammar."""
 
-BARE_NEXT = re.compile(r":\s*(RETRY\s+(\d+\s+)?)?NEXT$")
+BARE_NEXT = Regex(r":\s*(RETRY\s+(\d+\s+)?)?NEXT$")
 """An action that is only NEXT (G4)."""
 
 

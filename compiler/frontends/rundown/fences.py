@@ -20,9 +20,10 @@ from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Related
 from compiler.frontends.rundown.blocks import Block
+from compiler.regex import Regex
 from compiler.source import Source
 
-CANDIDATE = re.compile(
+CANDIDATE = Regex(
     r"^ {0,3}(?:(?P<marks>#{2,3})[ \t]++(?P<header>\S[^\n]*+)|(?P<fence>`{3,}+|~{3,}+)[ \t]*+(?P<info>[^\s][^\n]*+))",
     re.MULTILINE,
 )
@@ -30,12 +31,12 @@ CANDIDATE = re.compile(
 
 _ID = r"[0-9]{1,9}|\{[Nn]\}|[A-Za-z_][A-Za-z0-9_]*+"
 HEADER = {
-    "##": re.compile(rf"({_ID})(?=[.:)—→ \t-]|$)()"),
-    "###": re.compile(rf"({_ID})\.({_ID})(?=[.:)—→ \t-]|$)"),
+    "##": Regex(rf"({_ID})(?=[.:)—→ \t-]|$)()"),
+    "###": Regex(rf"({_ID})\.({_ID})(?=[.:)—→ \t-]|$)"),
 }
 """The identifiers of a header, by its marks."""
 
-JUMP = re.compile(rf"\bGOTO[ \t]+(?:NEXT[ \t]+)?({_ID})(?:\.({_ID}))?")
+JUMP = Regex(rf"\bGOTO[ \t]+(?:NEXT[ \t]+)?({_ID})(?:\.({_ID}))?")
 
 SHOWS_MARKDOWN = frozenset({"markdown", "md", "rundown"})
 

@@ -28,9 +28,10 @@ from compiler.frontends.rundown.prose import advise_prose
 from compiler.frontends.rundown.unreachable import advise_unreachable
 from compiler.frontends.rundown.wording import WORDING
 from compiler.options import Options
+from compiler.regex import Regex
 from compiler.source import Source
 
-_STEP = re.compile(r"^##[ \t]+(\d+([.:) ]|$)|\{N\})", re.MULTILINE)
+_STEP = Regex(r"^##[ \t]+(\d+([.:) ]|$)|\{N\})", re.MULTILINE)
 
 
 def recognises(source: Source) -> bool:

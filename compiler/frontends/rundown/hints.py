@@ -7,25 +7,26 @@ from collections.abc import Iterable, Iterator
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.blocks import Block
+from compiler.regex import Regex
 from compiler.source import Source, Span
 
 # Lines can be long: `*+` and `++` give nothing back, so that no line is looked at again and again.
 ACTION = r"[*_`]*+(?:CONTINUE|COMPLETE|STOP|GOTO|RETRY)\b"
 BULLET = r"(?:[-*+]|\d+[.)])\s+(?:\[[ xX]\]\s+)?"
 TRANSITIONS = {
-    "list": re.compile(
+    "list": Regex(
         rf"\s*{BULLET}[*_`]*+"
         rf"(?P<found>(?:PASS|FAIL|YES|NO)[*_`]*+(?:\s++\w++)?[*_`]*+\s*+(?:[:：–—→-]|->|=>)?\s*+{ACTION})"
         rf"|\s*{BULLET}(?P<lower>(?i:pass|fail|yes|no)(?:\s+\w+)?\s*:\s*(?i:{ACTION}))"
     ),
-    "paragraph": re.compile(rf"\s*(?P<found>(?:PASS|FAIL|YES|NO)(?:\s+(?:ALL|ANY))?\s*:\s*{ACTION})"),
+    "paragraph": Regex(rf"\s*(?P<found>(?:PASS|FAIL|YES|NO)(?:\s+(?:ALL|ANY))?\s*:\s*{ACTION})"),
 }
 """By where they stand, lines that read like a transition but are none: in lower case, no colon, no bullet, nested."""
 
-HEADER = re.compile(r" {0,3}(?P<found>#{2,3}(?:\u00a0|(?=[\d{]))\S*)")
+HEADER = Regex(r" {0,3}(?P<found>#{2,3}(?:\u00a0|(?=[\d{]))\S*)")
 """A header without the space after its marks, which Markdown takes as text."""
 
-RUNBOOK = re.compile(rf"\s*{BULLET}(?P<found>(?:\[[^\]]*\]\(|`)?\S[^`()]*\.runbook\.md[`)]?)\s*$")
+RUNBOOK = Regex(rf"\s*{BULLET}(?P<found>(?:\[[^\]]*\]\(|`)?\S[^`()]*\.runbook\.md[`)]?)\s*$")
 """A list item that ends like the path of a runbook, but has spaces or marks in it, or a number before it."""
 
 

@@ -26,6 +26,7 @@ from compiler.frontends.rundown.syntax import (
     Word,
 )
 from compiler.grammar import Node, Token, UnexpectedTokenError, load, parse
+from compiler.regex import Regex
 from compiler.source import Span
 
 RESERVED = frozenset(
@@ -62,8 +63,8 @@ class LineError(Exception):
 Kind = Literal["step", "substep"]
 
 NUMBERED: dict[Kind, re.Pattern[str]] = {
-    "step": re.compile(r"([0-9]{1,9})([.:)—→ \t-]++)(\S.*)"),
-    "substep": re.compile(r"([0-9]{1,9})\.([0-9]{1,9})([.:)—→ \t-]++)(\S.*)"),
+    "step": Regex(r"([0-9]{1,9})([.:)—→ \t-]++)(\S.*)"),
+    "substep": Regex(r"([0-9]{1,9})\.([0-9]{1,9})([.:)—→ \t-]++)(\S.*)"),
 }
 """The usual headers, which differ in their numbers and titles only."""
 
@@ -113,8 +114,8 @@ def parse_transition(text: str) -> Transition:
     return _transition(text)
 
 
-QUOTED = re.compile(r'"(?:\\.|[^"\\])*"')
-NUMBERED_GOTO = re.compile(r"(.*\bGOTO[ \t]+)([0-9]{1,9})")
+QUOTED = Regex(r'"(?:\\.|[^"\\])*"')
+NUMBERED_GOTO = Regex(r"(.*\bGOTO[ \t]+)([0-9]{1,9})")
 
 
 def _to_step(like: Transition, step: int, end: int) -> Transition:

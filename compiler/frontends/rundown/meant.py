@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
@@ -11,6 +10,7 @@ from msgspec import Struct
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.lines import LineError, parse_transition
+from compiler.regex import Regex
 from compiler.source import Source, Span
 
 UNFIT_OUTCOME = "RD120"
@@ -23,20 +23,20 @@ OUTCOMES: Mapping[str, str] = MappingProxyType(
 )
 """What authors call an outcome, in lower case, and what rdc calls it."""
 
-_ACTIONS = re.compile(r"[*_`]*(?i:CONTINUE|COMPLETE|STOP|GOTO|GO TO|RETRY|NEXT)\b")
+_ACTIONS = Regex(r"[*_`]*(?i:CONTINUE|COMPLETE|STOP|GOTO|GO TO|RETRY|NEXT)\b")
 # An item is a line in itself: the marks of emphasis and a number or bullet stand before its words.
-_ITEM = re.compile(
+_ITEM = Regex(
     r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]{1,4}+(?:\[[ xX]\][ \t]{1,4}+)?"
     r"(?P<found>[*_`]{0,3}+(?P<word>[A-Za-z]\w{0,19}+(?:[ \t]\w{1,20}+){0,2}+)[*_`]{0,3}+)"
     r"[ \t]?[:：][*_`]{0,3}+(?P<rest>.*)"
 )
-_LEADS_ON = re.compile(
+_LEADS_ON = Regex(
     r"(?:(?:[:：=>→–—]|\s-)\s*|\b(?:PASS|FAIL|YES|NO)[*_`]*\s+)[*_`]*(?:CONTINUE|COMPLETE|STOP|GOTO|RETRY)\b"
 )
 """An action in capitals, after a mark or an outcome: whatever it stands in, it does not belong into a prompt."""
-_HEADER = re.compile(r" {0,3}(?:#{2,3}|\*\*|__)(?P<header>\d{1,9}[.)]\s.*?)\s*(?:\*\*|__)?\s*$")
+_HEADER = Regex(r" {0,3}(?:#{2,3}|\*\*|__)(?P<header>\d{1,9}[.)]\s.*?)\s*(?:\*\*|__)?\s*$")
 """A number and a title in bold, or without a space after the marks of a heading."""
-_NUMBER = re.compile(r" {0,3}\d{1,9}[.)][ \t]")
+_NUMBER = Regex(r" {0,3}\d{1,9}[.)][ \t]")
 
 
 class _Item(Struct, frozen=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from compiler.diagnostic import Diagnostic, Related
@@ -10,6 +9,7 @@ from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.lines import COUNT, RESERVED, LineError
 from compiler.frontends.rundown.numbering import numbered_substep
 from compiler.frontends.rundown.syntax import Transition
+from compiler.regex import Regex
 from compiler.source import Source, Span
 
 FORMS = {
@@ -103,19 +103,19 @@ def continued_transition(source: Source, block: Block) -> Diagnostic:
     return Diagnostic("RD040", source.path, source.line_span(line), problem, remedy)
 
 
-STEP_WORD = re.compile(r"(.*\bGOTO\s+(?:NEXT\s+)?)(?i:sub-?step|step|#)\s*#?(\d+(?:\.\w+)?)\s*")
+STEP_WORD = Regex(r"(.*\bGOTO\s+(?:NEXT\s+)?)(?i:sub-?step|step|#)\s*#?(\d+(?:\.\w+)?)\s*")
 """A target with the word "step" before its number."""
 
-COUNT_WORD = re.compile(
+COUNT_WORD = Regex(
     r"(.*\bRETRY\s+\d+)\s+(?i:(?:times?|x|attempts?|tries|retries)\b[\s,]*(?:then\s+)?|(?:then|and|or)\s+)(.*)"
 )
 """A RETRY with a word after its count."""
 
 
-NO_COUNT = re.compile(r".*\bRETRY\s+(?!\d|ALL\b|ANY\b)\w+\s+((?:CONTINUE|COMPLETE|STOP|GOTO)\b.*)")
+NO_COUNT = Regex(r".*\bRETRY\s+(?!\d|ALL\b|ANY\b)\w+\s+((?:CONTINUE|COMPLETE|STOP|GOTO)\b.*)")
 """A RETRY with a word in place of its count."""
 
-NEXT_STEP = re.compile(r"(.*:\s*)NEXT\s+(?i:step|one)\s*")
+NEXT_STEP = Regex(r"(.*:\s*)NEXT\s+(?i:step|one)\s*")
 SYNONYMS = {
     **dict.fromkeys(("EXIT", "ABORT", "QUIT", "HALT", "BREAK", "CANCEL"), "STOP"),
     **dict.fromkeys(("FINISH", "DONE", "SUCCEED"), "COMPLETE"),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from compiler.frontends.rundown.syntax import Step
+from compiler.regex import Regex
 from compiler.source import Source
 
 COUNTING_WORDS = frozenset({"step", "stage", "phase", "part", "task"})
 """Names that are hardly meant as such before a number, in small letters."""
 
-_TITLE = re.compile(r"(?P<number>[0-9]{1,9})(?P<mark>[ \t]*[.:)—–→-])?(?:[ \t]+(?P<rest>\S.*))?")
-_SUBSTEP = re.compile(r"[A-Za-z]+[ \t]+(?P<id>[0-9]{1,9}\.[0-9]{1,9})(?:[.:)—–→ \t-]+(?P<rest>\S.*))?")
+_TITLE = Regex(r"(?P<number>[0-9]{1,9})(?P<mark>[ \t]*[.:)—–→-])?(?:[ \t]+(?P<rest>\S.*))?")
+_SUBSTEP = Regex(r"[A-Za-z]+[ \t]+(?P<id>[0-9]{1,9}\.[0-9]{1,9})(?:[.:)—–→ \t-]+(?P<rest>\S.*))?")
 
 
 def numbered_header(step: Step) -> str | None:

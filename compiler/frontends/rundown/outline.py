@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.blocks import Block
+from compiler.regex import Regex
 from compiler.source import Source
 
-STEP_AS_TITLE = re.compile(r"(\d+|\{N\})[.:)](\s|$)|\{N\}|\d+ *[—→-] ")
+STEP_AS_TITLE = Regex(r"(\d+|\{N\})[.:)](\s|$)|\{N\}|\d+ *[—→-] ")
 """An H1 that was meant as a step header (D4)."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -14,6 +13,7 @@ from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.numbering import heading_of
 from compiler.frontends.rundown.syntax import Goto, Identifier, Runbook, Step, all_steps
 from compiler.options import Place
+from compiler.regex import Regex
 from compiler.source import Source
 
 LEVELS = {"STEP": 2, "SUBSTEP": 3}
@@ -26,7 +26,7 @@ COMPARED, LONGEST_COMPARED = 100, 100
 """How many headings, up to which length, a name is compared with: comparing is slow."""
 
 
-MEANT_AS_NUMBER = re.compile(r"[0-9{]")
+MEANT_AS_NUMBER = Regex(r"[0-9{]")
 """The beginning of a heading that could not be read but was surely to be a step."""
 
 

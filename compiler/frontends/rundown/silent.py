@@ -13,6 +13,7 @@ from msgspec import Struct, field
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.syntax import Code, Runbook, all_steps
+from compiler.regex import Regex
 from compiler.source import Source
 
 OPENS = {"if": "fi", "while": "done", "until": "done", "for": "done", "select": "done", "case": "esac", "{": "}"}
@@ -29,17 +30,17 @@ HARMLESS = frozenset(
 )
 """Commands that hardly fail, that only ask, or after which none is run."""
 
-_SET = re.compile(r"(?:^|[;&|({]|\b(?:then|else|do)\s)[ \t]*set[ \t]+([^\n;|&#]*)", re.MULTILINE)
-_TRAP = re.compile(r"^[ \t]*trap[ \t][^\n]*\bERR\b", re.MULTILINE)
-_STATUS = re.compile(r"\$\{?(?:\?|PIPESTATUS)")
-_ERREXIT = re.compile(r"-[A-Za-z]*e[A-Za-z]*|errexit")
-_ASSIGNMENTS = re.compile(r"(?:\s*\w+\+?=(?:'[^']*'|\"(?:\\.|[^\"\\])*\"|\$\{[^}]*\}|\$\([^)]*\)+|[^\s'\"])*)+\s*")
-_SUBSTITUTION = re.compile(r"\$\((?!\()|`")
-_FUNCTION = re.compile(r"function\s+[\w-]+(?:\s*\(\))?")
-_HEREDOC = re.compile(r"(?<!<)<<(?!<)(-?)\s*(['\"\\]?)([^\s'\"\\;&|<>()]+)\2")
-_WORD = re.compile(r"[^\s;&|()<>'\"`\\$#]+")
-_QUOTED = re.compile(r"'[^']*'|\$'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`(?:\\.|[^`\\])*`|\\.", re.DOTALL)
-_PARENTHESES = re.compile(r"[ \t]*\(\)")
+_SET = Regex(r"(?:^|[;&|({]|\b(?:then|else|do)\s)[ \t]*set[ \t]+([^\n;|&#]*)", re.MULTILINE)
+_TRAP = Regex(r"^[ \t]*trap[ \t][^\n]*\bERR\b", re.MULTILINE)
+_STATUS = Regex(r"\$\{?(?:\?|PIPESTATUS)")
+_ERREXIT = Regex(r"-[A-Za-z]*e[A-Za-z]*|errexit")
+_ASSIGNMENTS = Regex(r"(?:\s*\w+\+?=(?:'[^']*'|\"(?:\\.|[^\"\\])*\"|\$\{[^}]*\}|\$\([^)]*\)+|[^\s'\"])*)+\s*")
+_SUBSTITUTION = Regex(r"\$\((?!\()|`")
+_FUNCTION = Regex(r"function\s+[\w-]+(?:\s*\(\))?")
+_HEREDOC = Regex(r"(?<!<)<<(?!<)(-?)\s*(['\"\\]?)([^\s'\"\\;&|<>()]+)\2")
+_WORD = Regex(r"[^\s;&|()<>'\"`\\$#]+")
+_QUOTED = Regex(r"'[^']*'|\$'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`(?:\\.|[^`\\])*`|\\.", re.DOTALL)
+_PARENTHESES = Regex(r"[ \t]*\(\)")
 _MOST = 12
 """How many blocks a message names."""
 

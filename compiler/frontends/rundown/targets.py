@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -10,10 +9,11 @@ from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.syntax import UNKNOWN, Dynamic, Goto, Identifier, Runbook, Step, Substep, Target, spell
+from compiler.regex import Regex
 from compiler.source import Source
 from compiler.suggestions import nearest_name
 
-WORD = re.compile(r"\W")
+WORD = Regex(r"\W")
 """What ends the name at the beginning of a heading."""
 
 

@@ -22,13 +22,14 @@ from compiler.frontends.stepspec.parse import LARGEST_SPECIFICATION, Parsed, par
 from compiler.frontends.stepspec.runtime import with_values
 from compiler.frontends.stepspec.syntax import STEPS, StepSpec
 from compiler.options import Known, Level, Options, Place, read_options
+from compiler.regex import Regex
 from compiler.source import Source, beneath
 
 ENDINGS = (".yaml", ".yml", ".json", ".stepspec")
-_NAMED = re.compile(r"""step_specs["']?[ \t]*:""")
-_OF_THE_DOCUMENT = re.compile(r"""^[ \t{]*["']?step_specs["']?[ \t]*:""", re.MULTILINE)
-_LIST = re.compile(r"\A\s*\[|^-[ \t]", re.MULTILINE)
-_ID = re.compile(r"""\bid["']?[ \t]*:""")
+_NAMED = Regex(r"""step_specs["']?[ \t]*:""")
+_OF_THE_DOCUMENT = Regex(r"""^[ \t{]*["']?step_specs["']?[ \t]*:""", re.MULTILINE)
+_LIST = Regex(r"\A\s*\[|^-[ \t]", re.MULTILINE)
+_ID = Regex(r"""\bid["']?[ \t]*:""")
 _KEYS = frozenset(StepSpec.model_fields) - {"id", "name", "description", "inputs", "outputs", "tools"}
 """Keys of steps that no other format has."""
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from compiler.frontends.call_steps import STEPS
 from compiler.frontends.name_lists import SECRETS
 from compiler.options import Level, Option, Places, Wrong
+from compiler.regex import Regex
 
-_PAIR = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)")
+_PAIR = Regex(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)")
 
 
 def _read_variables(content: object, _: Places) -> dict[str, str] | Wrong:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from compiler.frontends.stepspec.placeholders import template_path
 from compiler.frontends.stepspec.syntax import StepSpec
+from compiler.regex import Regex
 
 TARGETS = "validation_targets"
 """The input that names files to validate. They need not be there when the step starts: it may make them."""
 
-_NAMES = re.compile(r"artifacts?|(?:.*_)?(?:paths?|files?)|documents?|telis_document_path")
-_IN_FOLDER = re.compile(r"\{[A-Za-z_][A-Za-z0-9_]*(?:folder|path|dir)\}/\S+")
+_NAMES = Regex(r"artifacts?|(?:.*_)?(?:paths?|files?)|documents?|telis_document_path")
+_IN_FOLDER = Regex(r"\{[A-Za-z_][A-Za-z0-9_]*(?:folder|path|dir)\}/\S+")
 
 Path = tuple[str | int, ...]
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from compiler.frontends.stepspec.syntax import StepSpec
 from compiler.ir.texts import Part, Reference, Text, joined
+from compiler.regex import Regex
 
-PLACEHOLDER = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
-DOUBLED = re.compile(r"(?<![\{$])\{\{([A-Za-z_][A-Za-z0-9_]*)\}\}(?!\})")
+PLACEHOLDER = Regex(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
+DOUBLED = Regex(r"(?<![\{$])\{\{([A-Za-z_][A-Za-z0-9_]*)\}\}(?!\})")
 FOLDERS = ("output_folder", "bmb_creations_output_folder")
 """The placeholders of which each output has one."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from compiler.regex import Regex
 
 LARGEST_NUMBER = 1_000_000
 """Of attempts and of seconds: what every target can count to."""
@@ -18,7 +19,7 @@ HumanGate = Literal["required", "conditional", "optional", "recommended"]
 Level = Literal["none", "L0", "L1", "L2"]
 
 LEVELS: tuple[Level, ...] = ("none", "L0", "L1", "L2")
-_SEVERAL = re.compile(r"L[0-2](?:/L[0-2])*")
+_SEVERAL = Regex(r"L[0-2](?:/L[0-2])*")
 
 Count = Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from compiler.frontends.playbook.directives import QUESTIONS, read_input
 from compiler.frontends.playbook.formatting.numbering import Numbering
 from compiler.frontends.playbook.lines import Line
+from compiler.regex import Regex
 from compiler.source import Source
 
-_ARGUMENT = re.compile(r'(?:\b(?P<key>\w+):\s*)?(?P<text>"[^"]*")')
+_ARGUMENT = Regex(r'(?:\b(?P<key>\w+):\s*)?(?P<text>"[^"]*")')
 
 
 class Spelling:

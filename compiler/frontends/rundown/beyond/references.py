@@ -8,10 +8,11 @@ from collections.abc import Collection, Iterator
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.beyond.visible import written
 from compiler.frontends.rundown.syntax import AnyStep, Complete, Runbook, Stop, all_steps
+from compiler.regex import Regex
 from compiler.source import Source, Span
 
-_SINGLE = re.compile(r"(?P<single>'[^']*')|\"(?:\\.|[^\"\\])*\"|\\.", re.DOTALL)
-_ANY = re.compile(r"(?<!\$)\{\{([^{}\n]{1,100})\}\}")
+_SINGLE = Regex(r"(?P<single>'[^']*')|\"(?:\\.|[^\"\\])*\"|\\.", re.DOTALL)
+_ANY = Regex(r"(?<!\$)\{\{([^{}\n]{1,100})\}\}")
 
 
 def almost_references(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
 from compiler.frontends.rundown.formatting.pieces import Piece, Section
 from compiler.frontends.rundown.options import Layout
+from compiler.regex import Regex
 
 ORDER: dict[Layout, tuple[str, ...]] = {
     "after-body": ("TEXT", "CODE", "RUNBOOK", "TRANSITION"),
     "after-header": ("TRANSITION", "TEXT", "CODE", "RUNBOOK"),
 }
 
-MODIFIED = re.compile(r"(PASS|FAIL|YES|NO)[ \t]+(ALL|ANY)")
+MODIFIED = Regex(r"(PASS|FAIL|YES|NO)[ \t]+(ALL|ANY)")
 
 
 def arrange(sections: Sequence[Section], written: Layout | None, wanted: Layout) -> list[Section]:

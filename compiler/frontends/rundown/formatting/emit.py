@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
@@ -10,12 +9,13 @@ from msgspec import Struct
 
 from compiler.frontends.frontmatter import FENCE
 from compiler.frontends.rundown.formatting.pieces import LISTED, Piece, Section
+from compiler.regex import Regex
 from compiler.source import LINE_END, Source
 
 SEPARATOR = "<!-- -->"
 """Keeps apart a list and an indented block below it, which Markdown would take as part of its last item."""
 
-_INDENTED = re.compile(r" {2}| ?\t")
+_INDENTED = Regex(r" {2}| ?\t")
 
 Rewrite = Callable[[Piece], str | None]
 """The line that a piece becomes, or None if its lines stay as they are."""

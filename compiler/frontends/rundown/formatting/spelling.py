@@ -13,12 +13,13 @@ from compiler.frontends.rundown.formatting.pieces import Piece, Section
 from compiler.frontends.rundown.lines import parse_transition
 from compiler.frontends.rundown.print import print_transition
 from compiler.frontends.rundown.syntax import Complete, Stop, spell
+from compiler.regex import Regex
 
 _HEADER = {
-    "STEP": re.compile(r"(?P<step>\{N\}|\w+)(?P<separator>[.:)—→ \t-]*)(?P<title>.*)"),
-    "SUBSTEP": re.compile(r"(?P<step>\{N\}|\w+)\.(?P<child>\{n\}|\w+)(?P<separator>[.:)—→ \t-]*)(?P<title>.*)"),
+    "STEP": Regex(r"(?P<step>\{N\}|\w+)(?P<separator>[.:)—→ \t-]*)(?P<title>.*)"),
+    "SUBSTEP": Regex(r"(?P<step>\{N\}|\w+)\.(?P<child>\{n\}|\w+)(?P<separator>[.:)—→ \t-]*)(?P<title>.*)"),
 }
-_CLOSING = re.compile(r"(^|[ \t])#+$")
+_CLOSING = Regex(r"(^|[ \t])#+$")
 """What Markdown would take as the closing marks of a heading."""
 
 
