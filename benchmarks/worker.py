@@ -1,7 +1,7 @@
 """A process that does one piece of work on a document and prints the seconds that it took, imports left out.
 
-`python -m benchmarks.worker compile|blocks|playbook|reference FILE`. For `compile` and `playbook` the process is set
-up by `rdc.__main__.start`, as that of the command `rdc` is, and only what that calls in the end is exchanged; the
+`python -m benchmarks.worker WORK FILE`, with a work of `WORKS`. For `compile`, `check` and `playbook` the process is
+set up by `rdc.__main__.start`, as that of the command `rdc` is, and only what that calls in the end is exchanged; the
 others are plain Python programs.
 """
 
@@ -68,12 +68,40 @@ def prepare_reference(path: str) -> Callable[[], object]:
     return lambda: parse_playbook(Path(path).read_text(encoding="utf-8"))
 
 
+def prepare_check(path: str) -> Callable[[], object]:
+    """Check a document of any format, as `rdc check` does between its imports and its report."""
+    from compiler.driver import Settings, compile_file  # noqa: PLC0415 (after the process is set up, as in rdc)
+    from compiler.frontends import FRONT_ENDS  # noqa: PLC0415
+
+    next(form for form in FRONT_ENDS.values() if form.has(path)).load()
+
+    def work() -> object:
+        made = compile_file(path, Settings(link=False))
+        if made.diagnostics:
+            raise ValueError(f"the document should have no findings: {made.diagnostics[0]}")
+        return made
+
+    return work
+
+
+def prepare_compose(path: str) -> Callable[[], object]:
+    """The bare tree of a YAML document: what any tool pays that keeps the places of what it reads."""
+    import yaml  # noqa: PLC0415 (after the process is set up)
+
+    return lambda: yaml.compose(Path(path).read_text(encoding="utf-8"), yaml.CSafeLoader)
+
+
 WORKS = {
     "compile": prepare_compile,
     "blocks": prepare_blocks,
     "playbook": prepare_playbook,
     "reference": prepare_reference,
+    "check": prepare_check,
+    "compose": prepare_compose,
 }
+
+PLAIN = ("blocks", "reference", "compose")
+"""What is done as by a plain Python program."""
 
 
 def main() -> int:
@@ -95,7 +123,7 @@ class Stand(ModuleType):
 
 
 if __name__ == "__main__":
-    if sys.argv[1] in ("blocks", "reference"):
+    if sys.argv[1] in PLAIN:
         sys.exit(main())
     sys.modules["rdc.cli"] = Stand("rdc.cli")
     start()

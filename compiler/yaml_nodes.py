@@ -8,23 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
 from compiler.regex import Regex
 
 if TYPE_CHECKING:
-    from yaml import Event, MappingNode, Node, SafeLoader, SequenceNode
-
-    CollectionType = TypeVar("CollectionType", MappingNode, SequenceNode)
+    from yaml import Event, MappingNode, Node, SafeLoader
 
 TEXT, MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
+SEQUENCE, MAPPING = "tag:yaml.org,2002:seq", "tag:yaml.org,2002:map"
 INTEGER, FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
 
 LARGEST_VALUE = 100_000
 """In values, those counted again that aliases repeat: a few lines of aliases of aliases could fill any memory."""
 
 READ_UNLIKE = Regex(r"[\t\ufeff]|(?:^|[\s\[{,:?-])!|[|>][0-9+-]*#")
-"""Where libyaml and PyYAML's parser in Python differ, or may, besides what `_alike` refuses.
+"""Where libyaml and PyYAML's parser in Python differ, or may, besides what `compiler/yaml_composer.py` refuses.
 
 That is over tabs, byte-order marks, tags, and comments right behind `|`.
 """
@@ -54,11 +53,12 @@ class _Bounded:
     def compose_mapping_node(self, anchor: Any) -> MappingNode:  # noqa: ANN401 (as PyYAML has it)
         """Read a mapping, of which all keys are texts."""
         node: MappingNode = super().compose_mapping_node(anchor)  # type: ignore[misc] # as above
-        node.value = [(_as_text(key), value) for key, value in node.value]
+        node.value = [(as_text(key), value) for key, value in node.value]
         return node
 
 
-def _as_text(key: Node) -> Node:
+def as_text(key: Node) -> Node:
+    """A key as the text that is written."""
     import yaml  # noqa: PLC0415 (few documents have YAML, and importing it takes time)
 
     if not isinstance(key, yaml.ScalarNode) or key.tag in (TEXT, MERGE):
@@ -87,42 +87,6 @@ def loader(texts: tuple[str, ...]) -> type[SafeLoader]:
     return Loader
 
 
-@cache
-def _native() -> type[SafeLoader] | None:
-    """What composes the events of libyaml, if PyYAML has it; PyYAML's C composer crashes on deeply nested text."""
-    import yaml  # noqa: PLC0415 (as above)
-
-    if not yaml.__with_libyaml__:
-        return None
-
-    class Loader(_Bounded, yaml.composer.Composer, yaml.CSafeLoader):
-        def __init__(self, text: str) -> None:
-            yaml.CSafeLoader.__init__(self, text)
-            yaml.composer.Composer.__init__(self)
-
-        def compose_sequence_node(self, anchor: Any) -> SequenceNode:  # noqa: ANN401 (as PyYAML has it)
-            return _alike(super().compose_sequence_node(anchor))
-
-        def compose_mapping_node(self, anchor: Any) -> MappingNode:  # noqa: ANN401 (as PyYAML has it)
-            return _alike(super().compose_mapping_node(anchor))
-
-    return cast("type[SafeLoader]", Loader)
-
-
-def _alike(node: CollectionType) -> CollectionType:
-    """Return a collection that PyYAML's parser in Python composes too; raise `YAMLError` if it may not.
-
-    They differ over what is empty in `[…]` and `{…}`, and over texts with `?` there.
-    """
-    import yaml  # noqa: PLC0415 (as above)
-
-    inner = [part for item in node.value for part in (item if isinstance(item, tuple) else (item,))]
-    for part in inner if node.flow_style else ():
-        if isinstance(part, yaml.ScalarNode) and not part.style and (not part.value or "?" in part.value):
-            raise yaml.YAMLError
-    return node
-
-
 def compose(text: str) -> Node | None:
     """The nodes of a text: by libyaml, which is several times as fast, unless the parser in Python has more to say.
 
@@ -130,8 +94,20 @@ def compose(text: str) -> Node | None:
     """
     import yaml  # noqa: PLC0415 (as above)
 
-    native = None if READ_UNLIKE.search(text) else _native()
-    if native:
+    if yaml.__with_libyaml__ and not READ_UNLIKE.search(text):
+        from compiler import yaml_composer  # noqa: PLC0415 (it imports PyYAML)
+
         with suppress(yaml.YAMLError, UnicodeEncodeError):
-            return native(text).get_single_node()
+            return yaml_composer.compose(text)
     return loader(())(text).get_single_node()
+
+
+def value(loader: SafeLoader, node: Node) -> Any:  # noqa: ANN401 (YAML has values of any type)
+    """The value of a node without aliases, which PyYAML would take three times as long for: it is ready for these."""
+    if node.tag == TEXT:
+        return node.value
+    if node.tag == SEQUENCE:
+        return [value(loader, item) for item in node.value]
+    if node.tag == MAPPING and all(key.tag == TEXT for key, _ in node.value):
+        return {key.value: value(loader, item) for key, item in node.value}
+    return loader.construct_object(node, deep=True)

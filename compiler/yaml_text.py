@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
@@ -45,6 +46,7 @@ class _Lines:
         for line in self.texts:
             self.starts.append(self.starts[-1] + len(line) + 1)
         self.first = first
+        self.may_repeat = "*" in text and "&" in text  # by aliases
 
     def number(self, mark: Mark | None) -> int:
         """The number of the line of a mark; the first one where there is none."""
@@ -107,8 +109,11 @@ def read_mapping(text: str, first_line: int = 1, list_key: str = "") -> Reading:
         raise UnreadableError(
             "it is not a mapping of keys to values", first_line, "write lines of the form `key: value`"
         )
-    repeated = tuple(_repeated(root, lines))  # before merge keys are resolved, which adds keys to mappings
-    return Reading(_values(loader, root, lines), dict(_spans(root, lines)), repeated, lines, root)
+    inner = list(_collections(root, lines))
+    repeated = tuple(_repeated(inner))  # before merge keys are resolved, which adds keys to mappings
+    values = _values(loader, root, lines)
+    spans = dict(chain.from_iterable(_collections(root, lines) if "<<" in text else inner))
+    return Reading(values, spans, repeated, lines, root)
 
 
 class Repeated(NamedTuple):
@@ -165,11 +170,11 @@ def _compose(text: str, lines: _Lines) -> tuple[SafeLoader, Node | None]:
 
     try:
         root = yaml_nodes.compose(text)
-        if root and _size(root, {}) > yaml_nodes.LARGEST_VALUE:
+        if root and lines.may_repeat and _size(root, {}) > yaml_nodes.LARGEST_VALUE:
             raise UnreadableError(
                 f"with what its aliases repeat it has more than {yaml_nodes.LARGEST_VALUE:,} values", lines.first
             )
-        if root and _size(root, {}, _characters) > len(text) + MOST_REPEATED:
+        if root and lines.may_repeat and _size(root, {}, _characters) > len(text) + MOST_REPEATED:
             problem = f"its aliases repeat more than {MOST_REPEATED:,} characters"
             raise UnreadableError(problem, lines.first, "repeat less by aliases")
     except yaml_nodes.TooLargeError as error:
@@ -213,7 +218,7 @@ def _construct(loader: SafeLoader, node: Node, lines: _Lines) -> Any:  # noqa: A
     import yaml  # noqa: PLC0415 (as above)
 
     try:
-        return loader.construct_object(node, deep=True)
+        return loader.construct_object(node, deep=True) if lines.may_repeat else yaml_nodes.value(loader, node)
     except yaml.MarkedYAMLError as error:
         raise _unreadable(error, lines) from None
     except (yaml.YAMLError, ValueError, LookupError, ArithmeticError, AttributeError, TypeError, RecursionError):
@@ -235,12 +240,8 @@ def _scalars(root: Node) -> Iterator[ScalarNode]:
         seen.update(map(id, parts))
 
 
-def _spans(root: MappingNode, lines: _Lines) -> Iterator[tuple[KeyPath, Span]]:
-    return ((path, span) for inner in _collections(root, lines) for path, span in inner)
-
-
-def _repeated(root: MappingNode, lines: _Lines) -> Iterator[Repeated]:
-    for inner in _collections(root, lines):
+def _repeated(collections: Iterable[list[tuple[KeyPath, Span]]]) -> Iterator[Repeated]:
+    for inner in collections:
         seen: dict[KeyPath, Span] = {}
         for path, span in inner:
             first = seen.setdefault(path, span)

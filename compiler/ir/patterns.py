@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from math import inf, log10
 from re import _compiler, _constants, _parser  # type: ignore[attr-defined]
 from typing import Any
@@ -24,6 +25,7 @@ _SAMPLE = (*map(chr, range(0x20, 0x7F)), *map(chr, range(0x20)), *"éß٣中\u00
 """Characters that stand for all, those first that are best shown."""
 
 
+@lru_cache(maxsize=16)
 def pattern_problem(pattern: str) -> str:
     """What is wrong with a pattern in the dialect of Python's `re`, in words; "" if nothing is.
 
@@ -44,6 +46,7 @@ def pattern_problem(pattern: str) -> str:
     return ""
 
 
+@lru_cache(maxsize=16)
 def overlap(pattern: str) -> str:
     r"""A character that two repetitions match of which one follows the other, "" if there is none.
 

@@ -46,7 +46,7 @@ def reading(text: str, *, is_native: bool) -> object:
     read_mapping.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
         if not is_native:
-            patch.setattr(yaml_nodes, "_native", lambda: None)
+            patch.setattr(yaml, "__with_libyaml__", False)
         try:
             found = read_mapping(text)
         except UnreadableError as error:

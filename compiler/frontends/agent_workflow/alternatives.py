@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from re import _constants, _parser
 from typing import Any
 
@@ -40,8 +41,12 @@ UNKNOWN: tuple[Alternative, ...] = (Alternative(GAP),)
 EMPTY: tuple[Alternative, ...] = (Alternative(""),)
 
 
+@lru_cache(maxsize=16)
 def alternatives(pattern: str) -> tuple[Alternative, ...]:
-    """All texts that a pattern which compiles can match, with `GAP` in them for what cannot be listed."""
+    """All texts that a pattern which compiles can match, with `GAP` in them for what cannot be listed.
+
+    Several rules ask for the same pattern, and steps often have the same: the last ones are kept.
+    """
     with warnings.catch_warnings(action="ignore"):
         parsed = _parser.parse(pattern)
     try:

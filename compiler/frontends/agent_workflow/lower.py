@@ -6,7 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from compiler.frontends.agent_workflow.prompts import FOLDER, TASK, Redirect, described, prompt_of, redirects_to
+from compiler.frontends.agent_workflow.prompts import (
+    FOLDER,
+    TASK,
+    Redirect,
+    described,
+    feedback_slot,
+    prompt_of,
+    redirects,
+)
 from compiler.frontends.agent_workflow.syntax import TASK_DONE, Step, Workflow
 from compiler.frontends.agent_workflow.verdicts import Verdicts, verdicts
 from compiler.frontends.naming import safe_name, stem
@@ -35,6 +43,7 @@ class _Scene(Struct, frozen=True):
     complete: str
     gated: frozenset[str]
     read: Mapping[str, Verdicts]
+    redirects: Mapping[str, Sequence[Redirect]]
 
     def entry_of(self, name: str) -> str:
         """The node that a step begins with: its gate, if it has one (W13)."""
@@ -59,8 +68,8 @@ def lower(workflow: Workflow, places: Places, asked: Asked) -> Program:
         "COMPLETE/end" if "COMPLETE" in names else "COMPLETE",
         frozenset(step.name for step in steps if step.human),
         {step.name: verdicts(step, names[: place + 1]) for place, step in enumerate(steps)},
+        redirects(workflow),
     )
-    redirects = [redirect for step in steps for redirect in redirects_to(workflow, step.name)]
     nodes = [node for number in range(len(steps)) for node in _nodes(number, scene)]
     complete = Node(scene.complete, Text(), scene.origin("steps", len(steps) - 1), End("complete"), ())
     return Program(
@@ -69,7 +78,7 @@ def lower(workflow: Workflow, places: Places, asked: Asked) -> Program:
         sources=(SourceFile(source.name, source.sha256),),
         entry=scene.entry_of(names[0]),
         nodes=(*nodes, complete),
-        slots=(Slot(TASK), Slot(FOLDER), *(Slot(redirect.slot) for redirect in redirects)),
+        slots=(Slot(TASK), Slot(FOLDER), *(Slot(one.slot) for leading in scene.redirects.values() for one in leading)),
         inputs=(_task_input(workflow),),
         limit=_limit(workflow, asked.max_steps),
         secrets=asked.secrets,
@@ -121,13 +130,13 @@ def _gate(step: Step, origin: Origin) -> Iterator[Node]:
 
 
 def _task(step: Step, scene: _Scene) -> Task:
-    read = scene.read[step.name]
+    read, leading = scene.read[step.name], scene.redirects[step.name]
     reading = Reading(read.keywords, step.report.validation if step.report else None, (TASK_DONE,))
     if step.parallel is None:
-        prompt = prompt_of(scene.workflow, step, step.prompt or "")
+        prompt = prompt_of(scene.workflow, step, step.prompt or "", leading)
         return Agent(step.agent or "", prompt, reading, report=step.report_name)
     entries = tuple(
-        Agent(entry.agent, prompt_of(scene.workflow, step, entry.prompt), reading) for entry in step.parallel
+        Agent(entry.agent, prompt_of(scene.workflow, step, entry.prompt, leading), reading) for entry in step.parallel
     )
     return Parallel(entries, step.check or "all", read.failing, (TASK_DONE,), step.report_name)
 
@@ -158,13 +167,13 @@ def _disagreement(step: Step) -> str:
 def _edges(number: int, stops: Mapping[str, str], scene: _Scene) -> Iterator[Edge]:
     """No verdict, TASK_DONE, conditions, then `end` or `next` (W10); what led here is forgotten on every edge (W11)."""
     step = scene.workflow.steps[number]
-    forgets = tuple(Clear(redirect.slot) for redirect in redirects_to(scene.workflow, step.name))
+    forgets = tuple(Clear(redirect.slot) for redirect in scene.redirects[step.name])
     for word in _words_without_verdict(step, scene.read[step.name]):
         yield Edge((OutcomeTest(word),), forgets, stops[word])
     yield Edge((OutcomeTest(TASK_DONE),), forgets, scene.complete, (Written("complete"),))
     goto = scene.read[step.name].goto
     for place, (keyword, target) in enumerate(goto.items()):
-        keep = Keep(Redirect(step.name, target).slot)
+        keep = Keep(feedback_slot(step.name, target))
         origins = (scene.origin("steps", number, "conditions", place),)
         effects: tuple[Effect, ...] = (*forgets, keep)
         yield Edge((OutcomeTest(keyword),), effects, scene.entry_of(target), (Written(f"goto {target}"),), origins)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -23,29 +23,38 @@ class Redirect(Struct, frozen=True):
 
     source: str
     target: str
+    leads_back: bool
 
     @property
     def slot(self) -> str:
         """Where the answer is kept until the target has run."""
-        return f"feedback {self.target} {self.source}"
+        return feedback_slot(self.source, self.target)
 
 
-def redirects_to(workflow: Workflow, target: str) -> Iterator[Redirect]:
-    """The transitions by conditions that lead to a step, each pair of steps once."""
-    for step in workflow.steps:
-        if any(condition.goto == target for condition in step.conditions or ()):
-            yield Redirect(step.name, target)
+def feedback_slot(source: str, target: str) -> str:
+    """Where the answer of a step is kept for another one."""
+    return f"feedback {target} {source}"
 
 
-def prompt_of(workflow: Workflow, step: Step, written: str) -> Text:
-    """The prompt of a step, or of an entry of a parallel one. What the author wrote has no placeholders."""
+def redirects(workflow: Workflow) -> Mapping[str, Sequence[Redirect]]:
+    """The transitions by conditions that lead to each step, in the order of the steps that they leave."""
+    places = {step.name: place for place, step in enumerate(workflow.steps)}
+    found: dict[str, list[Redirect]] = {step.name: [] for step in workflow.steps}
+    for place, step in enumerate(workflow.steps):
+        for target in dict.fromkeys(condition.goto for condition in step.conditions or ()):
+            found[target].append(Redirect(step.name, target, place >= places[target]))
+    return found
+
+
+def prompt_of(workflow: Workflow, step: Step, written: str, leading: Iterable[Redirect]) -> Text:
+    """The prompt of a step to which redirects lead, or of an entry of it. What authors write has no placeholders."""
     parts: list[Part] = [
         f"Workflow: {workflow.name}\nStep: {step.name}\nReports are in: ",
         Reference(FOLDER),
         "\n\n",
         *_task(workflow),
+        *map(_feedback, leading),
     ]
-    parts += _feedback(workflow, step)
     parts.append(_bare(written))
     if step.report and _bare(step.report.format):
         parts.append(f"{PARAGRAPH}A report like this is expected:{PARAGRAPH}{_bare(step.report.format)}")
@@ -64,14 +73,11 @@ def described(workflow: Workflow) -> str:
     return (workflow.description or "").strip()
 
 
-def _feedback(workflow: Workflow, step: Step) -> Iterator[Reference]:
+def _feedback(redirect: Redirect) -> Reference:
     """What led back to the step, if a condition did; what led forward to it, without saying that it runs again."""
-    names = [other.name for other in workflow.steps]
-    for redirect in redirects_to(workflow, step.name):
-        leads_back = names.index(redirect.source) >= names.index(step.name)
-        again = ", and why this step runs again" if leads_back else ""
-        heading = f"What {redirect.source} said{again}:{PARAGRAPH}"
-        yield Reference(redirect.slot, before=heading, after=PARAGRAPH)
+    again = ", and why this step runs again" if redirect.leads_back else ""
+    heading = f"What {redirect.source} said{again}:{PARAGRAPH}"
+    return Reference(redirect.slot, before=heading, after=PARAGRAPH)
 
 
 def _bare(written: str) -> str:

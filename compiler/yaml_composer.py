@@ -1,0 +1,99 @@
+"""The nodes of a YAML text from the events of libyaml.
+
+PyYAML's composer in C crashes on deeply nested text, and the one in Python asks for each event three times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import yaml
+
+from compiler.yaml_nodes import LARGEST_VALUE, MAPPING, SEQUENCE, TEXT, as_text
+
+_SCALAR: Any = yaml.ScalarEvent
+_ALIAS: Any = yaml.AliasEvent
+"""Typed as anything, since the events of libyaml have other types than typeshed says."""
+
+CollectionType = TypeVar("CollectionType", yaml.MappingNode, yaml.SequenceNode)
+
+
+def compose(text: str) -> yaml.Node | None:
+    """The root of a text, None for an empty one.
+
+    Raises:
+        yaml.YAMLError: The parser in Python reads the text in another way, or has more to say of what is wrong.
+    """
+    return _Composer(text).root()
+
+
+class _Composer:
+    def __init__(self, text: str) -> None:
+        loader = yaml.CSafeLoader(text)
+        self._event: Callable[[], Any] = loader.get_event
+        self._resolve: Callable[..., str] = loader.resolve
+        self._anchors: dict[str, yaml.Node] = {}
+        self._count = 0
+
+    def root(self) -> yaml.Node | None:
+        """The root of the only document."""
+        self._event()
+        if isinstance(self._event(), yaml.StreamEndEvent):
+            return None
+        root = self._node(self._event())
+        self._event()
+        if not isinstance(self._event(), yaml.StreamEndEvent):
+            raise yaml.YAMLError
+        return root
+
+    def _node(self, event: Any) -> yaml.Node:  # noqa: ANN401
+        self._count += 1
+        if self._count > LARGEST_VALUE:
+            raise yaml.YAMLError
+        if isinstance(event, _SCALAR):
+            tag = self._resolve(yaml.ScalarNode, event.value, event.implicit) if event.implicit[0] else TEXT
+            node = yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark, event.style)
+            return self._anchored(event, node) if event.anchor else node
+        if isinstance(event, _ALIAS):
+            if event.anchor not in self._anchors:
+                raise yaml.YAMLError
+            return self._anchors[event.anchor]
+        return self._mapping(event) if isinstance(event, yaml.MappingStartEvent) else self._sequence(event)
+
+    def _sequence(self, event: Any) -> yaml.SequenceNode:  # noqa: ANN401
+        items: list[yaml.Node] = []
+        node = yaml.SequenceNode(SEQUENCE, items, event.start_mark, None, event.flow_style)
+        self._anchored(event, node)
+        while not isinstance(inner := self._event(), yaml.SequenceEndEvent):
+            items.append(self._node(inner))
+        node.end_mark = inner.end_mark
+        return _alike(node, items)
+
+    def _mapping(self, event: Any) -> yaml.MappingNode:  # noqa: ANN401
+        pairs: list[tuple[yaml.Node, yaml.Node]] = []
+        node = yaml.MappingNode(MAPPING, pairs, event.start_mark, None, event.flow_style)
+        self._anchored(event, node)
+        while not isinstance(inner := self._event(), yaml.MappingEndEvent):
+            key = self._node(inner)
+            pairs.append((as_text(key), self._node(self._event())))
+        node.end_mark = inner.end_mark
+        return _alike(node, [part for pair in pairs for part in pair] if node.flow_style else [])
+
+    def _anchored(self, event: Any, node: yaml.Node) -> yaml.Node:  # noqa: ANN401
+        if event.anchor:
+            if event.anchor in self._anchors:
+                raise yaml.YAMLError
+            self._anchors[event.anchor] = node
+        return node
+
+
+def _alike(node: CollectionType, inner: list[yaml.Node]) -> CollectionType:
+    """Return a collection that PyYAML's parser in Python composes too; raise `YAMLError` if it may not.
+
+    They differ over what is empty in `[…]` and `{…}`, and over texts with `?` there.
+    """
+    for part in inner if node.flow_style else ():
+        if isinstance(part, yaml.ScalarNode) and not part.style and (not part.value or "?" in part.value):
+            raise yaml.YAMLError
+    return node
