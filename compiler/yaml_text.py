@@ -260,7 +260,7 @@ def _collections(root: MappingNode, lines: _Lines) -> Iterator[list[tuple[KeyPat
         seen.add(id(node))
         inner = [((*path, name), span, value) for name, span, value in _children(node, lines)]
         yield [(place, span) for place, span, _ in inner]
-        pending += [(place, value) for place, _, value in reversed(inner)]
+        pending += [(place, value) for place, _, value in reversed(inner) if isinstance(value.value, list)]
 
 
 def _children(node: Node, lines: _Lines) -> Iterator[tuple[str, Span, Node]]:

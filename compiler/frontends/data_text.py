@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from compiler.json_text import BrokenJsonError, Everything, Lines, Stretch, lay_out, load_json
+from compiler.regex import Regex
 from compiler.source import KeyPath, Source, Span
 from compiler.yaml_nodes import LARGEST_VALUE
 from compiler.yaml_text import Repeated, UnreadableError, read_mapping
@@ -27,6 +28,9 @@ class Data(Struct, frozen=True):
     spans: Mapping[KeyPath, Span]
     repeated: tuple[Repeated, ...] = ()
     yaml: Reading | None = None
+
+
+_HALF = Regex("[\ud800-\udfff]")
 
 
 class BrokenDataError(ValueError):
@@ -108,9 +112,9 @@ def _refuse_others(data: Data, source: Source) -> None:
             span = next((place for place in places if place), source.line_span(1))
             raise BrokenDataError(problem, "write a string, a number, true, false, a list or a mapping", span)
         if isinstance(value, dict):
-            pending += (((*path, key), inner) for key, inner in value.items())
+            pending += [((*path, key), inner) for key, inner in value.items()]
         elif isinstance(value, list):
-            pending += (((*path, str(number)), inner) for number, inner in enumerate(value))
+            pending += [((*path, str(number)), inner) for number, inner in enumerate(value)]
 
 
 def _problem(value: object) -> str:
@@ -129,4 +133,4 @@ def _text_problem(text: object) -> str:
         return "a key is not a string"
     if "\0" in text:
         return "a string holds a NUL character"
-    return "a string holds half of a character" if any("\ud800" <= one <= "\udfff" for one in text) else ""
+    return "a string holds half of a character" if _HALF.search(text) else ""

@@ -40,12 +40,13 @@ def validated(
 
     `defaults` has what stands for a key that is missing, where it is no empty text.
     """
-    value = copy.deepcopy(dict(plain))
+    value: dict[str, Any] = dict(plain)
     flaws: list[Flaw] = []
     for _ in range(_DEEPEST):
         try:
             return model.model_validate(value), flaws
         except ValidationError as error:
+            value = value if flaws else copy.deepcopy(value)  # before anything in it is mended
             found = [Flaw(item["loc"], item["type"], _expected(item)) for item in error.errors(include_url=False)]
         known = {flaw.path for flaw in flaws}
         flaws += (flaw for flaw in found if not any(flaw.path[:end] in known for end in range(1, len(flaw.path) + 1)))
