@@ -71,7 +71,11 @@ class Reader:
             return self._wish(_MAPPING, value, path)
         before = len(self.flaws)
         read = self._fields(kind, value, path) if value or required(kind) else {}
-        return self._tried(_checked, kind(**read), path) if len(self.flaws) == before else None
+        if len(self.flaws) > before:
+            return None
+        made = kind(**read)
+        self._tried(kind.check, made, path)
+        return made
 
     def _fields(self, kind: type[Options], value: Mapping[Any, object], path: KeyPath) -> dict[str, object]:
         known, read = fields(kind), {}
@@ -169,11 +173,6 @@ class Reader:
         except ValueError as error:
             self.flaws.append(Flaw(path, value, reason=str(error)))
             return None
-
-
-def _checked(options: Options) -> Options:
-    options.check()
-    return options
 
 
 def _unmet(meta: Meta, value: object) -> str:
