@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic
 
 from msgspec import Struct
-from pydantic import BaseModel, ConfigDict
 
 from backends.companions import Companion
+from backends.options.fields import Options, OptionsType
 from backends.options.reading import read_words, validate
 from compiler.diagnostic import Diagnostic
 from compiler.ir.features import IN_WORDS, Feature, Use, uses
@@ -24,13 +24,8 @@ MARK_LINES = 5
 """How many these are."""
 
 
-class NoOptions(BaseModel):
+class NoOptions(Options, frozen=True):
     """The options of a backend that has none."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-OptionsType = TypeVar("OptionsType", bound=BaseModel)
 
 
 class OptionFinding(Diagnostic, frozen=True):

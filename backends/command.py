@@ -7,8 +7,8 @@ import shlex
 from collections.abc import Iterator
 
 from msgspec import Struct
-from pydantic import BaseModel
 
+from backends.options.fields import Options, changed
 from compiler.ir.program import Program
 
 STEPS = "steps"
@@ -27,7 +27,7 @@ class Command(Struct, frozen=True):
     read_by: tuple[tuple[str, str], ...] = ()
 
 
-def canonical_command(target: str, program: Program, options: BaseModel) -> str:
+def canonical_command(target: str, program: Program, options: Options) -> str:
     """Return the command that writes a file: no `-o`, and in order the options that differ from their defaults.
 
     The target comes last, so that the line never ends with a backslash, which would continue a comment of make.
@@ -55,10 +55,9 @@ def read_command(line: str) -> Command | None:
     return Command(words[2], words[-1], options, tuple(pair for pair in flags if pair[0] != "-O"))
 
 
-def _words(options: BaseModel) -> Iterator[tuple[str, str]]:
+def _words(options: Options) -> Iterator[tuple[str, str]]:
     """The options as `-O` takes them; a text that a line cannot show is left to the document."""
-    values = options.model_dump(mode="json", exclude_defaults=True, by_alias=True)
-    for name, value in sorted(values.items()):
+    for name, value in sorted(changed(options).items()):
         if name == STEPS or value is None:
             continue
         word = value if isinstance(value, str) else json.dumps(value, sort_keys=True)

@@ -6,7 +6,8 @@ from pathlib import PurePosixPath
 from typing import Annotated
 
 from msgspec import Struct
-from pydantic import AfterValidator
+
+from backends.options.fields import Check
 
 LONGEST_NAME = 200
 """In bytes, for each part of a path: file systems take 255."""
@@ -33,7 +34,7 @@ def check_path(path: str) -> str:
     return path
 
 
-CompanionPath = Annotated[str, AfterValidator(check_path)]
+CompanionPath = Annotated[str, Check(check_path)]
 """The type of an option that names a companion."""
 
 

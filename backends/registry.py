@@ -28,6 +28,11 @@ def names() -> tuple[str, ...]:
     return (*BACKENDS, *sorted(set(_installed()) - set(BACKENDS)))
 
 
+def is_target(name: str) -> bool:
+    """Whether there is a target of a name; looks for installed ones only if it is not built in."""
+    return name in BACKENDS or name in _installed()
+
+
 def load(name: str) -> Backend[Any]:
     """The backend of a name; raises `KeyError` if there is none."""
     module, _, class_name = (BACKENDS.get(name) or _installed()[name]).partition(":")

@@ -7,7 +7,7 @@ from typing import Any
 
 from backends.base import Backend
 from backends.options.problems import OptionsError, Problem
-from backends.registry import load, names
+from backends.registry import is_target, load, names
 from compiler.diagnostic import Diagnostic
 from compiler.frontends import all_options
 from compiler.options import Table
@@ -20,7 +20,7 @@ STEPS = "steps"
 def table_of(backend: Backend[Any], tables: Mapping[str, Table]) -> Table:
     """The options of a target, with what is said of steps if it can use that."""
     table, steps = tables.get(backend.name, Table()), tables.get(STEPS)
-    if steps is None or STEPS not in backend.options.model_fields:
+    if steps is None or STEPS not in backend.options.__struct_encode_fields__:
         return table
     places = {(STEPS, *path): place for path, place in steps.places.items()}
     return table.over(Table({STEPS: dict(steps.values)}, places))
@@ -28,9 +28,8 @@ def table_of(backend: Backend[Any], tables: Mapping[str, Table]) -> Table:
 
 def check_tables(tables: Mapping[str, Table]) -> list[Diagnostic]:
     """What is wrong in the tables of all targets. An option that is missing may be given on the command line."""
-    known = names()
-    found = list(_unknown(tables, known))
-    for name in known if STEPS in tables else [name for name in tables if name in known]:
+    found = check_names(tables)
+    for name in names() if STEPS in tables else filter(is_target, tables):
         table = table_of(load(name), tables)
         if table.values:
             wrong = _problems(load(name), table.values)
@@ -40,7 +39,7 @@ def check_tables(tables: Mapping[str, Table]) -> list[Diagnostic]:
 
 def check_names(tables: Mapping[str, Table]) -> list[Diagnostic]:
     """The tables for targets that there are not."""
-    return list(_unknown(tables, names())) if tables else []
+    return list(_unknown(tables))
 
 
 def check_options(backend: Backend[Any], table: Table, given: Mapping[str, object]) -> list[Diagnostic]:
@@ -84,10 +83,11 @@ def _placed(name: str, table: Table, problems: Collection[Problem]) -> Iterator[
             yield place.finding(f"target {name}: {problem.text}", f"`rdc targets {name}` lists what can be given here")
 
 
-def _unknown(tables: Mapping[str, Table], known: Collection[str]) -> Iterator[Diagnostic]:
+def _unknown(tables: Mapping[str, Table]) -> Iterator[Diagnostic]:
     for name, table in tables.items():
         place = table.place(())
-        if place and name not in known and name != STEPS:
+        if place and name != STEPS and not is_target(name):
+            known = names()
             close = nearest_name(name, [*known, *(option.name for option in all_options())])
             hint = f"did you mean `{close}`?" if close else f"the targets are {', '.join(known)}"
             remedy = f"replace `{name}` by `{close}`" if close else "`rdc targets` lists the targets"

@@ -43,7 +43,7 @@ OPTIONS = re.compile(
 
 
 def target_page(name: str) -> str:
-    """The page of a target with its table of options as the model of the target has them."""
+    """The page of a target with its table of options as the class of the target has them."""
     rows = ["| option | takes | default | what it does |", "| --- | --- | --- | --- |"]
     for option in listed(load(name).options):
         cells = (f"`{option.name}`", option.type, f"`{option.default_words}`", option.description)

@@ -30,7 +30,7 @@ OURS = ("rdc", "backends", "compiler", "runtime_shim", "grammars")
 # brings pydantic_core, which has the types of its errors).
 MAY_IMPORT = {
     "rdc": {"rdc", "backends", "compiler", "runtime_shim", "click", "msgspec", "pygraphviz", "mcp", "yaml"},
-    "backends": {"backends", "compiler", "runtime_shim", "jinja2", "msgspec", "pydantic", "pydantic_core"},
+    "backends": {"backends", "compiler", "runtime_shim", "jinja2", "msgspec"},
     "compiler": {"compiler", "grammars", "msgspec", "networkx", "pydantic", "pydantic_core", "pyromark", "yaml"},
     "runtime_shim": {"runtime_shim"},
     "grammars": set[str](),

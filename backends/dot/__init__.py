@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from pydantic import Field
+from typing import Annotated, ClassVar
 
 from backends.base import Emission
 from backends.dot.ends import spread_ends
@@ -15,10 +13,10 @@ from backends.picture.links import LinkOptions
 from backends.picture.sheet import PictureBackend, Sheet
 
 
-class DotOptions(LinkOptions):
+class DotOptions(LinkOptions, frozen=True):
     """`theme`: the colours, for a light page or for a dark one."""
 
-    theme: Theme = Field(default="light", description="The colours: for a light page or for a dark one.")
+    theme: Annotated[Theme, "The colours: for a light page or for a dark one."] = "light"
 
 
 class DotBackend(PictureBackend[DotOptions]):

@@ -58,7 +58,7 @@ def _wrong(declared: Input, value: str) -> str:
 
 
 def _events(options: GithubOptions, name: str) -> frozenset[str]:
-    return events_with(options.field(name)) or frozenset()
+    return events_with(options.event_field(name)) or frozenset()
 
 
 def _without_source(program: Program, options: GithubOptions, events: set[str]) -> Iterator[Diagnostic]:

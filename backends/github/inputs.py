@@ -69,7 +69,7 @@ def _source(declared: Input, name: str, events: Mapping[str, Any], options: Gith
     """
     if not options.is_of_event(declared.name):
         return f"inputs.{name}"
-    field = f"github.event.{options.field(declared.name)}"
+    field = f"github.event.{options.event_field(declared.name)}"
     if not _gives(events):
         return field
     return f"format('{{0}}', inputs.{name}) || {field}" if declared.type == "boolean" else f"inputs.{name} || {field}"
@@ -79,11 +79,11 @@ def measured(
     inputs: Sequence[Input], events: Mapping[str, Any], options: GithubOptions, *, waits: bool
 ) -> Iterator[Step]:
     """The step that refuses fields of the event which are too long to be given to a step; none if all are short."""
-    found = [item for item in inputs if options.is_of_event(item.name) and can_be_long(options.field(item.name))]
+    found = [item for item in inputs if options.is_of_event(item.name) and can_be_long(options.event_field(item.name))]
     if not found:
         return
     names = input_names(inputs, events)
-    fields = {names[item.name]: options.field(item.name) for item in found}
+    fields = {names[item.name]: options.event_field(item.name) for item in found}
     asked = "".join(f"${{{{ !inputs.{name} && '{field} ' || '' }}}}" for name, field in fields.items())
     yield Step(
         name="Measure the event",

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
-
-from pydantic import AfterValidator, JsonValue
+from typing import Annotated, Any, Literal
 
 from backends.github.scalar import OPEN, Expression
+from backends.options.fields import Check
 from compiler.regex import Regex
 
 _OWN_VARIABLES = Regex(r"(?i)(GITHUB|RUNNER|ACTIONS|RDC|COMMAND|MESSAGE|PROMPT)_.*|CI|PATH|HOME|BASH_ENV|ENV|IFS")
@@ -25,7 +24,7 @@ _CODE = Regex(
 )
 
 
-def _literal(value: JsonValue) -> JsonValue:
+def _literal(value: object) -> object:
     """A value without expressions and control characters: secrets are given by name, and nothing else needs one."""
     if isinstance(value, str):
         return _line(value)
@@ -71,7 +70,7 @@ def _script(text: str) -> str:
     return text
 
 
-Mixed = Annotated[str, AfterValidator(_harmless)]
+Mixed = Annotated[str, Check(_harmless)]
 Plain = Mixed | int | float | bool
 
 
@@ -155,15 +154,15 @@ def _input(name: str) -> str:
     return name
 
 
-Text = Annotated[str, AfterValidator(_line), AfterValidator(not_empty)]
-Script = Annotated[str, AfterValidator(_script), AfterValidator(not_empty)]
-Identifier = Annotated[str, AfterValidator(_variable)]
-VariableName = Annotated[str, AfterValidator(_free_variable)]
-InputName = Annotated[str, AfterValidator(_input)]
-Variables = Annotated[dict[VariableName, Plain], AfterValidator(_data)]
-Inputs = Annotated[dict[InputName, Plain], AfterValidator(_data)]
-Name = Annotated[str, AfterValidator(_line)]
-Json = Annotated[JsonValue, AfterValidator(_literal)]
+Text = Annotated[str, Check(_line), Check(not_empty)]
+Script = Annotated[str, Check(_script), Check(not_empty)]
+Identifier = Annotated[str, Check(_variable)]
+VariableName = Annotated[str, Check(_free_variable)]
+InputName = Annotated[str, Check(_input)]
+Variables = Annotated[dict[VariableName, Plain], Check(_data)]
+Inputs = Annotated[dict[InputName, Plain], Check(_data)]
+Name = Annotated[str, Check(_line)]
+Json = Annotated[Any, Check(_literal)]
 Access = Literal["read", "write", "none"]
 Publication = Literal["summary", "artifact", "comment", "pull-request"]
 Scope = Literal[

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from msgspec import Meta, field
+from msgspec.structs import replace
 
 from backends.companions import CompanionPath
 from backends.github.events import PREFIX, problem_with
@@ -32,21 +33,21 @@ from backends.github.option_values import (
     repository_path,
 )
 from backends.github.triggers import checked_events
+from backends.options.fields import Check, Options
 from runtime_shim.tasks.recipes import RECIPES, called, is_recipe
+
+USUAL_PYTHON = "/usr/bin/python3"
+"""Where Python is on the runners of GitHub, except those with Windows."""
 
 
 def _read_only() -> dict[Scope, Access]:
     return {"contents": "read"}
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=False)
-
-
-class Bound(_Model):
+class Bound(Options, frozen=True):
     """A command that says the value of an input."""
 
-    run: Script = Field(description="The command, run once before the run begins; its output is the value.")
+    run: Annotated[Script, "The command, run once before the run begins; its output is the value."]
 
 
 def _source(value: str) -> str:
@@ -57,61 +58,56 @@ def _source(value: str) -> str:
     return value
 
 
-Source = Annotated[str, AfterValidator(_source)] | bool | int | float | Bound
+Source = Annotated[str, Check(_source)] | bool | int | float | Bound
 
 
-class Concurrency(_Model):
+class Concurrency(Options, frozen=True):
     """Which runs may not overlap, and whether a new one ends an older.
 
     Of the runs of a group that have not begun GitHub keeps the newest alone and cancels the others, unless `queue` is
     `max`, which lets up to 100 wait.
     """
 
-    group: Annotated[Mixed, AfterValidator(not_empty)] = Field(description="Runs with the same group never overlap.")
-    cancel_in_progress: bool = Field(
-        default=False, alias="cancel-in-progress", description="Whether a new run ends the one that is running."
-    )
-    queue: Literal["single", "max"] | None = Field(
-        default=None, description="How many runs may wait: `single`, the newest alone, or `max`, up to 100."
-    )
+    group: Annotated[Mixed, Check(not_empty), "Runs with the same group never overlap."]
+    cancel_in_progress: Annotated[bool, "Whether a new run ends the one that is running."] = False
+    queue: Annotated[
+        Literal["single", "max"] | None, "How many runs may wait: `single`, the newest alone, or `max`, up to 100."
+    ] = None
 
-    @model_validator(mode="after")
-    def _queues_or_cancels(self) -> Concurrency:
+    def check(self) -> None:
+        """A queue keeps the runs that `cancel-in-progress` would end."""
         if self.queue == "max" and self.cancel_in_progress:
             raise ValueError("`queue: max` keeps runs and `cancel-in-progress` ends them; GitHub takes one of both")
-        return self
 
 
-class SetupStep(_Model):
+class SetupStep(Options, frozen=True):
     """A step before the runbook, as GitHub has it: an action (`uses`) or a script (`run`)."""
 
-    name: Text | None = Field(default=None, description="The name that GitHub shows for the step.")
-    uses: Annotated[Text, AfterValidator(action_name)] | None = Field(
-        default=None,
-        description="An action (`owner/name@commit`, `./folder`, `docker://image`); a step has either `uses` or `run`.",
-    )
-    inputs: Inputs = Field(default_factory=dict, alias="with", description="The inputs of the action.")
-    run: Script | None = Field(default=None, description="A script. A step has either `uses` or `run`.")
-    shell: Text | None = Field(default=None, description="The shell that runs the script.")
-    env: Variables = Field(default_factory=dict, description="Environment variables of this step.")
+    name: Annotated[Text | None, "The name that GitHub shows for the step."] = None
+    uses: Annotated[
+        Text | None,
+        Check(action_name),
+        "An action (`owner/name@commit`, `./folder`, `docker://image`); a step has either `uses` or `run`.",
+    ] = None
+    inputs: Annotated[Inputs, "The inputs of the action."] = field(name="with", default={})
+    run: Annotated[Script | None, "A script. A step has either `uses` or `run`."] = None
+    shell: Annotated[Text | None, "The shell that runs the script."] = None
+    env: Annotated[Variables, "Environment variables of this step."] = {}
 
-    @model_validator(mode="after")
-    def _one_of_two(self) -> SetupStep:
+    def check(self) -> None:
+        """A step has an action or a script."""
         if (self.uses is None) == (self.run is None):
             raise ValueError("a setup step has either `uses` or `run`")
-        return self
 
 
-class Called(_Model):
+class Called(Options, frozen=True):
     """A command that is called, the secrets that it gets, and the steps by which it is installed."""
 
-    run: Script = Field(description="The command, for `sh -c`.")
-    secrets: list[VariableName] = Field(
-        default_factory=list, description="Which variables of the option `secrets` it gets; a plain command gets all."
-    )
-    setup: list[SetupStep] = Field(
-        default_factory=list, description="Steps that install it, in the jobs that call it and in no other."
-    )
+    run: Annotated[Script, "The command, for `sh -c`."]
+    secrets: Annotated[
+        list[VariableName], "Which variables of the option `secrets` it gets; a plain command gets all."
+    ] = []
+    setup: Annotated[list[SetupStep], "Steps that install it, in the jobs that call it and in no other."] = []
 
 
 Caller = Script | Called
@@ -125,11 +121,7 @@ def command_of(caller: Caller | None, model: str | None = None) -> str:
 
 def mocked(options: GithubOptions) -> GithubOptions:
     """The options of a mock run, in which nothing is called, so that nothing is installed or has a secret."""
-    return (
-        options.model_copy(update={"agent": None, "agents": {}, "tools": {}, "executor": None})
-        if options.mock
-        else options
-    )
+    return replace(options, agent=None, agents={}, tools={}, executor=None) if options.mock else options
 
 
 def named_command(caller: Caller | None) -> str:
@@ -137,153 +129,128 @@ def named_command(caller: Caller | None) -> str:
     return caller.run if isinstance(caller, Called) else caller or ""
 
 
-class StepSettings(_Model):
+class StepSettings(Options, frozen=True):
     """The settings of a step."""
 
-    secrets: list[VariableName] | None = Field(
-        default=None, description="The secrets that it gets. Where some step names any, each gets those alone."
-    )
-    environment: Text | None = Field(
-        default=None, description="The environment of the job that it stands in, which is a job of its own."
+    secrets: Annotated[
+        list[VariableName] | None, "The secrets that it gets. Where some step names any, each gets those alone."
+    ] = None
+    environment: Annotated[Text | None, "The environment of the job that it stands in, which is a job of its own."] = (
+        None
     )
 
 
-class GithubOptions(_Model):
+class GithubOptions(Options, frozen=True):
     """The options of the github target; the defaults make a workflow that is started by hand."""
 
-    on: Annotated[Json, AfterValidator(checked_events)] = Field(
-        default="workflow_dispatch",
-        description="What starts the workflow: an event, a list of events, or a mapping as GitHub has it.",
-    )
-    runs_on: Text | list[Text] = Field(
-        default="ubuntu-latest", alias="runs-on", description="The label of the runner, or a list of labels."
-    )
-    timeout_minutes: Annotated[int, Field(ge=1, le=50_400)] = Field(
-        default=360, alias="timeout-minutes", description="After how many minutes GitHub cancels a job."
-    )
-    env: Variables = Field(default_factory=dict, description="Environment variables of all steps.")
-    secrets: list[VariableName] | dict[VariableName, Identifier] = Field(
-        default_factory=list,
-        description="Secrets that commands get: a list of names, or a mapping from variable to secret.",
-    )
-    steps: dict[Name, StepSettings] = Field(
-        default_factory=dict,
-        description="Settings of single steps, by their ids; `*` for all. "
-        "In a document it stands beside the targets, under `rdc`.",
-    )
-    bind: dict[Name, Source] = Field(
-        default_factory=dict,
-        description="Where an input has its value from if a run is given none: `event.` and a field of the event, "
+    on: Annotated[
+        Json,
+        Check(checked_events),
+        "What starts the workflow: an event, a list of events, or a mapping as GitHub has it.",
+    ] = "workflow_dispatch"
+    runs_on: Annotated[Text | list[Text], "The label of the runner, or a list of labels."] = "ubuntu-latest"
+    timeout_minutes: Annotated[int, Meta(ge=1, le=50_400), "After how many minutes GitHub cancels a job."] = 360
+    env: Annotated[Variables, "Environment variables of all steps."] = {}
+    secrets: Annotated[
+        list[VariableName] | dict[VariableName, Identifier],
+        "Secrets that commands get: a list of names, or a mapping from variable to secret.",
+    ] = []
+    steps: Annotated[
+        dict[Name, StepSettings],
+        "Settings of single steps, by their ids; `*` for all. In a document it stands beside the targets, under `rdc`.",
+    ] = {}
+    bind: Annotated[
+        dict[Name, Source],
+        "Where an input has its value from if a run is given none: `event.` and a field of the event, "
         "a fixed value, or `{run: COMMAND}`.",
+    ] = {}
+    permissions: Annotated[
+        dict[Scope, Access], "The permissions of the job's token, by scope; the workflow itself has none."
+    ] = field(default_factory=_read_only)
+    checkout: Annotated[bool, "Whether the repository is checked out first."] = True
+    setup: Annotated[list[SetupStep], "Steps before the runbook, in each job, and again where a run is continued."] = []
+    concurrency: Annotated[
+        Concurrency | None, "Which runs may not overlap; without it one run at a time for a workflow and a branch."
+    ] = None
+    environment: Annotated[Text | None, "The environment of the jobs, for its secrets and its protection."] = None
+    approval_environment: Annotated[Text, "The environment that approves prompts with `prompts: environment`."] = (
+        "approval"
     )
-    permissions: dict[Scope, Access] = Field(
-        default_factory=_read_only,
-        description="The permissions of the job's token, by scope; the workflow itself has none.",
-    )
-    checkout: bool = Field(default=True, description="Whether the repository is checked out first.")
-    setup: list[SetupStep] = Field(
-        default_factory=list, description="Steps before the runbook, in each job, and again where a run is continued."
-    )
-    concurrency: Concurrency | None = Field(
-        default=None,
-        description="Which runs may not overlap; without it one run at a time for a workflow and a branch.",
-    )
-    environment: Text | None = Field(
-        default=None, description="The environment of the jobs, for its secrets and its protection."
-    )
-    approval_environment: Text = Field(
-        default="approval",
-        alias="approval-environment",
-        description="The environment that approves prompts with `prompts: environment`.",
-    )
-    prompts: Literal["answers", "environment", "agent"] = Field(
-        default="answers",
-        description="Who answers prompts: the input `answers`, the reviewers of an environment, or a command.",
-    )
-    agent: Caller | None = Field(
-        default=None,
-        description="The command that agents are called by, and that answers prompts with `prompts: agent`.",
-    )
-    agents: dict[Name, Caller] = Field(
-        default_factory=dict, description="The commands of agent types that have one of their own."
-    )
-    tools: dict[Name, Caller] = Field(
-        default_factory=dict, description="The command of each connection that tools are called by."
-    )
-    agent_model: Text | None = Field(
-        default=None, alias="agent-model", description="The model of agents that are called by name."
-    )
-    agent_timeout: Annotated[str | int, AfterValidator(in_seconds)] | None = Field(
-        default=None, alias="agent-timeout", description="How long a call of an agent may take, such as `10m`."
-    )
-    agent_retries: Annotated[int, Field(ge=0, le=10)] = Field(
-        default=0, alias="agent-retries", description="How often a call of an agent without an answer is made again."
-    )
-    agent_calls: Annotated[int, Field(ge=1)] | None = Field(
-        default=None, alias="agent-calls", description="How many calls of agents the whole run may make."
-    )
-    max_steps: Annotated[int, Field(ge=0)] | None = Field(
-        default=None,
-        alias="max-steps",
-        description="How many steps a run does at most, in place of what the document says; 0 for any number.",
-    )
-    executor: Caller | None = Field(
-        default=None,
-        description="For specifications: the command that does the work of a step, which it gets as JSON on standard "
+    prompts: Annotated[
+        Literal["answers", "environment", "agent"],
+        "Who answers prompts: the input `answers`, the reviewers of an environment, or a command.",
+    ] = "answers"
+    agent: Annotated[
+        Caller | None, "The command that agents are called by, and that answers prompts with `prompts: agent`."
+    ] = None
+    agents: Annotated[dict[Name, Caller], "The commands of agent types that have one of their own."] = {}
+    tools: Annotated[dict[Name, Caller], "The command of each connection that tools are called by."] = {}
+    agent_model: Annotated[Text | None, "The model of agents that are called by name."] = None
+    agent_timeout: Annotated[
+        str | int | None, Check(in_seconds), "How long a call of an agent may take, such as `10m`."
+    ] = None
+    agent_retries: Annotated[
+        int, Meta(ge=0, le=10), "How often a call of an agent without an answer is made again."
+    ] = 0
+    agent_calls: Annotated[int | None, Meta(ge=1), "How many calls of agents the whole run may make."] = None
+    max_steps: Annotated[
+        int | None,
+        Meta(ge=0),
+        "How many steps a run does at most, in place of what the document says; 0 for any number.",
+    ] = None
+    executor: Annotated[
+        Caller | None,
+        "For specifications: the command that does the work of a step, which it gets as JSON on standard "
         "input; it comes before the one of the configuration.",
-    )
-    program: Annotated[CompanionPath, AfterValidator(program_path)] | None = Field(
-        default=None,
-        description="For specifications: the compiled Python file that the steps call, by its path from "
+    ] = None
+    program: Annotated[
+        CompanionPath | None,
+        Check(program_path),
+        "For specifications: the compiled Python file that the steps call, by its path from "
         "`.github/workflows`; without it `../rdc/NAME.py`.",
-    )
-    mock: Annotated[Text, AfterValidator(repository_path)] | None = Field(
-        default=None,
-        description="A file of mocks in the repository, JSON or YAML, which answers instead of agents and tools: a "
-        "mock run.",
-    )
-    publish: Annotated[Publication | list[Publication], AfterValidator(listed_once)] = Field(
-        default_factory=list,
-        description="Where the last output goes: `summary`, `artifact`, `comment`, `pull-request`, or a list of them; "
+    ] = None
+    mock: Annotated[
+        Text | None,
+        Check(repository_path),
+        "A file of mocks in the repository, JSON or YAML, which answers instead of agents and tools: a mock run.",
+    ] = None
+    publish: Annotated[
+        Publication | list[Publication],
+        Check(listed_once),
+        "Where the last output goes: `summary`, `artifact`, `comment`, `pull-request`, or a list of them; "
         "of a document that keeps none, `pull-request` takes what agents have changed in the workspace. "
         "A job that runs no agent and holds no secret writes it.",
-    )
-    publish_file: Annotated[Text, AfterValidator(repository_path)] | None = Field(
-        default=None,
-        alias="publish-file",
-        description="The file that `publish: pull-request` writes, in place of one at the root named by document and "
-        "type.",
-    )
-    parallel: Literal["step", "matrix"] = Field(
-        default="step",
-        description="Where the agents of a parallel step run: in one step, or outside loops each in a job of its own.",
-    )
-    summary: bool = Field(
-        default=False,
-        description="Whether the run summary has a table of what has run, and a picture of the flow.",
-    )
+    ] = []
+    publish_file: Annotated[
+        Text | None,
+        Check(repository_path),
+        "The file that `publish: pull-request` writes, in place of one at the root named by document and type.",
+    ] = None
+    parallel: Annotated[
+        Literal["step", "matrix"],
+        "Where the agents of a parallel step run: in one step, or outside loops each in a job of its own.",
+    ] = "step"
+    summary: Annotated[bool, "Whether the run summary has a table of what has run, and a picture of the flow."] = False
 
-    runtime: Literal["shared", "inline"] = Field(
-        default="shared",
-        description="Where the program is that a workflow calls: `shared` in files beside the workflow, or "
+    runtime: Annotated[
+        Literal["shared", "inline"],
+        "Where the program is that a workflow calls: `shared` in files beside the workflow, or "
         "`inline` in the workflow itself, as one that other repositories call needs it.",
-    )
-    python: Annotated[Text, AfterValidator(absolute_path)] = Field(
-        default="/usr/bin/python3",
-        description="Where Python 3.9 or newer is on the runner, as an absolute path.",
-    )
-    transcript: bool = Field(
-        default=True,
-        description="Whether prompts and answers of agents and tools are kept as the artifact `rdc-transcript`.",
-    )
-    retention_days: Annotated[int, Field(ge=1, le=400)] | None = Field(
-        default=None,
-        alias="retention-days",
-        description="How many days GitHub keeps the artifacts of a run; without it, as the repository says.",
-    )
+    ] = "shared"
+    python: Annotated[
+        Text, Check(absolute_path), "Where Python 3.9 or newer is on the runner, as an absolute path."
+    ] = USUAL_PYTHON
+    transcript: Annotated[
+        bool, "Whether prompts and answers of agents and tools are kept as the artifact `rdc-transcript`."
+    ] = True
+    retention_days: Annotated[
+        int | None,
+        Meta(ge=1, le=400),
+        "How many days GitHub keeps the artifacts of a run; without it, as the repository says.",
+    ] = None
 
-    @model_validator(mode="after")
-    def _fits_together(self) -> GithubOptions:
+    def check(self) -> None:
+        """Options come with those that they need, and a variable has one value."""
         if self.prompts == "agent" and self.agent is None:
             raise ValueError("`prompts: agent` needs the option `agent`, the command that answers prompts")
         if self.agent_model and not any(is_recipe(named_command(caller)) for _, caller in self.callers()):
@@ -295,7 +262,6 @@ class GithubOptions(_Model):
             raise ValueError("`mock` takes its file from the repository, so it needs `checkout`")
         for name in self.all_secrets().keys() & self.env.keys():
             raise ValueError(f"the variable {name} is given by `env` and by `secrets`; give it once")
-        return self
 
     @property
     def agent_seconds(self) -> int | None:
@@ -325,7 +291,7 @@ class GithubOptions(_Model):
         value = self.bind[name]
         return value if isinstance(value, str) else json.dumps(value)
 
-    def field(self, name: str) -> str:
+    def event_field(self, name: str) -> str:
         """The field of events that an input is bound to, such as `issue.body`."""
         return str(self.bind[name]).removeprefix(PREFIX)
 

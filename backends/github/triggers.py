@@ -61,7 +61,7 @@ def checked_events(value: Any) -> Any:  # noqa: ANN401 (it comes from a document
                 "`pull_request_target` gives the secrets of the repository to what strangers propose; "
                 "take `pull_request`, which gives those of a fork none"
             )
-        if name not in _EVENTS:
+        if str(name) not in _EVENTS:
             raise ValueError(f"GitHub has no event `{name}`{did_you_mean(str(name), _EVENTS)}")
         _check_event(name, names[name] if isinstance(names, dict) else None)
     return value

@@ -122,7 +122,7 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
         called = "workflow_call" in self.events
         workflow = _plain(self.program.sources[0].path) if called else "${{ github.workflow }}"
         resume = "-${{ inputs.resume || 'new' }}" if self.waits else ""
-        return Concurrency.model_construct(group=Expression(f"{workflow}-${{{{ github.ref }}}}{resume}"))
+        return Concurrency(group=Expression(f"{workflow}-${{{{ github.ref }}}}{resume}"))
 
     def _set_up(self) -> Iterator[Step]:
         """The steps of the option `setup`, which each job begins with."""

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Sequence
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
-from msgspec import Struct
-from pydantic import BaseModel
-from pydantic.fields import FieldInfo
+from msgspec import NODEFAULT, Meta, Struct
+from msgspec.structs import FieldInfo
 
-from backends.options.problems import fields
+from backends.options.fields import Options, alternatives, fields, is_options, plain
 
-_KINDS = {"string": "string", "boolean": "true/false", "number": "number", "object": "mapping"}
+_KINDS = {str: "string", bool: "true/false", int: "whole number", float: "number", Any: "any value"}
+
+
+Wanted = TypeVar("Wanted")
 
 
 class Option(Struct, frozen=True):
@@ -34,69 +37,57 @@ class Option(Struct, frozen=True):
         return self.default if isinstance(self.default, str) else json.dumps(self.default, ensure_ascii=False)
 
 
-def listed(model: type[BaseModel]) -> tuple[Option, ...]:
-    """All options of a model in its order, each followed by those inside of it."""
-    schema = model.model_json_schema()
-    return tuple(_options(model, schema, schema.get("$defs", {}), ""))
+def listed(kind: type[Options]) -> tuple[Option, ...]:
+    """All options of a class in its order, each followed by those inside of it."""
+    return tuple(_options(kind, ""))
 
 
-def _options(
-    model: type[BaseModel], schema: Mapping[str, Any], known: Mapping[str, Any], prefix: str
-) -> Iterator[Option]:
-    for name, field in fields(model):
-        own = schema["properties"][name]
-        yield Option(
-            f"{prefix}{name}", _type(own, known), field.is_required(), _default(field), field.description or ""
-        )
-        kinds = [own, *own.get("anyOf", ())]
-        for part, is_item in (*((kind, False) for kind in kinds), *((kind.get("items", {}), True) for kind in kinds)):
-            inner = known.get(_referred(part), {})
-            nested = _model_of(field, inner.get("title", ""))
-            if nested:
-                yield from _options(nested, inner, known, f"{prefix}{name}{'[]' if is_item else ''}.")
+def _options(kind: type[Options], prefix: str) -> Iterator[Option]:
+    for name, field in fields(kind).items():
+        about = next(iter(_metadata(field.type, str)), "")
+        yield Option(f"{prefix}{name}", _type(field.type), field.required, _default(field), about)
+        kinds = list(alternatives(field.type))
+        items = [get_args(part)[0] for part in kinds if get_origin(part) is list]
+        for part, mark in (*((part, ".") for part in kinds), *((item, "[].") for item in items)):
+            if is_options(part):
+                yield from _options(part, f"{prefix}{name}{mark}")
 
 
-def _referred(schema: Mapping[str, Any]) -> str:
-    return str(schema.get("$ref", "")).rpartition("/")[2]
+def _metadata(kind: object, wanted: type[Wanted]) -> list[Wanted]:
+    """What a type is annotated with, of one class."""
+    return [part for part in getattr(kind, "__metadata__", ()) if isinstance(part, wanted)]
 
 
-def _model_of(field: FieldInfo, title: str) -> type[BaseModel] | None:
-    """The model of that name in the type of a field."""
-    pending: list[Any] = [field.annotation]
-    while pending:
-        kind = pending.pop()
-        if isinstance(kind, type) and issubclass(kind, BaseModel) and kind.__name__ == title:
-            return kind
-        pending += getattr(kind, "__args__", ())
-    return None
+def _type(kind: Any, metas: Sequence[Meta] = ()) -> str:  # noqa: ANN401 (types have no type in common)
+    """What a type takes, in words."""
+    arguments = get_args(kind)
+    match get_origin(kind):
+        case _ if is_options(kind):
+            return "mapping"
+        case origin if origin is Annotated:
+            return _type(arguments[0], [*metas, *_metadata(kind, Meta)])
+        case origin if origin in (Union, UnionType):
+            kinds = dict.fromkeys(_type(part, metas) for part in arguments if part is not NoneType)
+            if "number" in kinds:
+                kinds.pop("whole number", None)
+            return " or ".join(kinds)
+        case origin if origin is Literal:
+            return " or ".join(map(str, arguments))
+        case origin if origin is list:
+            return f"list of {_type(arguments[0])}"
+        case origin if origin is dict:
+            return f"mapping of names to {_type(arguments[1])}"
+        case _:
+            return " ".join([_KINDS[kind], *(_bounds(metas) if kind is int else ())])
 
 
-def _type(schema: Mapping[str, Any], known: Mapping[str, Any]) -> str:
-    """What JSON Schema says of a value, in words."""
-    if "$ref" in schema:
-        schema = known[_referred(schema)]
-    if "anyOf" in schema:
-        kinds = dict.fromkeys(_type(part, known) for part in schema["anyOf"] if part.get("type") != "null")
-        if "number" in kinds:
-            kinds.pop("whole number", None)
-        return " or ".join(kinds)
-    if "enum" in schema:
-        return " or ".join(map(str, schema["enum"]))
-    match schema.get("type"):
-        case "array":
-            return f"list of {_type(schema.get('items', {}), known)}"
-        case "object" if isinstance(schema.get("additionalProperties"), dict):
-            return f"mapping of names to {_type(schema['additionalProperties'], known)}"
-        case "integer":
-            bounds = (("from", "minimum"), ("to", "maximum"))
-            return " ".join(["whole number", *(f"{word} {schema[key]}" for word, key in bounds if key in schema)])
-        case kind:
-            return _KINDS.get(kind or "", "any value")
+def _bounds(metas: Sequence[Meta]) -> Iterator[str]:
+    yield from (f"from {meta.ge}" for meta in metas if meta.ge is not None)
+    yield from (f"to {meta.le}" for meta in metas if meta.le is not None)
 
 
 def _default(field: FieldInfo) -> object:
     """The default as a plain value."""
-    if field.is_required():
+    if field.required:
         return None
-    value = field.get_default(call_default_factory=True, validated_data={})
-    return value.model_dump(by_alias=True) if isinstance(value, BaseModel) else value
+    return plain(field.default if field.default_factory is NODEFAULT else field.default_factory())

@@ -1,39 +1,37 @@
-"""The options of a target, whatever its model: plain values, or words of a command line, become that model."""
+"""The options of a target, whatever its class: plain values, or words of a command line, become that class."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from types import UnionType
-from typing import Annotated, TypeVar, Union, get_args, get_origin
+from collections.abc import Mapping
+from typing import Any, get_origin
 
-from pydantic import BaseModel, ValidationError
-
-from backends.options.problems import OptionsError, Problem, fields, problems
+from backends.options.fields import Options, OptionsType, alternatives, fields, is_options
+from backends.options.problems import OptionsError, Problem, problems
+from backends.options.reader import Reader
 from compiler.yaml_text import UnreadableError, load_value
 
-ModelType = TypeVar("ModelType", bound=BaseModel)
+
+def validate(kind: type[OptionsType], options: Mapping[str, object]) -> OptionsType:
+    """Return the options in plain values; raises `OptionsError` with all that is wrong in them."""
+    reader = Reader()
+    read: OptionsType = reader.options(kind, options, ())
+    if reader.flaws:
+        raise OptionsError(problems(reader.flaws))
+    return read
 
 
-def validate(model: type[ModelType], options: Mapping[str, object]) -> ModelType:
-    """The options in plain values; raises `OptionsError`."""
-    try:
-        return model.model_validate(dict(options))
-    except ValidationError as error:
-        raise OptionsError(problems(model, options, error.errors(include_url=False))) from None
-
-
-def read_words(model: type[BaseModel], words: Mapping[str, str]) -> dict[str, object]:
+def read_words(kind: type[Options], words: Mapping[str, str]) -> dict[str, object]:
     """What words of a command line mean as options: YAML, where a list or a mapping can stand; raises `OptionsError`.
 
-    Where a text can stand as well, only what begins with a bracket is YAML. Everything else is left as it is: that
-    `5` is a number and `true` is true for an option that wants that is known to pydantic.
+    Where a text can stand as well, only what begins with a bracket is YAML. Everything else is left as it is: the
+    reader takes `5` as a number and `true` as true for an option that wants that.
     """
-    known = dict(fields(model))
+    known = fields(kind) if words else {}
     values: dict[str, object] = {}
     wrong: list[Problem] = []
     for name, word in words.items():
         try:
-            values[name] = _value(known[name].annotation, word) if name in known else word
+            values[name] = _value(known[name].type, word) if name in known else word
         except UnreadableError as error:
             wrong.append(Problem((name,), f"`{name}` is not valid YAML: {error}"))
     if wrong:
@@ -41,26 +39,11 @@ def read_words(model: type[BaseModel], words: Mapping[str, str]) -> dict[str, ob
     return values
 
 
-def _value(annotation: object, word: str) -> object:
-    kinds = list(_alternatives(annotation))
-    if not any(_is_collection(kind) for kind in kinds) or (str in kinds and not word.lstrip().startswith(("[", "{"))):
+def _value(kind: object, word: str) -> object:
+    kinds = {get_origin(part) or part for part in alternatives(kind)}
+    takes_text = bool(kinds & {str, Any})
+    takes_more = bool(kinds & {list, dict, Any}) or any(map(is_options, kinds))
+    if not takes_more or (takes_text and not word.lstrip().startswith(("[", "{"))):
         return word
     value = load_value(word)
     return value if isinstance(value, (list, dict)) else word
-
-
-def _is_collection(kind: object) -> bool:
-    return isinstance(kind, type) and issubclass(kind, (BaseModel, Collection)) and not issubclass(kind, (str, bytes))
-
-
-def _alternatives(annotation: object) -> Iterator[object]:
-    """The types of a union (else the type alone), without what they are annotated with and what they hold."""
-    annotation = getattr(annotation, "__value__", annotation)  # the type behind a name such as `JsonValue`
-    origin = get_origin(annotation)
-    if origin is Annotated:
-        yield from _alternatives(get_args(annotation)[0])
-    elif origin in (Union, UnionType):
-        for part in get_args(annotation):
-            yield from _alternatives(part)
-    else:
-        yield origin or annotation

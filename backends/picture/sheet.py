@@ -8,8 +8,9 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from backends.base import MARK, Backend, Emission, OptionsType
+from backends.base import MARK, Backend, Emission
 from backends.command import canonical_command
+from backends.options.fields import OptionsType
 from backends.picture.captions import Lines
 from backends.picture.picture import Picture, picture
 from compiler.ir.features import Feature

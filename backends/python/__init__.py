@@ -6,6 +6,7 @@ from functools import cache
 from typing import ClassVar
 
 from jinja2 import Environment
+from msgspec.structs import replace
 
 from backends.base import MARK, Backend, Emission, Limit
 from backends.command import canonical_command
@@ -45,7 +46,7 @@ class PythonBackend(Backend[PythonOptions]):
     def render(self, program: Program, options: PythonOptions) -> Emission:
         """The source text of the file, and the runtime beside it if that is shared."""
         if program.contract is not None:  # its edition has all that operators can ask for
-            options = options.model_copy(update={"operator": "basic"})
+            options = replace(options, operator="basic")
         is_full = options.operator == "full"
         if options.runtime == "script":
             edition, program = "script", optimise(program, jumps=False)

@@ -83,9 +83,9 @@ def find_target(name: str, words: Mapping[str, str]) -> Target:
 
 def known_target(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
     """The name that the user gave, if there is such a target."""
-    from backends.registry import names  # noqa: PLC0415 (the backends are slow to import)
+    from backends.registry import is_target, names  # noqa: PLC0415 (the backends are slow to import)
 
-    if name is not None and name not in names():
+    if name is not None and not is_target(name):
         from rdc.usage import UnknownWordError  # noqa: PLC0415 (only for the error)
 
         raise UnknownWordError("target", name, names(), "rdc targets")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints, model_validator
+from msgspec import Meta, field
 
 from backends.base import MARK, Backend, Emission
 from backends.companions import Companion, CompanionPath
+from backends.options.fields import Options, changed
 from compiler.diagnostic import Diagnostic
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
@@ -16,40 +17,35 @@ from compiler.ir.program import Program
 PATH = f"{__name__}:SampleBackend"
 PAIR_PATH = f"{__name__}:PairBackend"
 
-Name = Annotated[str, StringConstraints(pattern="^[A-Z]+$")]
+Name = Annotated[str, Meta(pattern="^[A-Z]+$")]
 
 
-class Step(BaseModel):
+class Step(Options, frozen=True):
     """One item of the option `setup`."""
 
-    model_config = ConfigDict(extra="forbid")
-
     uses: str
-    inputs: dict[str, str] = Field(default_factory=dict, alias="with")
+    inputs: dict[str, str] = field(name="with", default={})
 
 
-class SampleOptions(BaseModel):
-    """Every option is given by its alias, with dashes."""
+class SampleOptions(Options, frozen=True):
+    """Every option is given by its name with dashes."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    on: JsonValue = None
-    runs_on: str | list[str] = Field(default="ubuntu", alias="runs-on")
-    timeout_minutes: Annotated[int, Field(ge=1)] = Field(default=5, alias="timeout-minutes")
+    on: Any = None
+    runs_on: str | list[str] = "ubuntu"
+    timeout_minutes: Annotated[int, Meta(ge=1), "After how many minutes the run ends."] = 5
     checkout: bool = True
     title: str | None = None
     prompts: Literal["answers", "agent"] = "answers"
     agent: str | None = None
-    labels: list[str] = Field(default_factory=list)
-    env: dict[Name, str] = Field(default_factory=dict)
-    setup: list[Step] = Field(default_factory=list)
-    most_steps: int = Field(default=100, alias="most-steps")
+    labels: list[str] = []
+    env: dict[Name, str] = {}
+    setup: list[Step] = []
+    most_steps: int = 100
 
-    @model_validator(mode="after")
-    def _agent_for_prompts(self) -> SampleOptions:
+    def check(self) -> None:
+        """An agent that answers prompts is named."""
         if self.prompts == "agent" and self.agent is None:
             raise ValueError("`prompts: agent` needs the option `agent`")
-        return self
 
 
 class SampleBackend(Backend[SampleOptions]):
@@ -62,18 +58,15 @@ class SampleBackend(Backend[SampleOptions]):
     features: ClassVar[frozenset[Feature]] = frozenset({Feature.COMMANDS})
 
     def render(self, program: Program, options: SampleOptions) -> Emission:
-        """A line with the mark, and the options that were given."""
+        """A line with the mark, and the options that differ from their defaults."""
         if len(program.nodes) > options.most_steps:
             problem = f"{len(program.nodes)} steps are more than the target sample takes"
             return Emission(None, (Diagnostic("RD502", program.sources[0].path, None, problem, "leave some out"),))
-        given = options.model_dump(by_alias=True, exclude_unset=True)
-        return Emission(f"# {MARK}\n{json.dumps(given)}\n")
+        return Emission(f"# {MARK}\n{json.dumps(changed(options))}\n")
 
 
-class PairOptions(BaseModel):
+class PairOptions(Options, frozen=True):
     """Where the companions go, and what is in the one that several programs can share."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     program: CompanionPath | None = None
     runtime: CompanionPath | None = None

@@ -56,7 +56,6 @@ def told(result: Result) -> list[str]:
         ("title=[x]", "[x]"),
         ("title=5", "5"),
         ("title=a=b", "a=b"),
-        ("prompts=answers", "answers"),
         ("labels=[a, b]", ["a", "b"]),
         ("labels=- a\n- b", ["a", "b"]),
         ('env={PORT: "80", NO: x}', {"PORT": "80", "NO": "x"}),
@@ -110,6 +109,8 @@ def test_prompts_is_a_short_form(tmp_path: Path) -> None:
     write(tmp_path, "rdc: {sample: {agent: claude}}")
     assert effective(tmp_path, "--prompts", "agent") == {"agent": "claude", "prompts": "agent"}
     assert effective(tmp_path, "--prompts", "agent", "-O", "prompts=agent")["prompts"] == "agent"
+    write(tmp_path, "rdc: {sample: {agent: claude, prompts: agent}}")
+    assert effective(tmp_path, "--prompts", "answers") == {"agent": "claude"}
     result = call(*TO, "a.runbook.md", "--prompts", "agent", "-O", "prompts=answers", cwd=tmp_path)
     assert result.code == 2
     assert "say different things" in result.err

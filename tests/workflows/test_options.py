@@ -119,6 +119,7 @@ def test_an_action_that_is_not_pinned_is_warned_of(tmp_path: Path) -> None:
         ({"on": {"push": "main"}}, "is a mapping, or nothing"),
         ({"on": {"push\n": None}}, "one line"),
         ({"on": "pushed"}, "did you mean `push`"),
+        ({"on": [{"push": None}]}, "GitHub has no event `{'push': None}`"),
         ({"on": "schedule"}, "`schedule` is a list"),
         ({"on": {"schedule": [{"at": "3"}]}}, "`schedule` is a list"),
         ({"on": {"push": {"bogus": 3}}}, "cannot have `bogus`"),

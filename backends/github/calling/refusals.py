@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from backends.base import OptionFinding
 from backends.github.calling.line import Line
 from backends.github.calling.program import problem_with_path
-from backends.github.options import GithubOptions, command_of
+from backends.github.options import USUAL_PYTHON, GithubOptions, command_of
 from backends.github.settings import agent_types, environments_of
 from backends.scheduling.jobs import Jobs
 from backends.scheduling.places import Place
@@ -36,8 +36,8 @@ def refused_calls(program: Program, options: GithubOptions) -> Iterator[Diagnost
         yield _about_option(program, ("checkout",), "RD013", problem, remedy)
     labels = [options.runs_on] if isinstance(options.runs_on, str) else options.runs_on
     is_windows = any("windows" in label.lower() for label in labels)
-    if is_windows and "python" not in options.model_fields_set:
-        problem = "a runner with Windows has no /usr/bin/python3"
+    if is_windows and options.python == USUAL_PYTHON:
+        problem = f"a runner with Windows has no {USUAL_PYTHON}"
         yield _about_option(program, ("runs-on",), "RD013", problem, "name the path of Python by the option `python`")
     if options.program and (wrong := problem_with_path(options.program)):
         yield _about_option(program, ("program",), "RD013", wrong, "take another path")
