@@ -100,13 +100,9 @@ def find_places(
         Every node is in one place, and every edge leads within its place or to a later one.
     """
     graph = to_graph(program)
-    graph.remove_edges_from(
-        [
-            (node.id, node.id)
-            for node in program.nodes
-            if (repeats and stands_alone(node)) or (asks and is_asked_again(node))
-        ]
-    )
+    for node in program.nodes:
+        if (repeats and stands_alone(node)) or (asks and is_asked_again(node)):
+            graph[node.id].pop(node.id, None)
     index = program.index()
     components = ordered_components(graph, together)
     return [_place([index[name] for name in names], graph) for names in components]
@@ -125,7 +121,7 @@ def is_asked_again(node: Node) -> bool:
 
 def _place(nodes: list[Node], graph: Graph) -> Place:
     node = nodes[0]
-    if len(nodes) > 1 or graph.has_edge(node.id, node.id):
+    if len(nodes) > 1 or node.id in graph[node.id]:
         return Place("loop", tuple(nodes))
     if isinstance(node.task, Branch):
         return Place("branch", (node,))

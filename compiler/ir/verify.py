@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from typing import assert_never
 
 from compiler.ir.contracts import contract_problems
@@ -21,6 +21,7 @@ from compiler.ir.edges import (
     is_plain_for,
     words_of,
 )
+from compiler.ir.graph import loop_regions, to_graph
 from compiler.ir.program import Node, Program, scope_members, texts_of
 from compiler.ir.reports import report_problems
 from compiler.ir.tasks import Agent, Branch, End, Parallel, Shell, Stage, Tool, agents_of, alphabet
@@ -323,16 +324,7 @@ def _totality(program: Program) -> Problems:
 
 def _idle_cycles(program: Program) -> Problems:
     """Nodes without a task never lead back to each other, so passing through them always ends (I2)."""
-    import networkx as nx  # noqa: PLC0415 (the verifier runs in tests and on demand; importing it takes time)
-
     idle = {node.id for node in program.nodes if isinstance(node.task, Branch | End)}
-    edges = _between(program.nodes, idle)
-    graph: nx.DiGraph[str] = nx.DiGraph(edges)
-    if not nx.is_directed_acyclic_graph(graph):
+    leading = {name: targets for name, targets in to_graph(program).items() if name in idle}
+    if loop_regions({name: dict.fromkeys(idle & targets.keys()) for name, targets in leading.items()}):
         yield "", "some branches lead back to each other without a task between"
-
-
-def _between(nodes: Iterable[Node], members: set[str]) -> Iterator[tuple[str, str]]:
-    for node in nodes:
-        if node.id in members:
-            yield from ((node.id, edge.target) for edge in node.edges if edge.target in members)

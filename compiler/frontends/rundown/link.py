@@ -10,6 +10,7 @@ from compiler.diagnostic import Diagnostic, Related
 from compiler.files import Refusal
 from compiler.frontends.rundown.parse import Parsed
 from compiler.frontends.rundown.syntax import Reference, Runbook
+from compiler.ir.graph import loop_regions
 from compiler.options import Options
 from compiler.project import Located
 from compiler.source import Source
@@ -103,16 +104,18 @@ def _cycles(documents: Iterable[Document]) -> Iterator[Diagnostic]:
     inclusions = [(document, path, name) for document in documents for path, name in document.includes.items()]
     if not inclusions:
         return
-    import networkx as nx  # noqa: PLC0415 (most documents include nothing, and importing it takes time)
+    including: dict[str, dict[str, None]] = {}
+    for document, _, name in inclusions:
+        including.setdefault(name, {})
+        including.setdefault(document.source.name, {})[name] = None
+    regions = loop_regions(including)
+    if not regions:
+        return
+    import networkx as nx  # noqa: PLC0415 (only for the error, since importing it takes time)
 
-    graph: nx.DiGraph[str] = nx.DiGraph()
-    graph.add_edges_from((document.source.name, name) for document, _, name in inclusions)
-    for component in nx.strongly_connected_components(graph):
-        start = min(component)
-        if len(component) == 1 and not graph.has_edge(start, start):
-            continue
-        cycle = [edge[0] for edge in nx.find_cycle(graph.subgraph(component), start)]
-        yield _cycle(inclusions, cycle)
+    graph: nx.DiGraph[str] = nx.DiGraph(including)
+    for region in regions:
+        yield _cycle(inclusions, [edge[0] for edge in nx.find_cycle(graph.subgraph(region), min(region))])
 
 
 def _cycle(inclusions: list[tuple[Document, str, str]], cycle: list[str]) -> Diagnostic:
