@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -23,17 +23,15 @@ from compiler.frontends.rundown.syntax import (
     EXECUTABLE,
     UNKNOWN,
     Code,
-    Goto,
     Reference,
     Runbook,
     Step,
     Substep,
-    Target,
     Transition,
 )
 from compiler.grammar import Node
 from compiler.regex import Regex
-from compiler.source import Source, Span
+from compiler.source import Source
 
 TOO_DEEP: dict[Kind, re.Pattern[str]] = {
     "step": Regex(r"(\d+|\{N\})\.(\d|\{n\})"),
@@ -68,6 +66,7 @@ class TreeBuilder:
     def _step(self, tree: Node) -> Step:
         first, prompt, body, transitions, substeps = self._parts(tree)
         header = self._header(first, "step")
+        code, runbooks = self._body(body)
         children = tuple(self._substep(substep) for substep in substeps)
         own = self._transitions(transitions)
         if self.layout == "after-body":
@@ -77,8 +76,8 @@ class TreeBuilder:
             id=header.step,
             title=header.title,
             prompt=self._text(prompt),
-            code=self._code(body),
-            runbooks=_references(body),
+            code=code,
+            runbooks=runbooks,
             substeps=children,
             transitions=own,
             span=first.span,
@@ -87,13 +86,14 @@ class TreeBuilder:
     def _substep(self, tree: Node) -> Substep:
         first, prompt, body, transitions, _ = self._parts(tree)
         header = self._header(first, "substep")
+        code, runbooks = self._body(body)
         return Substep(
             parent=header.step,
             id=UNKNOWN if header.child is None else header.child,
             title=header.title,
             prompt=self._text(prompt),
-            code=self._code(body),
-            runbooks=_references(body),
+            code=code,
+            runbooks=runbooks,
             transitions=self._transitions(transitions),
             span=first.span,
         )
@@ -127,34 +127,37 @@ class TreeBuilder:
     def _transitions(self, tree: Node) -> tuple[Transition, ...]:
         blocks = tree.children
         parsed = [self._transition(block) for block in blocks]
-        self.diagnostics += broken_duplicates(self.source, zip(blocks, parsed, strict=True))
-        return tuple(transition for transition in parsed if transition)
+        read = tuple([transition for transition in parsed if transition])
+        if len(read) < len(parsed):
+            self.diagnostics += broken_duplicates(self.source, zip(blocks, parsed, strict=True))
+        return read
 
     def _transition(self, block: Block) -> Transition | None:
         if block.end_line > block.line:
             self.diagnostics.append(continued_transition(self.source, block))
         try:
-            transition = parse_transition(block.text)
+            transition = parse_transition(block.text, block.line, block.column)
         except LineError as error:
             self.diagnostics.append(transition_problem(self.source, block, error))
             return None
-        if counted := counted_in_words(self.source, block):
+        if "RETRY" in block.text and (counted := counted_in_words(self.source, block)):
             self.diagnostics.append(counted)
-        if BARE_NEXT.search(block.text):
+        if "NEXT" in block.text and BARE_NEXT.search(block.text):
             problem = "a bare NEXT is taken as GOTO NEXT"
             self.diagnostics.append(Diagnostic("RD042", self.source.path, block.span, problem, "write GOTO NEXT"))
-        return _moved(transition, block.line, block.column)
+        return transition
 
-    def _code(self, tree: Node) -> Code | None:
-        block = next((block for block in tree.children if block.type == "CODE"), None)
-        if block is None:
-            return None
-        language, *flags = block.info.split() or [""]
-        return self._tagged(block, language, flags)
+    def _body(self, tree: Node) -> tuple[Code | None, tuple[Reference, ...]]:
+        """A body is one block of code, or runbooks."""
+        blocks = tree.children
+        if not blocks or blocks[0].type != "CODE":
+            return None, tuple([Reference(block.text, block.span) for block in blocks])
+        language, *flags = blocks[0].info.split() or [""]
+        return self._tagged(blocks[0], language, flags), ()
 
     def _tagged(self, block: Block, language: str, flags: Sequence[str]) -> Code:
         """The block's tag and flag; the only flag is `prompt`, and `prompt` alone is a tag (section 2)."""
-        if flags not in ([], ["prompt"]) or re.search(r"[;,]", language):
+        if flags not in ([], ["prompt"]) or ";" in language or "," in language:
             problem = f"`{block.info}` is not a valid info string"
             remedy = "write one language, and `prompt` after a space if the block is only to be shown"
             self.diagnostics.append(Diagnostic("RD046", self.source.path, block.span, problem, remedy))
@@ -163,11 +166,6 @@ class TreeBuilder:
             remedy = f"write `{language.lower()}` to run it, or `{language.lower()} prompt` to show it"
             self.diagnostics.append(Diagnostic("RD047", self.source.path, block.span, problem, remedy))
         return Code(language, bool(flags), block.text, block.span)
-
-
-def _references(tree: Node) -> tuple[Reference, ...]:
-    blocks: Iterable[Block] = tree.children
-    return tuple(Reference(block.text, block.span) for block in blocks if block.type == "RUNBOOK")
 
 
 def _step_transitions_below(
@@ -180,16 +178,3 @@ def _step_transitions_below(
     own = tuple(item for item in last.transitions if item.modifier)
     kept = tuple(item for item in last.transitions if not item.modifier)
     return (*children[:-1], replace(last, transitions=kept)), own
-
-
-def _moved(transition: Transition, line: int, column: int) -> Transition:
-    """A transition whose span counts from its own text, put at its place in the document."""
-
-    def move(span: Span) -> Span:
-        return Span(line, span.column + column, line, span.end_column + column)
-
-    action = transition.action
-    if isinstance(action, Goto):
-        target = action.target
-        action = Goto(Target(target.next, target.step, target.child, move(target.span)))
-    return Transition(transition.word, transition.modifier, transition.retries, action, move(transition.span))
