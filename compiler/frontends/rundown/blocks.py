@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
@@ -43,7 +44,7 @@ class Block(Struct, frozen=True):
     def span(self) -> Span:
         """The place of the block's text, on its first line."""
         width = len(self.text.split("\n", 1)[0]) if self.type != "CODE" else 3
-        return Span(self.line, self.column, self.line, self.column + max(width, 1))
+        return Span(self.line, self.column, self.line, self.column + (width or 1))
 
 
 _OUTCOME = r"(?:PASS|FAIL|YES|NO)(?:[ \t]+(?:ALL|ANY))?[ \t]*:"
@@ -170,11 +171,6 @@ def _name(tag: str | Mapping[str, Any]) -> str:
     return "Fenced" if name == "CodeBlock" and isinstance(about, dict) else name
 
 
-def _indent(line: str) -> int:
-    """The column of the first character that is not blank."""
-    return len(line) - len(line.lstrip()) + 1 if line.strip() else 1
-
-
 def _column(lines: Sequence[str], line: int, text: str) -> int:
     """Where a text begins in its line; at the first character if tabs were expanded in between."""
     return lines[line - 1].find(text) + 1 or 1
@@ -188,8 +184,8 @@ def _text(lines: Sequence[str], line: int, end_line: int, kind: str) -> Block | 
         if COMMENT.fullmatch(content):
             return None
         closed = not content.lstrip().startswith("<!--") or "-->" in content
-    first = lines[line - 1]
-    return Block("TEXT", line, end_line, _indent(first), first.strip(), INFOS.get(kind, ""), "", closed)
+    text = lines[line - 1].strip()
+    return Block("TEXT", line, end_line, _column(lines, line, text), text, INFOS.get(kind, ""), "", closed)
 
 
 def _heading(lines: Sequence[str], line: int, end_line: int) -> Block:
@@ -220,15 +216,26 @@ def _text_line(lines: Sequence[str], line: int, end_line: int, text: str) -> int
 
 
 def _fence(lines: Sequence[str], start: int, end: int) -> Block:
-    [(indent, mark, info)] = FENCE.findall(lines[start - 1])
-    closed = lines[end - 1] == mark if end > start else False
-    if end > start and not closed and (closing := FENCE.match(lines[end - 1])):
-        closed = closing[2].startswith(mark) and not closing[3].strip(" \t")
+    indent, mark, info = _opening(lines[start - 1])
+    closed = end > start and (lines[end - 1] == mark or _closes(lines[end - 1], mark))
     inner = lines[start : end - closed]
     if indent:
         inner = [_outdented(line, len(indent)) for line in inner]
     code = "\n".join(inner) + ("\n" if inner and (closed or end < len(lines)) else "")
-    return Block("CODE", start, end, len(indent) + 1, code, info.strip(), mark, closed)
+    return Block("CODE", start, end, len(indent) + 1, code, info, mark, closed)
+
+
+@lru_cache(maxsize=64)
+def _opening(line: str) -> tuple[str, str, str]:
+    """The indentation, the marks and the info string of a line that opens a block of code; few lines are others."""
+    [(indent, mark, info)] = FENCE.findall(line)
+    return indent, mark, info.strip()
+
+
+def _closes(line: str, mark: str) -> bool:
+    """Whether a line closes a block of code with these marks."""
+    closing = FENCE.match(line)
+    return closing is not None and closing[2].startswith(mark) and not closing[3].strip(" \t")
 
 
 def _outdented(line: str, width: int) -> str:
@@ -261,5 +268,6 @@ def _item(lines: Sequence[str], line: int, end_line: int, inner: int) -> Block:
     if text_line == end_line and first.endswith(".md") and REFERENCE.fullmatch(first):
         return Block("RUNBOOK", text_line, end_line, column, first)
     if text_line > line:  # the block begins at the bullet
-        column, first = _indent(lines[line - 1]), lines[line - 1].strip()
+        first = lines[line - 1].strip()
+        column = _column(lines, line, first)
     return Block("TEXT", line, end_line, column, first, "list")

@@ -48,6 +48,7 @@ class TreeBuilder:
 
     def __init__(self, source: Source, layout: Layout) -> None:
         self.source = source
+        self._lines = source.lines
         self.layout = layout
         self.diagnostics: list[Diagnostic] = []
 
@@ -67,9 +68,9 @@ class TreeBuilder:
         first, prompt, body, transitions, substeps = self._parts(tree)
         header = self._header(first, "step")
         code, runbooks = self._body(body)
-        children = tuple(self._substep(substep) for substep in substeps)
+        children = tuple([self._substep(substep) for substep in substeps])
         own = self._transitions(transitions)
-        if self.layout == "after-body":
+        if children and self.layout == "after-body":
             children, moved = _step_transitions_below(children)
             own += moved
         return Step(
@@ -102,7 +103,7 @@ class TreeBuilder:
         """Header, prompt, body, transitions and substeps of a step, in whichever layout it is written (V7)."""
         header, first, second, third, *substeps = tree.children
         if self.layout == "after-header":
-            first, second, third = second, third, first
+            return header, second, third, first, substeps
         return header, first, second, third, substeps
 
     def _text(self, tree: Node) -> str:
@@ -110,7 +111,7 @@ class TreeBuilder:
         if not tree.children:
             return ""
         start, end = tree.children[0].line, tree.children[-1].end_line
-        return "\n".join(self.source.lines[start - 1 : end]).strip("\n").rstrip()
+        return "\n".join(self._lines[start - 1 : end]).strip("\n").rstrip()
 
     def _header(self, block: Block, kind: Kind) -> Header:
         try:
@@ -126,6 +127,8 @@ class TreeBuilder:
 
     def _transitions(self, tree: Node) -> tuple[Transition, ...]:
         blocks = tree.children
+        if not blocks:
+            return ()
         parsed = [self._transition(block) for block in blocks]
         read = tuple([transition for transition in parsed if transition])
         if len(read) < len(parsed):
@@ -152,8 +155,13 @@ class TreeBuilder:
         blocks = tree.children
         if not blocks or blocks[0].type != "CODE":
             return None, tuple([Reference(block.text, block.span) for block in blocks])
-        language, *flags = blocks[0].info.split() or [""]
-        return self._tagged(blocks[0], language, flags), ()
+        return self._code(blocks[0]), ()
+
+    def _code(self, block: Block) -> Code:
+        if block.info in EXECUTABLE:
+            return Code(block.info, False, block.text, block.span)
+        language, *flags = block.info.split() or [""]
+        return self._tagged(block, language, flags)
 
     def _tagged(self, block: Block, language: str, flags: Sequence[str]) -> Code:
         """The block's tag and flag; the only flag is `prompt`, and `prompt` alone is a tag (section 2)."""
@@ -172,7 +180,7 @@ def _step_transitions_below(
     children: tuple[Substep, ...],
 ) -> tuple[tuple[Substep, ...], tuple[Transition, ...]]:
     """Takes the step's own transitions from below its last substep: those with an explicit ALL or ANY (V8)."""
-    if not children or children[-1].runbooks:
+    if children[-1].runbooks:
         return children, ()
     last = children[-1]
     own = tuple(item for item in last.transitions if item.modifier)

@@ -107,9 +107,9 @@ def parse_transition(text: str, line: int = 0, column: int = 0) -> Transition:
     try:
         if text[-1:] == '"' and (quoted := QUOTED.fullmatch(text, text.index('"'))):
             like = _transition(f'{text[: quoted.start()]}""')
-            return _placed(like, text, line, column, message=_unquoted(quoted[0]))
+            return _placed(like, text, line, column, _unquoted(quoted[0]))
         if text[-1:].isdecimal() and (numbered := NUMBERED_GOTO.fullmatch(text)):
-            return _placed(_transition(f"{numbered[1]}1"), text, line, column, step=int(numbered[2]))
+            return _placed(_transition(f"{numbered[1]}1"), text, line, column, "", int(numbered[2]))
     except LineError:
         pass  # the columns of the error must be those of the text itself
     return _placed(_transition(text), text, line, column)
@@ -120,7 +120,7 @@ NUMBERED_GOTO = Regex(r"(.*\bGOTO[ \t]+)([0-9]{1,9})")
 
 
 def _placed(
-    like: Transition, text: str, line: int, column: int, *, message: str | None = None, step: int | None = None
+    like: Transition, text: str, line: int, column: int, message: str = "", step: int | None = None
 ) -> Transition:
     """A transition as another one that begins in a column of a line, where columns count from its own text.
 
@@ -134,7 +134,7 @@ def _placed(
             action = Goto(Target(target.next, target.step, target.child, span))
         else:
             action = Goto(Target(target.next, step, None, Span(line, column + place.column, line, end)))
-    elif message is not None and isinstance(action, Stop | Complete):
+    elif message and isinstance(action, Stop | Complete):
         action = type(action)(message)
     return Transition(like.word, like.modifier, like.retries, action, Span(line, column, line, end))
 
@@ -239,4 +239,4 @@ def _message(token: Token | None) -> str:
 
 
 def _unquoted(text: str) -> str:
-    return re.sub(r'\\(["\\])', r"\1", text[1:-1])
+    return re.sub(r'\\(["\\])', r"\1", text[1:-1]) if "\\" in text else text[1:-1]
