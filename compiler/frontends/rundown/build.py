@@ -67,12 +67,12 @@ class TreeBuilder:
     def _step(self, tree: Node) -> Step:
         first, prompt, body, transitions, substeps = self._parts(tree)
         header = self._header(first, "step")
-        code, runbooks = self._body(body)
         children = tuple([self._substep(substep) for substep in substeps])
         own = self._transitions(transitions)
         if children and self.layout == "after-body":
             children, moved = _step_transitions_below(children)
             own += moved
+        code, runbooks = self._body(body)
         return Step(
             id=header.step,
             title=header.title,
