@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Callable, Iterable
+from functools import cache, partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from msgspec import Struct
 
 import grammars
 
@@ -37,7 +40,7 @@ class Token(NamedTuple):
         return self.column + len(self.text)
 
 
-class Node(NamedTuple):
+class Node(Struct, frozen=True):
     """A node of a syntax tree. Its children are nodes, tokens, or None for an optional part that is missing."""
 
     rule: str
@@ -63,6 +66,7 @@ class Grammar:
             is a list of children), and its children. A child is the index of a part, ~index for a helper's list, which
             becomes part of the children, or None. A single index means that the part takes the place of the node.
         states: For each state the next action by symbol: the state to shift or to go to, ~rule to reduce, or `ACCEPT`.
+        reductions: For each rule its symbol, how many parts it has, and what makes its value of a list of them.
     """
 
     def __init__(self, tables: dict[str, Any]) -> None:
@@ -70,6 +74,7 @@ class Grammar:
         self.patterns: dict[str, str] = tables["patterns"]
         self.rules: list[tuple[str, int, str, list[int | None] | int]] = tables["rules"]
         self.states: list[dict[str, int]] = tables["states"]
+        self.reductions = [(symbol, size, _maker(size, name, kept)) for symbol, size, name, kept in self.rules]
         self._lexers: dict[int, re.Pattern[str]] = {}
 
     def token(self, text: str, column: int, state: int) -> Token:
@@ -122,20 +127,37 @@ class Parser:
 
     def _reduce_before(self, terminal: str) -> int:
         """Reduce all rules that end before a terminal, and return the state to shift to."""
-        table, states, values = self._grammar.states, self._states, self._values
+        table, reductions, states, values = self._grammar.states, self._grammar.reductions, self._states, self._values
         while True:
             action = table[states[-1]].get(terminal)
             if action is None:
                 raise UnexpectedTokenError(filter(str.isupper, table[states[-1]]))
             if action >= ACCEPT:
                 return action
-            symbol, size, name, kept = self._grammar.rules[~action]
-            parts: list[Any] = []
+            symbol, size, make = reductions[~action]
             if size:
-                parts = values[-size:]
+                value = make(values[-size:])
                 del values[-size:], states[-size:]
-            values.append(parts[kept] if isinstance(kept, int) else _value(name, kept, parts))
+            else:
+                value = make([])
+            values.append(value)
             states.append(table[states[-1]][symbol])
+
+
+def _maker(size: int, name: str, kept: list[int | None] | int) -> Callable[[list[Any]], Any]:
+    """What makes the value of a rule of its parts. The usual rules do without the loop in `_value`."""
+    if isinstance(kept, int):
+        return itemgetter(kept)
+    if kept == [*range(size)]:
+        return partial(Node, name) if name else list
+    return _longer if not name and kept == [~0, 1] else partial(_value, name, kept)
+
+
+def _longer(parts: list[Any]) -> list[Any]:
+    """The list of a repetition with one part more. As in `_value`, the list is extended in place."""
+    children: list[Any] = parts[0]
+    children.append(parts[1])
+    return children
 
 
 def _value(name: str, kept: list[int | None], parts: list[Any]) -> Node | list[Any]:

@@ -28,7 +28,7 @@ SEEN = [
     "[ -f x ] || exit 1\nb", "! grep x y\necho", "cat <<E\nfalse\n", "a=(1 2 3)\ncmd", "\n\n", "if a; then",
     "a |\n b |\n c", "a &&\n b ||\n # why\n c\nd", "a\nrc=$?\nexit $rc", 'a\nif [ "$?" != 0 ]; then\n b\nfi',
     "exec 2>&1\na", "readonly A=1\na", "declare -A m\na", "[[ -f x ]]\na", "trap 'exit 1' ERR\na\nb",
-    "a\nexit ${PIPESTATUS[0]}", "if a; then set -e; fi\nb\nc", "f() { set -e; }\nb\nc",
+    "a\nexit ${PIPESTATUS[0]}", "if a; then set -e; fi\nb\nc", "echo\n\\", "f() { set -e; }\nb\nc",
 ]  # fmt: skip
 
 
@@ -50,6 +50,12 @@ def test_one_warning_names_all_blocks_and_both_remedies(tmp_path: Path) -> None:
     assert "the blocks at lines 5, 18" in said.err
     assert "begin the block with `set -e`" in said.err
     assert "`rdc: {shell: strict}`" in said.err
+
+
+def test_blocks_that_differ_in_digits_alone_are_read_alike_unless_these_end_a_here_document(tmp_path: Path) -> None:
+    blocks = ("false 1\necho 1", "false 23\necho 4", "false 78\necho 9", "false; cat <<E1\nE1", "false; cat <<E1\nE2")
+    (tmp_path / "a.runbook.md").write_text(written("", *blocks))
+    assert "the blocks at lines 5, 12, 19, 26 can" in call("check", "a.runbook.md", cwd=tmp_path).err
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyromark
 from msgspec import Struct
@@ -43,11 +44,16 @@ class Block(Struct, frozen=True):
     def span(self) -> Span:
         """The place of the block's text, on its first line."""
         width = len(self.text.split("\n", 1)[0]) if self.type != "CODE" else 3
-        return Span(self.line, self.column, self.line, self.column + max(width, 1))
+        return Span(self.line, self.column, self.line, self.column + (width or 1))
 
 
-TRANSITION = Regex(r"(PASS|FAIL|YES|NO)([ \t]+(ALL|ANY))?[ \t]*:")
+_OUTCOME = r"(?:PASS|FAIL|YES|NO)(?:[ \t]+(?:ALL|ANY))?[ \t]*:"
+
+TRANSITION = Regex(_OUTCOME)
 """What makes a list item a transition (G2)."""
+
+USUAL = Regex(rf"[-+*] {_OUTCOME}")
+"""How nearly all transitions begin, with their bullet."""
 
 REFERENCE = Regex(r"\S+\.runbook\.md")
 """What makes a list item a nested runbook."""
@@ -59,7 +65,7 @@ HEADER = Regex(r" {0,3}(#{1,6})(?:[ \t]+|$)")
 
 FENCE = Regex(r"^( {0,3})(`{3,}|~{3,})(.*)")
 
-BULLET = Regex(r"^ {0,3}[-+*]")
+BULLET = Regex(r" {0,3}[-+*]")
 
 UNPAIRED = Regex(r"[\ud800-\udfff]")
 
@@ -67,40 +73,47 @@ VERBATIM = Regex(r"<(/?)(?:script|style|textarea)(?=[\s>])", re.IGNORECASE)
 
 AT_END = Regex(r"(?<![ \t])[ \t]++$", re.MULTILINE)
 
-NOT_TEXT = {"Bullets", "List", "BlockQuote", "Fenced", "CodeBlock", "Heading", "HtmlBlock", "Rule"}
-"""The Markdown blocks that a list item can begin with instead of a paragraph, as pulldown-cmark names them."""
+NOT_TEXT = frozenset({"Bullets", "List", "BlockQuote", "Fenced", "CodeBlock", "Heading", "HtmlBlock"})
+"""The Markdown blocks that a list item can begin with instead of a paragraph or a rule, by pulldown-cmark's names."""
+
+HEADINGS = {"#": "TITLE", "##": "STEP", "###": "SUBSTEP"}
+"""The terminals of the headings that a runbook has, by their marks."""
+
+INFOS = {"List": "list", "Paragraph": "paragraph"}
 
 
-class Found(NamedTuple):
-    """A Markdown block at the top level, or an item of a bullet list there.
+Found = tuple[str, int, int, int]
+"""A Markdown block at the top level, or an item of a bullet list there.
 
-    `kind` is pulldown-cmark's name for it; `start` and `end` are where it stands, in bytes of UTF-8; `inner` is where
-    the paragraph begins that an item begins with, else -1.
-    """
-
-    kind: str
-    start: int
-    end: int
-    inner: int = -1
+That is pulldown-cmark's name for its kind; where it stands, from and to, in bytes of UTF-8; and where the paragraph
+begins that an item begins with, else -1. A plain tuple, since a document has tens of thousands.
+"""
 
 
 def read_blocks(source: Source, first_line: int) -> Iterator[Block]:
     """The blocks of a source from line `first_line` on, in order; what stands before is frontmatter."""
     lines = [line.replace("\0", "\ufffd") for line in source.lines] if "\0" in source.text else source.lines
     text = _normalised("\n".join(lines[first_line - 1 :]))
-    parts = text.encode().split(b"\n")
-    ends = list(accumulate(len(part) + 1 for part in parts))
+    data = text.encode()
+    ends = list(accumulate(map(len, (data + b"\n").splitlines(keepends=True))))
+    at = 0
     for kind, start, end, inner in _found(text):
-        line, at = bisect_right(ends, start) + first_line, bisect_right(ends, end - 1)
-        ends_in_indent = at and not parts[at][: end - ends[at - 1]].strip()  # that of what stands below
-        last = at + first_line - bool(ends_in_indent)
+        while ends[at] <= start:
+            at += 1
+        line = last = at + first_line
+        begun = ends[at]
+        if end > begun:
+            while ends[at] < end:
+                at += 1
+            last = at + first_line - data[ends[at - 1] : end].isspace()  # the indentation of what stands below
         if kind == "Fenced":
             yield _fence(lines, line, last)
             continue
         while last > line and not lines[last - 1].strip():
             last -= 1
         if kind == "Item":
-            yield _item(lines, line, last, bisect_right(ends, inner) + first_line if inner >= 0 else 0)
+            inner_line = line if inner < begun else bisect_right(ends, inner) + first_line
+            yield _item(lines, line, last, inner_line if inner >= 0 else 0)
         elif kind == "Heading":
             yield _heading(lines, line, last)
         elif block := _text(lines, line, last, kind):
@@ -125,75 +138,69 @@ def _found(text: str) -> Iterator[Found]:
     """The Markdown blocks of a text; a bullet list stands for its items, and a rule may stand anywhere."""
     depth, kind, inner = 0, "", -1
     awaits_first = False  # whether what comes next is what an item begins with
-    for event, where in pyromark.events_with_range(text):
-        name, tag = (event, "") if isinstance(event, str) else _pair(event)
-        if awaits_first and name != "End":
-            begun = _name(tag) if name == "Start" else name
-            inner = -1 if begun in NOT_TEXT else where["start"]
-            awaits_first = False
-        if name == "Start":
-            if depth == 0:
-                kind = _name(tag)
-            elif depth == 1 and kind == "Bullets":
-                awaits_first = True
+    events: Iterable[tuple[Any, Any]] = pyromark.events_with_range(text)
+    for event, where in events:
+        if "Start" in event:  # an event is a dictionary with one name, or a name alone
+            if awaits_first:
+                inner = -1 if _name(event["Start"]) in NOT_TEXT else where["start"]
+                awaits_first = False
+            elif depth == 0:
+                kind = _name(event["Start"])
+            elif depth == 1:
+                awaits_first = kind == "Bullets"
             depth += 1
-        elif name == "End":
+        elif "End" in event:
             depth -= 1
             if depth == 1 and kind == "Bullets":
-                yield Found("Item", where["start"], where["end"], -1 if awaits_first else inner)
+                yield "Item", where["start"], where["end"], -1 if awaits_first else inner
                 awaits_first = False
             elif depth == 0 and kind != "Bullets":
-                yield Found(kind, where["start"], where["end"])
-
-
-def _pair(entry: Mapping[str, Any]) -> tuple[str, Any]:
-    """The name of an event or of a tag, and what there is to it."""
-    return next(iter(entry.items()))
+                yield kind, where["start"], where["end"], -1
+        elif awaits_first:
+            inner = -1 if event == "Rule" else where["start"]
+            awaits_first = False
 
 
 def _name(tag: str | Mapping[str, Any]) -> str:
     """The name of what begins, with kinds of lists and of blocks of code told apart."""
     if isinstance(tag, str):
         return tag
-    name, about = _pair(tag)
+    [(name, about)] = tag.items()
     if name == "List" and about is None:
         return "Bullets"
     return "Fenced" if name == "CodeBlock" and isinstance(about, dict) else name
 
 
-def _indent(line: str) -> int:
-    """The column of the first character that is not blank."""
-    return len(line) - len(line.lstrip()) + 1 if line.strip() else 1
-
-
 def _column(lines: Sequence[str], line: int, text: str) -> int:
     """Where a text begins in its line; at the first character if tabs were expanded in between."""
-    return max(lines[line - 1].find(text), 0) + 1
+    return lines[line - 1].find(text) + 1 or 1
 
 
 def _text(lines: Sequence[str], line: int, end_line: int, kind: str) -> Block | None:
     """A block that is nothing but text; a comment may stand anywhere."""
-    is_html = kind == "HtmlBlock"
-    content = "\n".join(lines[line - 1 : end_line]) if is_html else ""
-    if is_html and COMMENT.fullmatch(content):
-        return None
-    info = {"List": "list", "Paragraph": "paragraph"}.get(kind, "")
-    closed = not content.lstrip().startswith("<!--") or "-->" in content
-    return Block("TEXT", line, end_line, _indent(lines[line - 1]), lines[line - 1].strip(), info, closed=closed)
+    closed = True
+    if kind == "HtmlBlock":
+        content = "\n".join(lines[line - 1 : end_line])
+        if COMMENT.fullmatch(content):
+            return None
+        closed = not content.lstrip().startswith("<!--") or "-->" in content
+    text = lines[line - 1].strip()
+    return Block("TEXT", line, end_line, _column(lines, line, text), text, INFOS.get(kind, ""), "", closed)
 
 
 def _heading(lines: Sequence[str], line: int, end_line: int) -> Block:
-    opened = HEADER.match(lines[line - 1])
+    first = lines[line - 1]
+    opened = HEADER.match(first)
     if opened:
-        mark, text = opened[1], _without_marks(lines[line - 1][opened.end() :])
-        kind = {"#": "TITLE", "##": "STEP", "###": "SUBSTEP"}.get(mark, "HEADING")
-    else:
-        mark = lines[end_line - 1].strip()[0]
-        text = "\n".join(lines[line - 1 : end_line - 1]).strip()
-        kind = "TITLE" if mark == "=" else "HEADING"
+        mark, text = opened[1], first[opened.end() :].strip()
+        if text.endswith("#"):
+            text = _without_marks(first[opened.end() :])
+        return Block(HEADINGS.get(mark, "HEADING"), line, end_line, first.find(text) + 1, text, mark)
+    mark = lines[end_line - 1].strip()[0]
+    text = "\n".join(lines[line - 1 : end_line - 1]).strip()
     first = text.split("\n", 1)[0]
     line = _text_line(lines, line, end_line, first)
-    return Block(kind, line, end_line, _column(lines, line, first), text, mark)
+    return Block("TITLE" if mark == "=" else "HEADING", line, end_line, _column(lines, line, first), text, mark)
 
 
 def _without_marks(content: str) -> str:
@@ -209,12 +216,26 @@ def _text_line(lines: Sequence[str], line: int, end_line: int, text: str) -> int
 
 
 def _fence(lines: Sequence[str], start: int, end: int) -> Block:
-    indent, mark, info = FENCE.findall(lines[start - 1])[0]
-    closing = FENCE.match(lines[end - 1]) if end > start else None
-    closed = closing is not None and closing[2].startswith(mark) and not closing[3].strip(" \t")
-    inner = [_outdented(line, len(indent)) for line in lines[start : end - closed]]
+    indent, mark, info = _opening(lines[start - 1])
+    closed = end > start and (lines[end - 1] == mark or _closes(lines[end - 1], mark))
+    inner = lines[start : end - closed]
+    if indent:
+        inner = [_outdented(line, len(indent)) for line in inner]
     code = "\n".join(inner) + ("\n" if inner and (closed or end < len(lines)) else "")
-    return Block("CODE", start, end, len(indent) + 1, code, info.strip(), mark, closed)
+    return Block("CODE", start, end, len(indent) + 1, code, info, mark, closed)
+
+
+@lru_cache(maxsize=64)
+def _opening(line: str) -> tuple[str, str, str]:
+    """The indentation, the marks and the info string of a line that opens a block of code; few lines are others."""
+    [(indent, mark, info)] = FENCE.findall(line)
+    return indent, mark, info.strip()
+
+
+def _closes(line: str, mark: str) -> bool:
+    """Whether a line closes a block of code with these marks."""
+    closing = FENCE.match(line)
+    return closing is not None and closing[2].startswith(mark) and not closing[3].strip(" \t")
 
 
 def _outdented(line: str, width: int) -> str:
@@ -231,18 +252,22 @@ def _item(lines: Sequence[str], line: int, end_line: int, inner: int) -> Block:
 
     `inner` is the line in which the paragraph begins that it begins with, 0 if there is none.
     """
+    if inner == line and USUAL.match(lines[line - 1]):
+        return Block("TRANSITION", line, end_line, 3, lines[line - 1][2:].rstrip())
     first, text_line = "", line
-    for number in range(inner or end_line + 1, end_line + 1):
+    for number in range(inner, end_line + 1) if inner else ():
         content = lines[number - 1]
-        first = (BULLET.sub("", content) if number == line else content).strip()
+        bullet = BULLET.match(content) if number == line else None
+        first = (content[bullet.end() :] if bullet else content).strip()
         if first:
             text_line = number
             break
     column = _column(lines, text_line, first)
     if TRANSITION.match(first):
         return Block("TRANSITION", text_line, end_line, column, first)
-    if text_line == end_line and REFERENCE.fullmatch(first):
+    if text_line == end_line and first.endswith(".md") and REFERENCE.fullmatch(first):
         return Block("RUNBOOK", text_line, end_line, column, first)
     if text_line > line:  # the block begins at the bullet
-        column, first = _indent(lines[line - 1]), lines[line - 1].strip()
+        first = lines[line - 1].strip()
+        column = _column(lines, line, first)
     return Block("TEXT", line, end_line, column, first, "list")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -23,17 +23,15 @@ from compiler.frontends.rundown.syntax import (
     EXECUTABLE,
     UNKNOWN,
     Code,
-    Goto,
     Reference,
     Runbook,
     Step,
     Substep,
-    Target,
     Transition,
 )
 from compiler.grammar import Node
 from compiler.regex import Regex
-from compiler.source import Source, Span
+from compiler.source import Source
 
 TOO_DEEP: dict[Kind, re.Pattern[str]] = {
     "step": Regex(r"(\d+|\{N\})\.(\d|\{n\})"),
@@ -50,6 +48,7 @@ class TreeBuilder:
 
     def __init__(self, source: Source, layout: Layout) -> None:
         self.source = source
+        self._lines = source.lines
         self.layout = layout
         self.diagnostics: list[Diagnostic] = []
 
@@ -68,17 +67,18 @@ class TreeBuilder:
     def _step(self, tree: Node) -> Step:
         first, prompt, body, transitions, substeps = self._parts(tree)
         header = self._header(first, "step")
-        children = tuple(self._substep(substep) for substep in substeps)
+        children = tuple([self._substep(substep) for substep in substeps])
         own = self._transitions(transitions)
-        if self.layout == "after-body":
+        if children and self.layout == "after-body":
             children, moved = _step_transitions_below(children)
             own += moved
+        code, runbooks = self._body(body)
         return Step(
             id=header.step,
             title=header.title,
             prompt=self._text(prompt),
-            code=self._code(body),
-            runbooks=_references(body),
+            code=code,
+            runbooks=runbooks,
             substeps=children,
             transitions=own,
             span=first.span,
@@ -87,13 +87,14 @@ class TreeBuilder:
     def _substep(self, tree: Node) -> Substep:
         first, prompt, body, transitions, _ = self._parts(tree)
         header = self._header(first, "substep")
+        code, runbooks = self._body(body)
         return Substep(
             parent=header.step,
             id=UNKNOWN if header.child is None else header.child,
             title=header.title,
             prompt=self._text(prompt),
-            code=self._code(body),
-            runbooks=_references(body),
+            code=code,
+            runbooks=runbooks,
             transitions=self._transitions(transitions),
             span=first.span,
         )
@@ -102,7 +103,7 @@ class TreeBuilder:
         """Header, prompt, body, transitions and substeps of a step, in whichever layout it is written (V7)."""
         header, first, second, third, *substeps = tree.children
         if self.layout == "after-header":
-            first, second, third = second, third, first
+            return header, second, third, first, substeps
         return header, first, second, third, substeps
 
     def _text(self, tree: Node) -> str:
@@ -110,7 +111,7 @@ class TreeBuilder:
         if not tree.children:
             return ""
         start, end = tree.children[0].line, tree.children[-1].end_line
-        return "\n".join(self.source.lines[start - 1 : end]).strip("\n").rstrip()
+        return "\n".join(self._lines[start - 1 : end]).strip("\n").rstrip()
 
     def _header(self, block: Block, kind: Kind) -> Header:
         try:
@@ -126,35 +127,45 @@ class TreeBuilder:
 
     def _transitions(self, tree: Node) -> tuple[Transition, ...]:
         blocks = tree.children
+        if not blocks:
+            return ()
         parsed = [self._transition(block) for block in blocks]
-        self.diagnostics += broken_duplicates(self.source, zip(blocks, parsed, strict=True))
-        return tuple(transition for transition in parsed if transition)
+        read = tuple([transition for transition in parsed if transition])
+        if len(read) < len(parsed):
+            self.diagnostics += broken_duplicates(self.source, zip(blocks, parsed, strict=True))
+        return read
 
     def _transition(self, block: Block) -> Transition | None:
         if block.end_line > block.line:
             self.diagnostics.append(continued_transition(self.source, block))
         try:
-            transition = parse_transition(block.text)
+            transition = parse_transition(block.text, block.line, block.column)
         except LineError as error:
             self.diagnostics.append(transition_problem(self.source, block, error))
             return None
-        if counted := counted_in_words(self.source, block):
+        if "RETRY" in block.text and (counted := counted_in_words(self.source, block)):
             self.diagnostics.append(counted)
-        if BARE_NEXT.search(block.text):
+        if "NEXT" in block.text and BARE_NEXT.search(block.text):
             problem = "a bare NEXT is taken as GOTO NEXT"
             self.diagnostics.append(Diagnostic("RD042", self.source.path, block.span, problem, "write GOTO NEXT"))
-        return _moved(transition, block.line, block.column)
+        return transition
 
-    def _code(self, tree: Node) -> Code | None:
-        block = next((block for block in tree.children if block.type == "CODE"), None)
-        if block is None:
-            return None
+    def _body(self, tree: Node) -> tuple[Code | None, tuple[Reference, ...]]:
+        """A body is one block of code, or runbooks."""
+        blocks = tree.children
+        if not blocks or blocks[0].type != "CODE":
+            return None, tuple([Reference(block.text, block.span) for block in blocks])
+        return self._code(blocks[0]), ()
+
+    def _code(self, block: Block) -> Code:
+        if block.info in EXECUTABLE:
+            return Code(block.info, False, block.text, block.span)
         language, *flags = block.info.split() or [""]
         return self._tagged(block, language, flags)
 
     def _tagged(self, block: Block, language: str, flags: Sequence[str]) -> Code:
         """The block's tag and flag; the only flag is `prompt`, and `prompt` alone is a tag (section 2)."""
-        if flags not in ([], ["prompt"]) or re.search(r"[;,]", language):
+        if flags not in ([], ["prompt"]) or ";" in language or "," in language:
             problem = f"`{block.info}` is not a valid info string"
             remedy = "write one language, and `prompt` after a space if the block is only to be shown"
             self.diagnostics.append(Diagnostic("RD046", self.source.path, block.span, problem, remedy))
@@ -165,31 +176,13 @@ class TreeBuilder:
         return Code(language, bool(flags), block.text, block.span)
 
 
-def _references(tree: Node) -> tuple[Reference, ...]:
-    blocks: Iterable[Block] = tree.children
-    return tuple(Reference(block.text, block.span) for block in blocks if block.type == "RUNBOOK")
-
-
 def _step_transitions_below(
     children: tuple[Substep, ...],
 ) -> tuple[tuple[Substep, ...], tuple[Transition, ...]]:
     """Takes the step's own transitions from below its last substep: those with an explicit ALL or ANY (V8)."""
-    if not children or children[-1].runbooks:
+    if children[-1].runbooks:
         return children, ()
     last = children[-1]
     own = tuple(item for item in last.transitions if item.modifier)
     kept = tuple(item for item in last.transitions if not item.modifier)
     return (*children[:-1], replace(last, transitions=kept)), own
-
-
-def _moved(transition: Transition, line: int, column: int) -> Transition:
-    """A transition whose span counts from its own text, put at its place in the document."""
-
-    def move(span: Span) -> Span:
-        return Span(line, span.column + column, line, span.end_column + column)
-
-    action = transition.action
-    if isinstance(action, Goto):
-        target = action.target
-        action = Goto(Target(target.next, target.step, target.child, move(target.span)))
-    return Transition(transition.word, transition.modifier, transition.retries, action, move(transition.span))

@@ -55,7 +55,8 @@ def _sequence(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     for found in _out_of_sequence(source, runbook.steps, "RD102", "step"):
         yield _with_missing_steps(found, missing)
     for step in runbook.steps:
-        yield from _out_of_sequence(source, step.substeps, "RD103", "substep")
+        if step.substeps:
+            yield from _out_of_sequence(source, step.substeps, "RD103", "substep")
 
 
 def _with_missing_steps(found: Diagnostic, missing: Mapping[int, Step]) -> Diagnostic:
@@ -124,7 +125,8 @@ def _identifiers(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
                 problem = f"`{spell(substep.parent)}.{spell(substep.id)}` stands below step {spell(step.id)}"
                 remedy = f"write `### {spell(step.id)}.{spell(substep.id)}`, or move it below its own step"
                 yield Diagnostic("RD107", source.path, substep.span, problem, remedy)
-        yield from _duplicates(source, step.substeps, spell(step.id) + ".")
+        if step.substeps:
+            yield from _duplicates(source, step.substeps, spell(step.id) + ".")
 
 
 def _duplicates(source: Source, siblings: Sequence[AnyStep], prefix: str) -> Iterator[Diagnostic]:
@@ -162,11 +164,15 @@ def _transitions(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     """V9: one transition for each outcome; modifiers that fit together, on steps that have children."""
     for step in all_steps(runbook):
         by_outcome: dict[bool, Transition] = {}
+        is_modified = False
         for transition in step.transitions:
-            earlier = by_outcome.setdefault(transition.word.passes, transition)
+            passes = transition.word.passes
+            earlier = by_outcome.setdefault(passes, transition)
             if earlier is not transition:
-                yield second_transition(source, transition.word.passes, earlier.span, transition.span)
-        yield from _modifiers(source, step, by_outcome.get(True), by_outcome.get(False))
+                yield second_transition(source, passes, earlier.span, transition.span)
+            is_modified = is_modified or transition.modifier is not None
+        if is_modified:
+            yield from _modifiers(source, step, by_outcome.get(True), by_outcome.get(False))
 
 
 def _modifiers(
@@ -190,8 +196,10 @@ def _modifiers(
 def _tolerated(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     """M11: in a step without transitions a failure that stays in the step does not count; noted once a step."""
     for step in runbook.steps:
+        if step.transitions or not step.substeps:
+            continue
         failed = next((item for child, item in _explicit_failures(step) if _stays(step, child, item.action)), None)
-        if failed and not step.transitions:
+        if failed:
             problem = f"a failure here does not fail step {spell(step.id)}, which has no transitions of its own"
             remedy = "give the step a FAIL transition if it should"
             yield Diagnostic("RD405", source.path, failed.span, problem, remedy)
@@ -200,9 +208,10 @@ def _tolerated(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
 def _continues_to_stop(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     """M11: an explicit FAIL: CONTINUE still fails a step with a PASS transition; by default it then STOPs (M6)."""
     for step in runbook.steps:
+        if not step.transitions or not step.substeps:
+            continue
         failed = next((item for _, item in _explicit_failures(step) if isinstance(item.action, Continue)), None)
-        only_passes = step.transitions and all(item.word.passes and not item.modifier for item in step.transitions)
-        if failed and only_passes:
+        if failed and all(item.word.passes and not item.modifier for item in step.transitions):
             problem = f"after a failure here step {spell(step.id)} will FAIL, and its default for that is STOP"
             remedy = "give the step a FAIL transition; a step without any transition would tolerate the failure"
             yield Diagnostic("RD406", source.path, failed.span, problem, remedy)

@@ -74,14 +74,14 @@ class Position(Struct, frozen=True):
 
 def swallowed_lines(source: Source, blocks: Sequence[Block]) -> Iterator[Diagnostic]:
     """A warning for each closed code block that has probably swallowed lines; an open one is an error of its own."""
-    if not any(_may_hold_one(block) for block in blocks):
+    if not any(block.type == "CODE" and _may_hold_one(block) for block in blocks):
         return
     outline = _outline(blocks)
     position = Position()
     for block in blocks:
         if block.type in {"STEP", "SUBSTEP"}:
             position = position.after(block)
-        elif _may_hold_one(block):
+        elif block.type == "CODE" and _may_hold_one(block):
             lines = CANDIDATE.finditer(block.text)
             found = next((line for line in lines if _fits(block, line, outline, position)), None)
             if found:
@@ -89,7 +89,8 @@ def swallowed_lines(source: Source, blocks: Sequence[Block]) -> Iterator[Diagnos
 
 
 def _may_hold_one(block: Block) -> bool:
-    return block.type == "CODE" and block.closed and ("##" in block.text or block.mark in block.text)
+    """Whether a block of code can hold such a line."""
+    return block.closed and ("##" in block.text or block.mark in block.text)
 
 
 def _outline(blocks: Sequence[Block]) -> Outline:

@@ -38,10 +38,14 @@ def almost_there(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnostic
         if block.type != "TEXT" or not block.info:
             continue
         for number in range(block.line, block.end_line + 1):
-            yield from _header(source, number)
+            line = source.lines[number - 1]
+            if "##" in line:
+                yield from _header(source, number)
             if in_step:
-                yield from _transition(source, number, block.info)
-                yield from _runbook(source, number, block.info)
+                if match := TRANSITIONS[block.info].match(line):
+                    yield _transition(source, number, match)
+                if block.info == "list" and ".runbook.md" in line:
+                    yield from _runbook(source, number)
 
 
 def _header(source: Source, line: int) -> Iterator[Diagnostic]:
@@ -51,16 +55,14 @@ def _header(source: Source, line: int) -> Iterator[Diagnostic]:
         yield _warning("RD038", source, line, match, problem, "write `## 1. Title`, with a plain space")
 
 
-def _transition(source: Source, line: int, info: str) -> Iterator[Diagnostic]:
-    match = TRANSITIONS[info].match(source.lines[line - 1])
-    if match:
-        problem = f"`{match[match.lastgroup or 0]}` reads like a transition, but is text of the prompt"
-        remedy = "a transition is a list item of its own, not nested: `- PASS: CONTINUE`, in capitals, with a colon"
-        yield _warning("RD043", source, line, match, problem, remedy)
+def _transition(source: Source, line: int, match: re.Match[str]) -> Diagnostic:
+    problem = f"`{match[match.lastgroup or 0]}` reads like a transition, but is text of the prompt"
+    remedy = "a transition is a list item of its own, not nested: `- PASS: CONTINUE`, in capitals, with a colon"
+    return _warning("RD043", source, line, match, problem, remedy)
 
 
-def _runbook(source: Source, line: int, info: str) -> Iterator[Diagnostic]:
-    match = RUNBOOK.match(source.lines[line - 1]) if info == "list" else None
+def _runbook(source: Source, line: int) -> Iterator[Diagnostic]:
+    match = RUNBOOK.match(source.lines[line - 1])
     if match:
         problem = f"`{match['found']}` looks like a nested runbook, but is text of the prompt"
         remedy = "to include it, write its path alone, without spaces: `- path/name.runbook.md`"

@@ -78,10 +78,13 @@ def parse_header(text: str, kind: Kind) -> Header:
     match = NUMBERED[kind].fullmatch(text)
     if match is None:
         return _header(text, kind)
-    *numbers, separator, title = match.groups()
-    _header(".".join("1" for _ in numbers) + separator + "T", kind)
-    step, child = (int(numbers[0]), int(numbers[1])) if kind == "substep" else (int(numbers[0]), None)
-    return Header(step, child, title.rstrip())
+    if kind == "step":
+        step, separator, title = match.groups()
+        _header(f"1{separator}T", kind)
+        return Header(int(step), None, title.rstrip())
+    step, child, separator, title = match.groups()
+    _header(f"1.1{separator}T", kind)
+    return Header(int(step), int(child), title.rstrip())
 
 
 @lru_cache(maxsize=4096)
@@ -95,44 +98,45 @@ def _header(text: str, kind: Kind) -> Header:
     )
 
 
-def parse_transition(text: str) -> Transition:
-    """The transition in a list item's text; raises `LineError`.
+def parse_transition(text: str, line: int = 0, column: int = 0) -> Transition:
+    """The transition in a list item's text, which begins in a column of a line; raises `LineError`.
 
     A message in quotes, or the number of the step in GOTO, is the last thing in a transition and the one that differs
     most, so all else is looked up in a cache by the text with another one there.
     """
-    numbered = NUMBERED_GOTO.fullmatch(text)
-    quote = text.find('"')
-    quoted = QUOTED.fullmatch(text, quote) if quote >= 0 else None
     try:
-        if numbered:
-            return _to_step(_transition(f"{numbered[1]}1"), int(numbered[2]), len(text))
-        if quoted:
-            return _with_message(_transition(f'{text[: quoted.start()]}""'), _unquoted(quoted[0]), len(text))
+        if text[-1:] == '"' and (quoted := QUOTED.fullmatch(text, text.index('"'))):
+            like = _transition(f'{text[: quoted.start()]}""')
+            return _placed(like, text, line, column, _unquoted(quoted[0]))
+        if text[-1:].isdecimal() and (numbered := NUMBERED_GOTO.fullmatch(text)):
+            return _placed(_transition(f"{numbered[1]}1"), text, line, column, "", int(numbered[2]))
     except LineError:
         pass  # the columns of the error must be those of the text itself
-    return _transition(text)
+    return _placed(_transition(text), text, line, column)
 
 
 QUOTED = Regex(r'"(?:\\.|[^"\\])*"')
 NUMBERED_GOTO = Regex(r"(.*\bGOTO[ \t]+)([0-9]{1,9})")
 
 
-def _to_step(like: Transition, step: int, end: int) -> Transition:
-    """A transition as another one, whose GOTO leads to a step by its number."""
-    if not isinstance(like.action, Goto):
-        return like
-    target = like.action.target
-    action = Goto(Target(target.next, step, None, Span(0, target.span.column, 0, end)))
-    return Transition(like.word, like.modifier, like.retries, action, Span(0, 0, 0, end))
+def _placed(
+    like: Transition, text: str, line: int, column: int, message: str = "", step: int | None = None
+) -> Transition:
+    """A transition as another one that begins in a column of a line, where columns count from its own text.
 
-
-def _with_message(like: Transition, message: str, end: int) -> Transition:
-    """A transition as another one, whose STOP or COMPLETE has a message."""
-    action = like.action
-    if isinstance(action, Stop | Complete):
+    Its STOP or COMPLETE may have another message, or its GOTO lead to a step by another number.
+    """
+    action, end = like.action, column + len(text)
+    if isinstance(action, Goto):
+        target, place = action.target, action.target.span
+        if step is None:
+            span = Span(line, column + place.column, line, column + place.end_column)
+            action = Goto(Target(target.next, target.step, target.child, span))
+        else:
+            action = Goto(Target(target.next, step, None, Span(line, column + place.column, line, end)))
+    elif message and isinstance(action, Stop | Complete):
         action = type(action)(message)
-    return Transition(like.word, like.modifier, like.retries, action, Span(0, 0, 0, end))
+    return Transition(like.word, like.modifier, like.retries, action, Span(line, column, line, end))
 
 
 @lru_cache(maxsize=4096)
@@ -235,4 +239,4 @@ def _message(token: Token | None) -> str:
 
 
 def _unquoted(text: str) -> str:
-    return re.sub(r'\\(["\\])', r"\1", text[1:-1])
+    return re.sub(r'\\(["\\])', r"\1", text[1:-1]) if "\\" in text else text[1:-1]

@@ -25,9 +25,10 @@ def settle_outline(source: Source, blocks: Iterable[Block]) -> tuple[list[Block]
     rest: list[Block] = []
     steps = False
     for written in blocks:
-        problem = _problem(source, written)
-        found += [problem] if problem else []
-        block = replace(written, type="STEP") if problem and problem.code == "RD021" else written
+        block = written
+        if (not block.closed or block.type in {"TITLE", "HEADING"}) and (problem := _problem(source, block)):
+            found.append(problem)
+            block = replace(block, type="STEP") if problem.code == "RD021" else block
         if block.type == "TITLE":
             found += _title_problems(source, block, title, steps)
             title = title or [block]

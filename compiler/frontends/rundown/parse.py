@@ -64,7 +64,8 @@ def parse_scanned(scanned: Scanned, layout: Layout) -> Parsed:
     if tree is None:
         return Parsed(None, found if has_error(found) else [*found, _no_steps(source)], own)
     builder = TreeBuilder(source, layout)
-    runbook = replace(builder.runbook(tree, scanned.frontmatter), prose=sections_of(scanned.blocks))
+    prose = () if scanned.blocks is scanned.written else sections_of(scanned.blocks)
+    runbook = replace(builder.runbook(tree, scanned.frontmatter), prose=prose)
     found += builder.diagnostics
     errors = (item for item in found if item.severity is Severity.ERROR)
     is_whole = all(item.span is not None and item.span.line < scanned.begin for item in errors)

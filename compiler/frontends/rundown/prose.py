@@ -30,14 +30,15 @@ MEANT_AS_NUMBER = Regex(r"[0-9{]")
 """The beginning of a heading that could not be read but was surely to be a step."""
 
 
-def mark_prose(blocks: Iterable[Block], names: Iterable[str]) -> list[Block]:
+def mark_prose(blocks: list[Block], names: Iterable[str]) -> list[Block]:
     """The blocks, with the kind PROSE for all of a section that the option names, its heading included.
 
+    Where it names none they are the same list.
     A section goes on to the next heading of its own level or above. The title of the document is never part of one.
     """
     headings = frozenset(map(_spaced, names))
     if not headings:
-        return list(blocks)
+        return blocks
     marked: list[Block] = []
     section = 0  # the level of the heading that opened the section of prose, 0 outside of one
     for block in blocks:

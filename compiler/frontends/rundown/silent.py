@@ -7,7 +7,7 @@ that it cannot follow to its end: a wrong warning costs more than one that is mi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct, field
 
@@ -41,6 +41,7 @@ _HEREDOC = Regex(r"(?<!<)<<(?!<)(-?)\s*(['\"\\]?)([^\s'\"\\;&|<>()]+)\2")
 _WORD = Regex(r"[^\s;&|()<>'\"`\\$#]+")
 _QUOTED = Regex(r"'[^']*'|\$'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`(?:\\.|[^`\\])*`|\\.", re.DOTALL)
 _PARENTHESES = Regex(r"[ \t]*\(\)")
+_DIGITS = dict.fromkeys(map(ord, "123456789"), "0")
 _MOST = 12
 """How many blocks a message names."""
 
@@ -76,46 +77,58 @@ class _Scan(Struct):
 
     def read(self) -> list[_List] | None:
         """The lists of commands on the top level; None where the block cannot be followed."""
-        while self.place < len(self.text):
-            if not self._step():
+        text, length = self.text, len(self.text)
+        while self.place < length:
+            now = text[self.place]
+            if now == " ":
+                self._add(now)
+                self.place += 1
+            elif not self._step(now):
                 return None
         return None if self.open or self.bodies else [one for one in self.lists if one.pieces or one.is_compound]
 
-    def _step(self) -> bool:
+    def _step(self, now: str) -> bool:
         """Read a character or a word."""
-        text, now = self.text, self.text[self.place]
         self.is_joined = self.is_joined and (now.isspace() or now == "#")
-        if match := _QUOTED.match(text, self.place):
+        if now in "'\"`$\\":
+            return self._quoted(now)
+        if now in "\n;&|":
+            return self._separator()
+        if now in "()":
+            return self._parenthesis()
+        self._plain(now)
+        return True
+
+    def _quoted(self, now: str) -> bool:
+        """Read something in quotes, or an expansion."""
+        if match := _QUOTED.match(self.text, self.place):
             if match.group() != "\\\n":
                 self._add(match.group())
             self.place = match.end()
-        elif now in "'\"`":
-            return False
         elif now == "$":
             return self._expansion()
-        elif now in "\n;&|":
-            return self._separator()
-        elif now in "()":
-            return self._parenthesis()
-        else:
-            self._plain(now)
+        elif now != "\\":
+            return False
+        else:  # at the very end
+            self._add(now)
+            self.place += 1
         return True
 
     def _plain(self, now: str) -> None:
         """Read a word, a comment, or the beginning of a here-document or function."""
-        text = self.text
-        if now == "#" and (self.place == 0 or text[self.place - 1] in " \t\n;&|("):
-            end = text.find("\n", self.place)
-            self.place = end if end >= 0 else len(text)
-        elif match := _HEREDOC.match(text, self.place):
+        text, place = self.text, self.place
+        if now == "<" and (match := _HEREDOC.match(text, place)):
             self.bodies.append((match[3], bool(match[1])))
             self.place = match.end()
-        elif self.at_command and (match := _FUNCTION.match(text, self.place)):
+        elif now == "f" and self.at_command and (match := _FUNCTION.match(text, place)):
             self.lists[-1].is_compound = True
             self.place = match.end()
-        elif match := _WORD.match(text, self.place):
+        elif match := _WORD.match(text, place):
             self._word(match.group())
             self.place = match.end()
+        elif now == "#" and (place == 0 or text[place - 1] in " \t\n;&|("):
+            end = text.find("\n", place)
+            self.place = end if end >= 0 else len(text)
         else:
             self._add(now)
             self.place += 1
@@ -212,6 +225,8 @@ class _Scan(Struct):
 
 def hides_failures(command: str) -> bool:
     """Whether a simple command of a block before its last one can fail unnoticed."""
+    if not any(mark in command.rstrip("\n") for mark in "\n;&"):
+        return False  # there is but one
     if any(_ERREXIT.fullmatch(word) for given in _SET.findall(command) for word in given.split()):
         return False
     lists = _Scan(command).read() or []
@@ -237,7 +252,7 @@ def check_silent(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
         yield from _without_pipefail(source, blocks)
     if runbook.declared.shell:
         return
-    found = [block for block in blocks if hides_failures(block.text)]
+    found = _hiding(blocks)
     if not found:
         return
     lines = [str(block.span.line) for block in found[:_MOST]]
@@ -246,6 +261,23 @@ def check_silent(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     problem = f"a command in {where} can fail unnoticed: the exit code of a block is that of its last command"
     remedy = "begin the block with `set -e`, or write `rdc: {shell: strict}` for all of them (`plain` accepts it)"
     yield Diagnostic("RD132", source.path, found[0].span, problem, remedy)
+
+
+def _hiding(blocks: Iterable[Code]) -> list[Code]:
+    """The blocks in which a failure goes unnoticed; of those that differ in their digits alone, one is read.
+
+    No digit matters to the scan, but for those in the word that ends a here-document.
+    """
+    known: dict[str, bool] = {}
+    found: list[Code] = []
+    for block in blocks:
+        shape = block.text if "<<" in block.text else block.text.translate(_DIGITS)
+        hides = known.get(shape)
+        if hides is None:
+            hides = known[shape] = hides_failures(shape)
+        if hides:
+            found.append(block)
+    return found
 
 
 def _without_pipefail(source: Source, blocks: list[Code]) -> Iterator[Diagnostic]:

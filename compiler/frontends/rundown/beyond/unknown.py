@@ -14,7 +14,7 @@ from compiler.suggestions import did_you_mean
 
 def unknown_steps(_: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     """Names that would be those of steps of this document; what is in nested runbooks is known when it is linked."""
-    if any(step.id == UNKNOWN for step in all_steps(runbook)):
+    if not runbook.declared.steps or any(step.id == UNKNOWN for step in all_steps(runbook)):
         return  # a header that could not be read may have been the one
     known = [StepRef(step, substep).label for step in runbook.steps for substep in (None, *step.substeps)]
     names = {EVERY, *known}
