@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 
 from benchmarks.cliffs import growing_worst
 from benchmarks.compiling import compiling, growing
+from benchmarks.compositions import composing
+from benchmarks.emitting import emitting
 from benchmarks.figures import Figure, table
 from benchmarks.making import making
 from benchmarks.playbooks import reading
@@ -23,6 +25,8 @@ SUITES: dict[str, Callable[[], list[Figure]]] = {
     "cliffs": growing_worst,
     "make": making,
     "playbook": reading,
+    "yaml": composing,
+    "targets": emitting,
     "start": starting,
     "program": first_words,
     "step": stepping,

@@ -22,14 +22,35 @@ def nothing() -> float:
     return elapsed([sys.executable, "-c", "pass"])
 
 
-def starting(rounds: int = 21, limit: float = 20.0) -> list[Figure]:
-    """`rdc check` against an interpreter that does nothing; the median of the rounds of each.
+STARTS: dict[str, tuple[list[str], dict[str, str], float]] = {
+    "`rdc --version`": (["--version"], {}, 4.0),
+    "`rdc --help`": (["--help"], {}, 4.0),
+    "the Tab key after `rdc ch`": (
+        [],
+        {"_RDC_COMPLETE": "bash_complete", "COMP_WORDS": "rdc ch", "COMP_CWORD": "1"},
+        4.0,
+    ),
+    "`rdc check`, small file": (["check", str(SMALL)], {}, 8.0),
+    "`rdc compile --to python`, small file": (["compile", str(SMALL), "--to", "python", "-o", "-"], {}, 11.0),
+}
+"""Commands, what their environment has besides, and how many times the start of Python they may take."""
+
+
+def starting(rounds: int = 21, generosity: float = 1.0) -> list[Figure]:
+    """The start of commands against an interpreter that does nothing; the median of the rounds of each.
 
     The median, because starting up waits for the system as well, as it does for whoever types the command.
     """
-    times = alternate({"nothing": nothing, "check": partial(elapsed, [RDC, "check", str(SMALL)])}, rounds)
+    runs = {
+        what: partial(elapsed, [RDC, *words], environment=environment)
+        for what, (words, environment, _) in STARTS.items()
+    }
+    times = alternate({"nothing": nothing, **runs}, rounds)
     idle = median(times["nothing"])
-    return [Figure("cold `rdc check`, small file", "python3 -c pass", median(times["check"]), idle, limit)]
+    return [
+        Figure(f"cold {what}", "python3 -c pass", median(times[what]), idle, generosity * limit)
+        for what, (*_, limit) in STARTS.items()
+    ]
 
 
 EDITIONS = {

@@ -10,9 +10,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+from backends.registry import BACKENDS
 from rdc.__main__ import start
 
 
@@ -84,6 +87,20 @@ def prepare_check(path: str) -> Callable[[], object]:
     return work
 
 
+def prepare_emit(target: str, path: str) -> Callable[[], object]:
+    """Check a runbook and compile it for a target, as `rdc compile` does between its imports and its writing."""
+    from backends.registry import load  # noqa: PLC0415 (after the process is set up, as in rdc itself)
+
+    backend = load(target)
+    check: Callable[[], Any] = prepare_check(path)
+
+    def work() -> object:
+        made = check()
+        return backend.emit(made.program, {})
+
+    return work
+
+
 def prepare_compose(path: str) -> Callable[[], object]:
     """The bare tree of a YAML document: what any tool pays that keeps the places of what it reads."""
     import yaml  # noqa: PLC0415 (after the process is set up)
@@ -98,6 +115,7 @@ WORKS = {
     "reference": prepare_reference,
     "check": prepare_check,
     "compose": prepare_compose,
+    **{f"emit-{target}": partial(prepare_emit, target) for target in BACKENDS},
 }
 
 PLAIN = ("blocks", "reference", "compose")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, json
 
 from compiler.ir.program import USUAL_KIND, Program
 from compiler.ir.texts import Text, to_plain
@@ -60,13 +59,17 @@ def to_json(program: Program) -> str:
             for key in UNWRITTEN[name].intersection(part):
                 if not part[key]:
                     del part[key]
-    return shown_json(json.dumps(written, indent=2, ensure_ascii=False)) + "\n"
+    return shown_json(json.format(json.encode(written), indent=2).decode()) + "\n"
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401 (any part of the model, and what JSON has for it)
     """A part of the model as JSON has it."""
-    if isinstance(value, Text):
-        return to_plain(value)
-    if isinstance(value, Struct):
-        return {name: plain(getattr(value, name)) for name in value.__struct_fields__}
-    return [plain(item) for item in value] if isinstance(value, tuple) else value
+    if isinstance(value, tuple):
+        return [plain(item) for item in value]
+    if not isinstance(value, Struct):
+        return value
+    return to_plain(value) if isinstance(value, Text) else {name: plain(part) for name, part in _fields(value)}
+
+
+def _fields(value: Struct) -> Iterator[tuple[str, Any]]:
+    return ((name, getattr(value, name)) for name in value.__struct_fields__)

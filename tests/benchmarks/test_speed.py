@@ -85,7 +85,7 @@ def test_the_documents_that_grow_compile(name: str, tmp_path: Path) -> None:
 
 @installed
 def test_a_cold_start_stays_near_its_limit() -> None:
-    agreeable(lambda: starting(rounds=2, limit=GENEROSITY * 20.0))
+    agreeable(lambda: starting(rounds=2, generosity=GENEROSITY))
 
 
 @installed
