@@ -108,7 +108,7 @@ def prepare_compose(path: str) -> Callable[[], object]:
     return lambda: yaml.compose(Path(path).read_text(encoding="utf-8"), yaml.CSafeLoader)
 
 
-WORKS = {
+WORKS: dict[str, Callable[[str], Callable[[], object]]] = {
     "compile": prepare_compile,
     "blocks": prepare_blocks,
     "playbook": prepare_playbook,

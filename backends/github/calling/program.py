@@ -6,7 +6,7 @@ import ast
 import json
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Self
 
@@ -24,6 +24,7 @@ from backends.python.table import Table, table
 from compiler.ir.program import Program
 from compiler.regex import Regex
 from compiler.version import __version__
+from runtime_shim.targets.github.shown import words_of_places
 
 WORKFLOWS = ".github/workflows"
 """Where GitHub looks for workflows, and so where the path of the program leads from."""
@@ -104,6 +105,11 @@ class Calling(Struct, frozen=True, dict=True):
     def _is_full(self) -> bool:
         """Whether an agent answers what people would be asked: that is among what operators may want."""
         return self.options.prompts == "agent" and self.program.contract is None
+
+    @cached_property
+    def words(self) -> Mapping[str, str]:
+        """What conditions call each place."""
+        return words_of_places(self.table)
 
     @cached_property
     def called(self) -> Called:

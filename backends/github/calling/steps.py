@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,7 +23,7 @@ from compiler.ir.answers import usual_seconds
 from compiler.ir.edges import Edge, OutcomeTest, SlotTest
 from compiler.ir.program import Node
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
-from runtime_shim.targets.github.shown import shown_script, word_of_place
+from runtime_shim.targets.github.shown import shown_script
 from runtime_shim.tasks.recipes import is_recipe
 
 FIRST_PAUSE = 2
@@ -112,7 +113,7 @@ def _callers(node: Node, options: GithubOptions, *, is_for_types: bool) -> Itera
         yield f"--agent-retries={options.agent_retries}"
 
 
-class Places(Struct, frozen=True):
+class Places(Struct, frozen=True, dict=True):
     """Writes the places of a part as steps. `ids` are those of steps, `secrets` knows what each node gets."""
 
     calling: Calling
@@ -124,6 +125,10 @@ class Places(Struct, frozen=True):
     @property
     def _options(self) -> GithubOptions:
         return self.calling.options
+
+    @cached_property
+    def _reasons(self) -> dict[str, list[str]]:
+        return reasons(self.jobs.routes.nodes)
 
     def steps(self) -> Iterator[Step]:
         """The steps in order."""
@@ -143,7 +148,7 @@ class Places(Struct, frozen=True):
 
     def word(self, name: str) -> str:
         """What conditions call a node."""
-        return word_of_place(self.calling.table, name)
+        return self.calling.words[name]
 
     def _node(self, place: Place) -> Step:
         node = place.node
@@ -230,7 +235,7 @@ class Places(Struct, frozen=True):
 
     def _when(self, node: Node) -> Iterator[str]:
         """What leads to a node, as a reader wants it."""
-        found = reasons_for(node.id, self.jobs.routes.nodes)
+        found = self._reasons.get(node.id, [])
         for said in found[:_MOST_REASONS]:
             yield comment(f"if {said}")
         if found[_MOST_REASONS:]:
@@ -242,22 +247,21 @@ def said_by_step(literal: Literal) -> str:
     return f"steps.{literal.step}.{literal.property} {literal.operator} '{literal.value}'"
 
 
-def reasons_for(target: str, nodes: Mapping[str, Node]) -> list[str]:
-    """What leads to a node, as people read it: `review: REJECT`, `issue_type == "bug"`."""
-    found: dict[str, None] = {}
+def reasons(nodes: Mapping[str, Node]) -> dict[str, list[str]]:
+    """What leads to each node, as people read it: `review: REJECT`, `issue_type == "bug"`."""
+    found: dict[str, dict[str, None]] = {}
     for node in nodes.values():
-        targets = {edge.target for edge in node.edges}
-        words: list[str] = []
+        words: dict[str, list[str]] = {}
         for edge in node.edges:
-            if edge.target != target:
-                continue
+            said = found.setdefault(edge.target, {})
             tests = [test for test in edge.guard if isinstance(test, SlotTest)]
             if tests:
-                found[" and ".join(f'{test.slot} {test.operator} "{test.text}"' for test in tests)] = None
-            words += _words(edge)
-        if words and len(targets) > 1:
-            found[f"{node.id}: {', '.join(dict.fromkeys(words))}"] = None
-    return list(found)
+                said[" and ".join(f'{test.slot} {test.operator} "{test.text}"' for test in tests)] = None
+            words.setdefault(edge.target, []).extend(_words(edge))
+        for target, outcomes in words.items() if len(words) > 1 else ():
+            if outcomes:
+                found[target][f"{node.id}: {', '.join(dict.fromkeys(outcomes))}"] = None
+    return {target: list(said) for target, said in found.items()}
 
 
 def _words(edge: Edge) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """What a step of a workflow shows in its `run:`: the emitter writes it, and each call compares it (rule 2)."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from runtime_shim.engine.program import Table
@@ -10,6 +11,7 @@ OPEN = "$" + "{{"  # begins an expression, which a script never holds
 OPENED = "$ " + "{{"
 MOST_LINES = 200  # of a text that is shown as comments; the program has all of it
 SHOWN_TEXTS = ("reason", "prompt", "block", "command", "arguments")
+ENDS = ("COMPLETE", "STOP")
 PLAIN_NAME = r"[A-Za-z0-9][A-Za-z0-9_./:~-]{0,99}"
 ABOUT_STAGES = {
     "inputs": "needs",
@@ -20,24 +22,30 @@ ABOUT_STAGES = {
 
 
 def word_of_place(program: Table, name: str) -> str:
-    """Return what conditions call the place where a run is: GitHub compares it without regard to case.
+    """Return what conditions call the place where a run is: GitHub compares it without regard to case."""
+    return words_of_places(program)[name]
+
+
+def words_of_places(program: Table) -> dict[str, str]:
+    """Return what conditions call each place.
 
     Numbers are by name, since a program may build its nodes in another order than the emitter has them.
     """
     nodes = program["nodes"]
-    node = nodes.get(name, {"task": ""})
-    if node["task"] == "end":
-        return str(node["result"]).upper()
-    alike = [other for other in nodes if other.lower() == name.lower()]
-    is_plain = re.fullmatch(PLAIN_NAME, name) and len(alike) == 1 and name.upper() not in ("COMPLETE", "STOP")
-    return name if is_plain else f"n{sorted(nodes).index(name)}"
+    alike = Counter(name.lower() for name in nodes)
+    words = {}
+    for number, name in enumerate(sorted(nodes)):
+        is_plain = re.fullmatch(PLAIN_NAME, name) and alike[name.lower()] == 1 and name.upper() not in ENDS
+        words[name] = name if is_plain else f"n{number}"
+        if nodes[name]["task"] == "end":
+            words[name] = str(nodes[name]["result"]).upper()
+    return words
 
 
 def shown_script(program: Table, places: Sequence[str]) -> str:
     """Return the script of a step of the workflow that does these places."""
-    rank, all_nodes = {place: number for number, place in enumerate(places)}, program["nodes"]
-    names = [name for name, node in all_nodes.items() if name in rank or node.get("step") in rank]
-    names.sort(key=lambda name: rank.get(name, rank.get(all_nodes[name].get("step"), 0)))
+    all_nodes = program["nodes"]
+    names = _nodes_of(all_nodes, places) if "contract" in program else [name for name in places if name in all_nodes]
     nodes = {name: all_nodes[name] for name in names}
     if len(nodes) == 1 and (command := plain_command(nodes[names[0]])):
         return command
@@ -51,6 +59,13 @@ def shown_script(program: Table, places: Sequence[str]) -> str:
         else:
             lines += _of_node(name, node, several, _above(program, node.get("context", "")))
     return as_comments(lines)
+
+
+def _nodes_of(nodes: Table, steps: Sequence[str]) -> list[str]:
+    """Return the nodes of steps of a specification, and nodes that are named themselves."""
+    rank = {step: number for number, step in enumerate(steps)}
+    names = [name for name, node in nodes.items() if name in rank or node.get("step") in rank]
+    return sorted(names, key=lambda name: rank.get(name, rank.get(nodes[name].get("step"), 0)))
 
 
 def plain_command(node: Table) -> str:
