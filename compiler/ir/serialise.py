@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from compiler.ir.program import USUAL_KIND, Program
@@ -60,7 +61,8 @@ def to_json(program: Program) -> str:
             for key in UNWRITTEN[name].intersection(part):
                 if not part[key]:
                     del part[key]
-    return shown_json(json.dumps(written, indent=2, ensure_ascii=False)) + "\n"
+    # The encoder of Python's library indents in Python, with a string for each bracket.
+    return msgspec.json.format(shown_json(json.dumps(written, ensure_ascii=False)), indent=2) + "\n"
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401 (any part of the model, and what JSON has for it)
