@@ -310,10 +310,10 @@ def title(node: Node) -> str:
 def loop_title(nodes: Sequence[Node], groups: Iterable[Group]) -> str:
     """How a loop is called: as the step whose nodes it has, or its only node, else by the ids of its nodes."""
     shared = {node.group for node in nodes}
-    titles = {group.id: name_in_words(group.id, str(group.title)) for group in groups}
     if len(nodes) == 1:
         return label(f"Loop: {title(nodes[0])}")
-    called = titles.get(shared.pop(), "") if len(shared) == 1 else ""
+    around = [group for group in groups if group.id in shared] if len(shared) == 1 else []
+    called = name_in_words(around[0].id, str(around[0].title)) if around else ""
     return label(f"Loop: {called or ', '.join(node.id for node in nodes)}")
 
 

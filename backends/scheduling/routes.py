@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from functools import cached_property
 
 from msgspec import Struct
 
@@ -16,7 +17,7 @@ from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Ask, Branch, End, Gate
 
 
-class Routes(Struct, frozen=True):
+class Routes(Struct, frozen=True, dict=True):
     """A program as places in the order of their steps.
 
     `exits` has for each place the nodes outside of it where a run may be next, `start` those where it may begin;
@@ -29,6 +30,15 @@ class Routes(Struct, frozen=True):
     exits: Mapping[str, frozenset[str]]
     home: Mapping[str, Place]
     nodes: Mapping[str, Node]
+
+    @cached_property
+    def entering(self) -> dict[str, list[Node]]:
+        """For each node those with an edge to it."""
+        found: dict[str, list[Node]] = {}
+        for node in self.nodes.values():
+            for target in dict.fromkeys(edge.target for edge in node.edges):
+                found.setdefault(target, []).append(node)
+        return found
 
     def may_ask(self, node: Node) -> bool:
         """Whether a node asks; a gate outside of loops is a job that waits for an approval instead."""

@@ -24,6 +24,7 @@ from backends.python.table import Table, table
 from compiler.ir.program import Program
 from compiler.regex import Regex
 from compiler.version import __version__
+from runtime_shim.targets.github.shown import shown_script, word_of_place
 
 WORKFLOWS = ".github/workflows"
 """Where GitHub looks for workflows, and so where the path of the program leads from."""
@@ -99,6 +100,29 @@ class Calling(Struct, frozen=True, dict=True):
     def table(self) -> Table:
         """The table that the program builds."""
         return table(optimised(self.program, is_full=self._is_full)[1])
+
+    def word(self, name: str) -> str:
+        """What conditions call a node."""
+        nodes = self.table["nodes"]
+        alike = self._alike.get(name.lower(), ())
+        if name in nodes and len(alike) == 1:  # as nearly always: the others make no difference
+            found = word_of_place({"nodes": {name: nodes[name]}}, name)
+            if found == name or nodes[name]["task"] == "end":
+                return found
+        return word_of_place(self.table, name)
+
+    @cached_property
+    def _alike(self) -> dict[str, list[str]]:
+        """The nodes whose names differ in case only."""
+        found: dict[str, list[str]] = {}
+        for name in self.table["nodes"]:
+            found.setdefault(name.lower(), []).append(name)
+        return found
+
+    def script(self, names: Sequence[str]) -> str:
+        """What the step of some nodes shows, in a program without a contract: the others make no difference."""
+        nodes = self.table["nodes"]
+        return shown_script({**self.table, "nodes": {name: nodes[name] for name in names if name in nodes}}, names)
 
     @property
     def _is_full(self) -> bool:

@@ -22,7 +22,6 @@ from compiler.ir.answers import usual_seconds
 from compiler.ir.edges import Edge, OutcomeTest, SlotTest
 from compiler.ir.program import Node
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
-from runtime_shim.targets.github.shown import shown_script, word_of_place
 from runtime_shim.tasks.recipes import is_recipe
 
 FIRST_PAUSE = 2
@@ -143,7 +142,7 @@ class Places(Struct, frozen=True):
 
     def word(self, name: str) -> str:
         """What conditions call a node."""
-        return word_of_place(self.calling.table, name)
+        return self.calling.word(name)
 
     def _node(self, place: Place) -> Step:
         node = place.node
@@ -162,7 +161,7 @@ class Places(Struct, frozen=True):
             condition=condition,
             timeout=minutes(node, self._options),
             env=self._env([node]),
-            run=shown_script(self.calling.table, [node.id]),
+            run=self.calling.script([node.id]),
         )
 
     def _loop(self, place: Place) -> Step:
@@ -175,7 +174,7 @@ class Places(Struct, frozen=True):
             comments=tuple(in_loop(nodes, self.jobs.routes.nodes, asked)),
             condition=self.condition(place),
             env=self._env(nodes),
-            run=shown_script(self.calling.table, [node.id for node in nodes]),
+            run=self.calling.script([node.id for node in nodes]),
         )
 
     def entry(self, place: Place) -> Step:
@@ -193,7 +192,7 @@ class Places(Struct, frozen=True):
             comments=(*about(node), *self._when(node), *self._routes(node)),
             timeout=minutes(node, self._options),
             env=env,
-            run=shown_script(self.calling.table, [node.id]),
+            run=self.calling.script([node.id]),
         )
 
     def _env(self, nodes: Sequence[Node]) -> dict[str, str]:
@@ -230,7 +229,7 @@ class Places(Struct, frozen=True):
 
     def _when(self, node: Node) -> Iterator[str]:
         """What leads to a node, as a reader wants it."""
-        found = reasons_for(node.id, self.jobs.routes.nodes)
+        found = reasons_for(node.id, self.jobs.routes.entering.get(node.id, ()))
         for said in found[:_MOST_REASONS]:
             yield comment(f"if {said}")
         if found[_MOST_REASONS:]:
@@ -242,10 +241,10 @@ def said_by_step(literal: Literal) -> str:
     return f"steps.{literal.step}.{literal.property} {literal.operator} '{literal.value}'"
 
 
-def reasons_for(target: str, nodes: Mapping[str, Node]) -> list[str]:
-    """What leads to a node, as people read it: `review: REJECT`, `issue_type == "bug"`."""
+def reasons_for(target: str, nodes: Iterable[Node]) -> list[str]:
+    """What leads to a node from others, as people read it: `review: REJECT`, `issue_type == "bug"`."""
     found: dict[str, None] = {}
-    for node in nodes.values():
+    for node in nodes:
         targets = {edge.target for edge in node.edges}
         words: list[str] = []
         for edge in node.edges:

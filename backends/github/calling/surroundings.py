@@ -25,7 +25,7 @@ from backends.github.workflow import Written
 from compiler.ir.edges import may_follow
 from compiler.ir.program import Input, Node, Program
 from compiler.ir.tasks import End, Shell, Verdict
-from runtime_shim.targets.github.shown import as_comments, word_of_place
+from runtime_shim.targets.github.shown import as_comments
 
 _SHOWN = {
     OPEN: "Begins the run, and checks what it is given.",
@@ -70,7 +70,7 @@ class CallsProgram(Written, frozen=True, dict=True):
 
     def word(self, name: str) -> str:
         """What conditions call a place."""
-        return word_of_place(self.calling.table, name)
+        return self.calling.word(name)
 
     def _deciding(self, job: str, name: str, step: Step, *, condition: str, needs: tuple[str, ...]) -> Job:
         """The job that people approve or reject; its one step says why they are asked."""
