@@ -73,7 +73,11 @@ NO_MARKS = Marks(())
 
 def marked(node: Node) -> tuple[Node, Marks]:
     """A node whose texts have marks in place of references, and the marks."""
-    if all(item.is_plain for item in texts_of(node)):
+    texts = texts_of(node)
+    for item in texts:
+        if not item.is_plain:
+            break
+    else:
         return node, NO_MARKS
-    marks = Marks(texts_of(node))
+    marks = Marks(texts)
     return (map_texts(node, lambda item: text(marks.text(item))), marks) if marks.references else (node, marks)

@@ -22,7 +22,9 @@ def remarks(node: Node) -> list[str]:
 
 def comment(text: str, longest: int = 200) -> str:
     """A text that can stand in a comment: on one line, of a bearable length, without characters that do not print."""
-    shown = "".join(character if character.isprintable() else " " for character in text[:longest])
+    shown = text[:longest]
+    if not shown.isprintable():
+        shown = "".join(character if character.isprintable() else " " for character in shown)
     return shown + "…" if len(text) > longest else shown
 
 
@@ -63,11 +65,11 @@ def of_settings(program: Program, lines: Sequence[str]) -> Iterator[str]:
     `lines` is the author's part as it is written: it says which settings there are.
     """
     text = "\n".join(lines)
-    if times := [f"`{name}`" for name in _SECONDS if re.search(rf"^ *{name}=\d", text, re.MULTILINE)]:
+    if times := [f"`{name}`" for name in _SECONDS if _is_setting(name, r"\d", text)]:
         yield f"{listed(times)} {'are' if times[1:] else 'is'} in seconds."
-    if re.search(r"^ *timeout=", text, re.MULTILINE):
+    if _is_setting("timeout", "", text):
         yield "A step that takes longer than its `timeout` is ended, and fails."
-    if re.search(r"^ *backoff=", text, re.MULTILINE):
+    if _is_setting("backoff", "", text):
         yield "The `delay` before a further attempt is multiplied by `backoff` each time."
     if "$RDC_ATTEMPT" in text or "${RDC_ATTEMPT" in text:
         yield "In a command, `$RDC_ATTEMPT` is the number of the attempt, from 1."
@@ -78,6 +80,11 @@ def of_settings(program: Program, lines: Sequence[str]) -> Iterator[str]:
     yield from _of_agents(program)
     if "placeholders=" in text or "contexts=" in text:
         yield "A placeholder lists its value, the text before it and after it, and the text where it has no value."
+
+
+def _is_setting(name: str, value: str, text: str) -> bool:
+    """Whether a line of a text begins with a setting; most texts have none of that name, which is soon seen."""
+    return f"{name}=" in text and bool(re.search(rf"^ *{name}={value}", text, re.MULTILINE))
 
 
 def _of_agents(program: Program) -> Iterator[str]:

@@ -9,12 +9,13 @@ from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Agent, Branch, End, Parallel, Tool
 from compiler.regex import Regex
 
+_CALLED = (Agent, Parallel, Tool)
 _OF_NUMBER = Regex(r"\.(?=[0-9])")
 
 
 def told_steps(program: Program) -> dict[str, tuple[str, ...]]:
     """The steps around each step whose name does not show them; none in a program that calls nothing."""
-    if not any(isinstance(node.task, Agent | Parallel | Tool) for node in program.nodes):
+    if not any(isinstance(node.task, _CALLED) for node in program.nodes):
         return {}
     known = {node.id for node in program.nodes} | {group.id for group in program.groups}
     doing = (node for node in program.nodes if not isinstance(node.task, Branch | End))

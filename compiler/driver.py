@@ -160,7 +160,9 @@ def _read_by(program: Program, settings: Settings) -> Program:
     if not words:
         return program
     first, *others = program.sources
-    return replace(program, sources=(replace(first, read_by=tuple(words)), *others))
+    told = replace(program, sources=(replace(first, read_by=tuple(words)), *others))
+    told.findings.update(program.findings)
+    return told
 
 
 def _another_format(source: Source, named: Format) -> tuple[Diagnostic, ...]:

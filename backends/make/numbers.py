@@ -19,7 +19,10 @@ class Numbers:
     """The marks for the counters in some texts: what the author wrote, if the driver can replace it."""
 
     def __init__(self, texts: Iterable[Text]) -> None:
-        self._texts = [_bare(text) for text in texts]
+        self._texts = [_bare(text) for text in texts if not text.is_plain]
+        if not self._texts:
+            self._written: dict[Reference, str] = {}
+            return
         references = dict.fromkeys(found for text in self._texts for found in text.references)
         self._written = {found: found.written for found in references}
         lengths = count(1)
@@ -40,7 +43,7 @@ class Numbers:
 
     def text(self, text: Text) -> str:
         """Return a text with marks in place of its counters."""
-        return str(self._marked(_bare(text)))
+        return str(text if text.is_plain else self._marked(_bare(text)))
 
     @property
     def marks(self) -> Mapping[str, str]:

@@ -15,7 +15,8 @@ def comment(text: str) -> str:
 
 def visible(text: str) -> str:
     """A text as it is shown at a terminal: on one line, control characters as `?`."""
-    return "".join(character if character.isprintable() else "?" for character in " ".join(text.split()))
+    shown = " ".join(text.split())
+    return shown if shown.isprintable() else "".join(c if c.isprintable() else "?" for c in shown)
 
 
 def visible_lines(text: str) -> str:

@@ -145,4 +145,7 @@ def _input(declared: Input) -> str:
 
 def wrapped(text: str, width: int = WIDTH) -> Lines:
     """A text in lines, without what does not print; a long one is cut."""
-    return tuple(wrap(printable(text), width, max_lines=LINES, placeholder="…"))
+    shown = printable(text)
+    if len(shown) <= width:  # as most are
+        return (shown,) if shown else ()
+    return tuple(wrap(shown, width, max_lines=LINES, placeholder="…"))

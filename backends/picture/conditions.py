@@ -38,6 +38,8 @@ _VERBS = ("GOTO ",)
 
 def retry_limit(edge: Edge, names: Naming) -> int | None:
     """How often an edge may be taken, if it is a RETRY: if it counts retries, and asks how many there were."""
+    if not edge.effects:
+        return None
     added = {effect.register for effect in edge.effects if isinstance(effect, Add) and effect.amount == 1}
     counted = {name for name in added if names.counter(name).role == "retries"}
     limits = (t.value for t in edge.guard if isinstance(t, CounterTest) and t.operator == "<" and t.register in counted)

@@ -110,4 +110,7 @@ def one_line(text: str) -> str:
 
 def printable(text: str) -> str:
     """The beginning of a text, as much as could be shown, without what does not print."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text[:LONGEST_SHOWN]).split())
+    shown = text[:LONGEST_SHOWN]
+    if not shown.isprintable():
+        shown = "".join(c if c.isprintable() else " " for c in shown)
+    return " ".join(shown.split())

@@ -35,5 +35,8 @@ def _excerpt(text: str) -> Lines:
 
 def _cut(line: str) -> str:
     """A line without what does not print; spaces at its beginning stay, since they mean something in commands."""
-    shown = "".join(c if c.isprintable() else " " for c in line[: WIDTH + 1]).rstrip()
+    shown = line[: WIDTH + 1]
+    if not shown.isprintable():
+        shown = "".join(c if c.isprintable() else " " for c in shown)
+    shown = shown.rstrip()
     return shown if len(shown) <= WIDTH else shown[: WIDTH - 1] + "…"

@@ -24,6 +24,12 @@ WORDS = ("about", "group", "step", "end", "branch", "go", "retry", "complete", "
 """What a runbook may call besides the kinds of tasks, in the order in which it takes them."""
 
 _OWN = frozenset({"title", "at", "task", "shell", "command", "edges"})
+_OWN_RETRIED = _OWN | {"attempt"}
+_OWN_OF_END = _OWN | {"result", "message"}
+_SAYING_ALL = frozenset({"shell", "ask", "branch"})
+"""Tasks of which nothing is implied."""
+
+_PASS_FAIL = ["pass", "fail"]
 _OUTCOMES = {"pass/fail": {"pass": "on_pass", "fail": "on_fail"}, "yes/no": {"pass": "on_yes", "fail": "on_no"}}
 
 
@@ -52,8 +58,12 @@ class _Writer(Struct, dict=True):
     used: set[str] = field(default_factory=lambda: {"about"})
 
     def __post_init__(self) -> None:
-        edges = [edge for node in self.table["nodes"].values() for edge in node["edges"]]
-        self._users = Counter([self.table["entry"], *(edge["go"] for edge in edges)])
+        nodes = self.table["nodes"]
+        users = Counter([self.table["entry"], *(edge["go"] for node in nodes.values() for edge in node["edges"])])
+        self._has_texts = not all(isinstance(initial, int) for initial in self.table["registers"].values())
+        ends = ((name, node) for name, node in nodes.items() if node["task"] == "end")
+        self._unshared = {name for name, node in ends if not (node["edges"] or node["title"] or users[name] > 1)}
+        """Ends that one transition at most leads to, so that they need no name."""
         self._taken: set[str] = set()
         self._said: set[str] = set()
         """Ends that were written where the run goes there, and so need no call of their own."""
@@ -109,42 +119,47 @@ class _Writer(Struct, dict=True):
     @cached_property
     def _retried(self) -> set[str]:
         """The steps whose retries are those that `retry` stands for."""
-        return {name for name, node in self.table["nodes"].items() if self._retries(name, node)}
+        nodes = self.table["nodes"].items()
+        return {name for name, node in nodes if "attempt" in node and self._retries(name, node)}
 
     def _node(self, name: str, node: Table) -> list[str]:
         """The call for a step, a branch, or an end that is not written at the transition to it."""
         self._taken.add(name)
         task = node["task"]
-        head = [literal(name)]
         if task == "end":
-            head += [literal(node["result"]), *([literal(node["message"])] if node["message"] else [])]
-            own = _OWN | {"result", "message"}
-            more = {key: value for key, value in node.items() if key not in own}
-            titled = [f"title={literal(node['title'])}"] if node["title"] else []
-            settings = [*titled, *settings_of(more)]
-            return self._call("end", head, [*settings, *self._transitions(name, node)])
+            return self._end_call(name, node)
+        head = [literal(name)]
         if node["title"]:
             head.append(literal(node["title"]))
         if task != "branch":
-            place, line = node["at"].rpartition(":")[::2]
+            place, _, line = node["at"].rpartition(":")
             head.append(f"at={line if place == self.table['source'] else literal(node['at'])}")
-        own = _OWN | {"attempt"} if name in self._retried else _OWN
-        more = {key: value for key, value in node.items() if key not in own}
-        command = {node["shell"]: node["command"]} if task == "shell" else {}
-        prompt = {"prompt": more.pop("prompt")} if "prompt" in more else {}
-        known = implied(node)
-        more = {key: value for key, value in more.items() if key not in known or value != known[key]}
-        clears = {"clears": found} if (found := self._clears(name, node)) else {}
-        transitions = self._transitions(name, node)
+        settings: Table = {"prompt": node["prompt"]} if "prompt" in node else {}
+        if task == "shell":
+            settings[node["shell"]] = node["command"]
+        own = _OWN_RETRIED if name in self._retried else _OWN
+        known = {} if task in _SAYING_ALL else implied(node)
+        for key, value in node.items():
+            if key not in own and (key not in known or value != known[key]):
+                settings[key] = value
+        clears = self._clears(name, node) if self._has_texts else []
+        if clears:
+            settings["clears"] = clears
+        transitions = self._transitions(name, node, len(clears))
         if task == "ask" and node["question"] == _question_of(transitions):
-            del more["question"]
-        settings = settings_of(prompt | command | more | clears)
-        return self._call("step" if task == "shell" else task, head, [*settings, *transitions])
+            del settings["question"]
+        return self._call("step" if task == "shell" else task, head, [*settings_of(settings), *transitions])
+
+    def _end_call(self, name: str, node: Table) -> list[str]:
+        head = [literal(name), literal(node["result"]), *([literal(node["message"])] if node["message"] else [])]
+        more = {key: value for key, value in node.items() if key not in _OWN_OF_END}
+        titled = [f"title={literal(node['title'])}"] if node["title"] else []
+        return self._call("end", head, [*titled, *settings_of(more), *self._transitions(name, node, 0)])
 
     def _retries(self, name: str, node: Table) -> bool:
         """Whether its retries are those that `retry` stands for: a transition back, and a reset on each one out."""
         counter = f"{name} retries"
-        if node.get("attempt") != counter or self.table["registers"][counter] != 0:
+        if node["attempt"] != counter or self.table["registers"][counter] != 0:
             return False
         times = [_times(name, edge) for edge in node["edges"]]
         resets = [edge.get("do", [])[-1:] == [[counter, "=", 0]] for edge in node["edges"]]
@@ -154,21 +169,25 @@ class _Writer(Struct, dict=True):
         """The texts that all transitions of a step clear first."""
         if name in self._retried or node["task"] == "end":
             return []
-        effects = (edge.get("do", []) for edge in node["edges"])
+        effects = [edge["do"] for edge in node["edges"] if "do" in edge]
+        if len(effects) < len(node["edges"]):
+            return []
         alike = takewhile(lambda found: all(one == found[0] for one in found), zip(*effects, strict=False))
         return [found[0][0] for found in takewhile(lambda found: found[0][1:] == ["clear", []], alike)]
 
-    def _transitions(self, name: str, node: Table) -> list[str]:
-        """Where the run goes from a step, as settings of its call."""
-        is_retried = name in self._retried
-        runs = [(word, list(edges)) for word, edges in groupby(node["edges"], lambda edge: edge.get("on"))]
-        transitions = [(word, self._transition(name, edges, is_retried)) for word, edges in runs]
+    def _transitions(self, name: str, node: Table, clears: int) -> list[str]:
+        """Where the run goes from a step, as settings of its call; `clears` says so many effects of each edge."""
+        known = _OUTCOMES.get(node.get("question", ""), _OUTCOMES["pass/fail"])
+        edges = node["edges"]
+        if [edge.get("on") for edge in edges] == _PASS_FAIL:  # as nearly always
+            return [f"{known[edge['on']]}={self._one(name, edge, clears)}" for edge in edges]
+        runs = groupby(edges, lambda edge: edge.get("on"))
+        transitions = [(word, self._transition(name, list(run), clears)) for word, run in runs]
         words = [word for word, _ in transitions]
         others = [index for index, word in enumerate(words) if word not in (None, "pass", "fail")]
         if len(set(words)) < len(words) or any(after - before > 1 for before, after in pairwise(others)):
             pairs = [f"[{literal(word)}, {transition}]" for word, transition in transitions]
             return [f"on={broken('[', pairs, ']', 8)}"]
-        known = _OUTCOMES.get(node.get("question", ""), _OUTCOMES["pass/fail"])
         settings: list[str] = []
         for index, (word, transition) in enumerate(transitions):
             if word is None:
@@ -180,39 +199,41 @@ class _Writer(Struct, dict=True):
                 settings.append(f"on={broken('{', inner, '}', 8)}")
         return settings
 
-    def _transition(self, name: str, edges: list[Table], is_retried: bool) -> str:
+    def _transition(self, name: str, edges: list[Table], clears: int) -> str:
         """The transitions of one outcome: the first one whose conditions hold is taken."""
-        if is_retried and len(edges) > 1 and (times := _times(name, edges[0])):
+        if len(edges) == 1:
+            return self._one(name, edges[0], clears)
+        if name in self._retried and (times := _times(name, edges[0])):
             self.used.add("retry")
             says = edges[0]["says"]
             told = "" if says == f"RETRY {times}" else f"{literal(says)}, "
-            return f"retry({times}, {told}then={self._transition(name, edges[1:], is_retried)})"
-        shown = [self._one(name, edge, is_retried) for edge in edges]
-        return shown[0] if len(shown) == 1 else broken("[", shown, "]", 8)
+            return f"retry({times}, {told}then={self._transition(name, edges[1:], clears)})"
+        return broken("[", [self._one(name, edge, clears) for edge in edges], "]", 8)
 
-    def _one(self, name: str, edge: Table, is_retried: bool) -> str:
-        if is_retried and (times := _times(name, edge)):
-            self.used.add("retry")
-            return f"retry({times}, {literal(edge['says'])})"
-        do = edge.get("do", [])[:-1] if is_retried else edge.get("do", [])
-        do = do[len(self._clears(name, self.table["nodes"][name])) :]
-        guards = {"when": edge.get("if"), "do": do}
-        more = [f"{key}={literal(value)}" for key, value in guards.items() if value]
-        found = self._end(name, edge, more)
-        if found:
+    def _one(self, name: str, edge: Table, clears: int) -> str:
+        target, says = edge["go"], edge["says"]
+        shown = f"{literal(target)}, {literal(says)}" if says else literal(target)
+        if "do" not in edge and "if" not in edge and target not in self._unshared:  # as nearly always
+            self.used.add("go")
+            return f"go({shown})"
+        do = edge.get("do", [])
+        if name in self._retried:
+            if times := _times(name, edge):
+                self.used.add("retry")
+                return f"retry({times}, {literal(says)})"
+            do = do[:-1]
+        do = do[clears:]
+        if target in self._unshared and (found := self._end(name, edge, do)):
             return found
         self.used.add("go")
-        says = [literal(edge["says"])] if edge["says"] else []
         kept = list(takewhile(_is_kept, reversed(do)))[::-1]
         guards = {"when": edge.get("if"), "do": do[: len(do) - len(kept)], "keeps": [_kept(one) for one in kept]}
-        more = [f"{key}={literal(value)}" for key, value in guards.items() if value]
-        return f"go({', '.join([literal(edge['go']), *says, *more])})"
+        return f"go({', '.join([shown, *(f'{key}={literal(value)}' for key, value in guards.items() if value)])})"
 
-    def _end(self, name: str, edge: Table, more: list[str]) -> str:
+    def _end(self, name: str, edge: Table, do: list[Any]) -> str:
         """The end to which an edge leads, where it needs no name."""
-        target, node = edge["go"], self.table["nodes"][edge["go"]]
-        if node["task"] != "end" or node["edges"] or node["title"] or self._users[target] > 1:
-            return ""
+        target = edge["go"]
+        node = self.table["nodes"][target]
         word = node["result"]
         is_named = target != next(free for free in _free(f"{name}/{word.upper()}") if free not in self._taken)
         if is_named and (edge["says"] or target in self._taken):
@@ -220,11 +241,14 @@ class _Writer(Struct, dict=True):
         self._taken.add(target)
         self._said.add(target)
         self.used.add(word)
-        to = [f"to={literal(target)}"] if is_named else []
-        says = [] if is_named or edge["says"] == word.upper() else [f"says={literal(edge['says'])}"]
-        filled = [f"placeholders={literal(node['placeholders'])}"] if "placeholders" in node else []
-        message = [literal(node["message"])] if node["message"] else []
-        return f"{word}({', '.join([*message, *to, *says, *more, *filled])})"
+        shown = [literal(node["message"])] if node["message"] else []
+        if is_named:
+            shown.append(f"to={literal(target)}")
+        elif edge["says"] != word.upper():
+            shown.append(f"says={literal(edge['says'])}")
+        more = {"when": edge.get("if"), "do": do, "placeholders": node.get("placeholders")}
+        shown += [f"{key}={literal(value)}" for key, value in more.items() if value]
+        return f"{word}({', '.join(shown)})"
 
     def _call(self, word: str, head: list[str], settings: list[str]) -> list[str]:
         self.used.add(word)

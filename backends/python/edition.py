@@ -34,11 +34,14 @@ def edition_of(program: Program, *, is_full: bool) -> str:
     """The name of the smallest edition with what a program needs."""
     if program.contract is not None:
         return "contract"
-    has_agents = any(isinstance(node.task, Agent | Tool | Parallel) for node in program.nodes)
+    has_agents = any(isinstance(node.task, _CALLED) for node in program.nodes)
     if is_full or has_agents or program.artifact or program.folder or program.contexts:
         return "agents"
     is_more = program.slots or program.inputs or program.secrets or program.limit is not None
     return "values" if is_more or any(map(_needs_values, program.nodes)) else "commands"
+
+
+_CALLED = (Agent, Tool, Parallel)
 
 
 def _needs_values(node: Node) -> bool:

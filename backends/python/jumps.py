@@ -15,7 +15,7 @@ from backends.python.effects import effect_table
 from backends.python.tasks import given
 from compiler.ir.edges import Effect, Reset
 from compiler.ir.program import Entering, Jump, Program, plain_targets, scope_members
-from compiler.ir.tasks import Branch, End
+from compiler.ir.tasks import IDLE
 from compiler.regex import Regex
 
 _END = Regex(r"[./]")
@@ -27,6 +27,8 @@ def jumps(program: Program, resets: Collection[str]) -> dict[str, Any]:
     `to` has the jumps that do something else, `scopes` those that no edge resets. In a group that is not in `within`
     stand those whose names begin with its name.
     """
+    if not program.jumps and not program.groups:
+        return {}  # to each step the runtime goes by itself
     written = {jump.id: _effective(jump) for jump in program.jumps}
     enter = _entered(program, written.values())
     inside = _inside(program, enter)
@@ -62,9 +64,10 @@ class _Told:
         for group, names in within.items():
             for name in names:
                 self._around.setdefault(name, set()).add(group)
-        self._nodes = [node.id for node in program.nodes if not isinstance(node.task, Branch | End)]
-        self._begun = {begin: step for step in reversed(self._nodes) for begin in _beginnings(step)}
-        self._named = {*self._nodes}
+        nodes = [node.id for node in program.nodes if not isinstance(node.task, IDLE)]
+        inner = [name for name in reversed(nodes) if "." in name or "/" in name]
+        self._begun = {begin: step for step in inner for begin in _beginnings(step)}
+        self._named = {*nodes}
 
     def jump(self, name: str) -> Jump:
         """Where the runtime goes: to the step of this name, else to the first of the group, which begins afresh."""
@@ -78,6 +81,8 @@ class _Told:
 
 def _unlike_names(program: Program, within: dict[str, list[str]]) -> dict[str, list[str]]:
     """The groups in which others stand than those whose names begin with the name of the group."""
+    if not within:
+        return {}
     named: dict[str, list[str]] = {group: [] for group in within}
     for node in program.nodes:
         for begin in _beginnings(node.id):
@@ -120,6 +125,8 @@ def _jump(jump: Jump) -> dict[str, Any]:
 def _inside(program: Program, groups: Collection[str]) -> dict[str, list[str]]:
     """The nodes that stand in each of some groups, however deep."""
     inside: dict[str, list[str]] = {group: [] for group in groups}
+    if not inside:
+        return {}
     for node in program.nodes:
         group = node.group
         while group:

@@ -14,6 +14,8 @@ def literal(value: object, indent: int = 0) -> str:
     text's direction included, so that what a reviewer sees is what runs.
     """
     if isinstance(value, str):
+        if value.isprintable() and '"' not in value and "\\" not in value:  # nearly all are so
+            return f'"{value}"'
         return _text(value, indent) if "\n" in value.strip("\n") else _quoted(value)
     if isinstance(value, list):
         return _enclosed("[", [literal(item, indent + 4) for item in value], "]", indent)
@@ -34,9 +36,10 @@ def prose(text: str, indent: int = 8) -> str:
 
     A text that begins with a line end is framed by two more, since the reader takes a frame away.
     """
-    shown = _quoted(text)
-    if text in shown:
-        return shown
+    if "\n" not in text:
+        shown = _quoted(text)
+        if text in shown:
+            return shown
     if text.replace("\t", "").replace("\n", "").isprintable():
         for quotes in ('"""', "'''"):
             if quotes not in text:  # nor can one begin at the end of the text: the frame stands between
@@ -71,8 +74,9 @@ def broken(opening: str, items: list[str], closing: str, indent: int) -> str:
 
 def _enclosed(opening: str, items: list[str], closing: str, indent: int) -> str:
     """Items on one line, or on a line for each where one of them has several."""
-    if not any("\n" in item for item in items):
-        return opening + ", ".join(items) + closing
+    whole = opening + ", ".join(items) + closing
+    if "\n" not in whole:
+        return whole
     return broken(opening, items, closing, indent)
 
 
@@ -85,7 +89,7 @@ def _text(text: str, indent: int) -> str:
 
 def _quoted(text: str) -> str:
     """`repr` with double quotes where that costs no escape."""
-    if text.isprintable() and not ('"' in text or "\\" in text):
-        return f'"{text}"'
+    if '"' in text:
+        return repr(text)
     shown = repr(text)
-    return f'"{shown[1:-1]}"' if shown[0] == "'" and '"' not in text else shown
+    return f'"{shown[1:-1]}"' if shown[0] == "'" else shown

@@ -22,16 +22,18 @@ from compiler.ir.edges import (
     words_of,
 )
 from compiler.ir.program import Context, Group, Input, Node, Program, scope_members
-from compiler.ir.tasks import Agent, Branch, End, Gate, Parallel, Shell, Tool
+from compiler.ir.tasks import IDLE, Agent, Gate, Parallel, Shell, Tool
 
 Table = dict[str, Any]
+
+_CALLING = (Shell, Agent, Tool, Parallel)
 
 
 def table(program: Program) -> Table:
     """The table of a program; keys in reading order."""
     resets = {e.scope for node in program.nodes for edge in node.edges for e in edge.effects if isinstance(e, Reset)}
     members = scope_members(program.registers)
-    entered = {node.group for node in program.nodes if not isinstance(node.task, Branch | End)}
+    entered = {node.group for node in program.nodes if not isinstance(node.task, IDLE)}
     groups = {
         group.id: group for group in program.groups if group.id in entered and group.kind == "step" and group.prompt
     }
@@ -91,24 +93,30 @@ def _group(group: Group, slots: Container[str]) -> Table:
     return {"title": marks.text(group.title), "prompt": marks.text(group.prompt)} | placeholders(marks, slots)
 
 
-def _node(node: Node, groups: Container[str], slots: Container[str], *, is_contract: bool) -> Table:
+def _node(node: Node, groups: Container[str], slots: frozenset[str], *, is_contract: bool) -> Table:
     """A step; `groups` are those that have something to say when a run enters them."""
     original = node.task
     node, marks = marked(node)
+    task = node.task
     step: Table = {"title": str(node.title)}
-    if not isinstance(node.task, Branch | End):
+    if not isinstance(task, IDLE):
         step["at"] = f"{node.origin.path}:{node.origin.span.line}"
-    step |= {"group": node.group} if node.group in groups and not isinstance(node.task, Branch | End) else {}
-    step |= task_table(node.task, original) | _settings(node)
-    if isinstance(node.task, Gate) and is_contract:
+        if node.group in groups:
+            step["group"] = node.group
+    step |= task_table(task, original)
+    if node.settings.timeout is not None or node.settings.delay:
+        step |= _settings(node)
+    if is_contract and isinstance(task, Gate):
         step["step"] = node.group
     if node.retries:
         step["attempt"] = node.retries
-    if node.constants and isinstance(node.task, Shell | Agent | Tool | Parallel):
+    if node.constants and isinstance(task, _CALLING):
         step["env"] = {constant.name: constant.value for constant in node.constants}
-    step |= _variables(node, slots) | placeholders(marks, slots)
-    values = sorted(output_names(node.edges))
-    if values and isinstance(node.task, Shell):
+    if node.variables:
+        _add_variables(step, node, slots)
+    if marks.references:
+        step |= placeholders(marks, slots)
+    if slots and isinstance(task, Shell) and (values := sorted(output_names(node.edges))):
         step["outputs"] = values
     # No outcome has two words.
     step["edges"] = [_edge(edge) for edge in node.edges if len(edge.guard) < 2 or len(words_of([edge])) < 2]
@@ -124,15 +132,15 @@ def _settings(node: Node) -> Table:
     return found
 
 
-def _variables(node: Node, slots: Container[str]) -> Table:
+def _add_variables(step: Table, node: Node, slots: Container[str]) -> None:
     """The environment variables of a step: those of counters, and those of slots where it calls anything (I7)."""
     pairs = {variable.name: variable.register for variable in node.variables}
     counters = {name: register for name, register in pairs.items() if register not in slots}
     texts = {name: register for name, register in pairs.items() if register in slots}
-    found: Table = {"variables": counters} if counters and not isinstance(node.task, Branch | End) else {}
-    if texts and isinstance(node.task, Shell | Agent | Tool | Parallel):
-        found["texts"] = texts
-    return found
+    if counters and not isinstance(node.task, IDLE):
+        step["variables"] = counters
+    if texts and isinstance(node.task, _CALLING):
+        step["texts"] = texts
 
 
 def _edge(edge: Edge) -> Table:
@@ -151,4 +159,6 @@ def _edge(edge: Edge) -> Table:
         written["if"] = tests
     if edge.effects:
         written["do"] = [effect_table(effect) for effect in edge.effects]
-    return written | {"go": edge.target, "says": edge.label}
+    written["go"] = edge.target
+    written["says"] = edge.label
+    return written

@@ -14,11 +14,11 @@ def task_table(task: Task, original: Task) -> dict[str, Any]:
         task: The task with marks for its references.
         original: The task as it was: the words of a select are its options as written.
     """
+    if isinstance(task, Shell):  # most are, and these have no words of their own
+        return _shell(task)
     words = alphabet(original)
     kept = list(words) if words and words != PASS_OR_FAIL else []
     match task:
-        case Shell(interpreter, command, prompt):
-            return {"task": "shell", "shell": interpreter} | given(prompt=str(prompt)) | {"command": str(command)}
         case Ask():
             return _ask(task, list(words))
         case Agent():
@@ -37,16 +37,29 @@ def task_table(task: Task, original: Task) -> dict[str, Any]:
             return called | given(words=kept, report=task.report)
         case Gate(gate, reason):
             return {"task": "gate", "gate": gate} | given(reason=str(reason), words=kept)
-        case Stage(stage, step, subject, place, paths, checks):
-            about: dict[str, Any] = {"task": "stage", "stage": stage, "step": step}
-            about |= {"place": place} if stage == "tool" else {}
-            return about | given(subject=subject, paths=list(map(str, paths)), checks=list(checks))
+        case Stage():
+            return _stage(task)
         case End(result, message):
             return {"task": "end", "result": result, "message": str(message)}
         case Branch():
             return {"task": "branch"}
         case _:
             assert_never(task)
+
+
+def _shell(task: Shell) -> dict[str, Any]:
+    found: dict[str, Any] = {"task": "shell", "shell": task.interpreter}
+    if prompt := str(task.prompt):
+        found["prompt"] = prompt
+    found["command"] = str(task.command)
+    return found
+
+
+def _stage(task: Stage) -> dict[str, Any]:
+    found: dict[str, Any] = {"task": "stage", "stage": task.stage, "step": task.step}
+    if task.stage == "tool":
+        found["place"] = task.place
+    return found | given(subject=task.subject, paths=list(map(str, task.paths)), checks=list(task.checks))
 
 
 def _ask(task: Ask, words: list[str]) -> dict[str, Any]:

@@ -16,6 +16,8 @@ Domains = Mapping[str, frozenset[str]]
 
 def find_domains(program: Program) -> Domains:
     """The slots of inputs with few values that nothing changes during a run (I8)."""
+    if not program.inputs:
+        return {}
     effects = (effect for node in program.nodes for edge in node.edges for effect in edge.effects)
     jumped = (effect for jump in program.jumps for effect in jump.all_effects)
     changed = {effect.slot for effect in (*effects, *jumped) if isinstance(effect, Keep | Clear)}

@@ -35,13 +35,14 @@ def flow_warnings(
     reached, leaving = _reach(program)
     shown: set[tuple[str, Span]] = set()
     for node in program.nodes:
-        problem = _node_problem(node, reached, leaving, wording)
+        if node.id in reached and node.id in leaving:
+            continue
+        problem = _node_problem(node, reached, wording)
         place = (node.origin.path, node.origin.span)
         if problem and place not in shown:
             shown.add(place)
             yield Diagnostic(problem[0], sources[node.origin.path].path, node.origin.span, *problem[1:])
-    live = [node for node in program.nodes if node.id in reached]
-    if not any(isinstance(node.task, End) and node.task.result == "complete" and not node.edges for node in live):
+    if not any(_completes(node) and node.id in reached for node in program.nodes):
         entry = program.index()[program.entry].origin
         yield Diagnostic("RD403", sources[entry.path].path, entry.span, *wording.never_completes)
     for origin in _never_firing(program, reached, written):
@@ -82,27 +83,35 @@ def _is_plainly_connected(program: Program) -> bool:
     position = {node.id: index for index, node in enumerate(program.nodes)}
     entered = {program.entry}
     for index, node in enumerate(program.nodes):
-        below = [edge.target for edge in node.edges if position[edge.target] > index]
-        is_end = isinstance(node.task, End) and not node.edges
-        if node.id not in entered or not (below or is_end):
+        is_left = isinstance(node.task, End) and not node.edges
+        for edge in node.edges:
+            if position[edge.target] > index:
+                entered.add(edge.target)
+                is_left = True
+        if not is_left or node.id not in entered:
             return False
-        entered.update(below)
     return True
 
 
-def _node_problem(node: Node, reached: set[str], leaving: set[str], wording: Wording) -> tuple[str, str, str] | None:
+def _completes(node: Node) -> bool:
+    return isinstance(node.task, End) and node.task.result == "complete" and not node.edges
+
+
+def _node_problem(node: Node, reached: set[str], wording: Wording) -> tuple[str, str, str] | None:
+    """What is wrong with a node that is not reached, or from which no path leads out."""
     if isinstance(node.task, Branch | End):
         return None
     if node.id not in reached:
         return "RD401", wording.unreachable[0].format(node.id), wording.unreachable[1]
-    if node.id not in leaving:
-        return "RD402", wording.no_path_out[0].format(node.id), wording.no_path_out[1]
-    return None
+    return "RD402", wording.no_path_out[0].format(node.id), wording.no_path_out[1]
 
 
 def _never_firing(program: Program, reached: set[str], written: Iterable[Origin]) -> list[Origin]:
     """Transitions that no reachable edge carries out; those of steps that are not reached are not named again."""
     fired = {origin for node in program.nodes if node.id in reached for edge in node.edges for origin in edge.origins}
+    silent = [origin for origin in written if origin not in fired]
+    if not silent:
+        return []
     live_groups = {node.group for node in program.nodes if node.id in reached}
     unreached = {
         origin
@@ -111,4 +120,4 @@ def _never_firing(program: Program, reached: set[str], written: Iterable[Origin]
         for edge in node.edges
         for origin in edge.origins
     }
-    return [origin for origin in written if origin not in fired and origin not in unreached]
+    return [origin for origin in silent if origin not in unreached]

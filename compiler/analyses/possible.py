@@ -39,6 +39,9 @@ class PossibleTransition(Struct, frozen=True):
     open: frozenset[Test]
 
 
+_NAME = "possible transitions"
+
+
 def possible_transitions(program: Program) -> Mapping[str, tuple[PossibleTransition, ...]]:
     """The edges that can be taken, for each node that tests counters and is reached, or has edges behind others.
 
@@ -46,8 +49,19 @@ def possible_transitions(program: Program) -> Mapping[str, tuple[PossibleTransit
 
     A node that is not named may take all of its edges.
     """
+    if _NAME not in program.findings:
+        program.findings[_NAME] = _possible_transitions(program)
+    found: Mapping[str, tuple[PossibleTransition, ...]] = program.findings[_NAME]
+    return found
+
+
+def _possible_transitions(program: Program) -> Mapping[str, tuple[PossibleTransition, ...]]:
     domains = find_domains(program)
-    shadowed = {node.id: transitions for node in program.nodes if (transitions := _unshadowed(node, domains))}
+    shadowed = {
+        node.id: transitions
+        for node in program.nodes
+        if len(node.edges) > 1 and not _hides_nothing(node) and (transitions := _unshadowed(node, domains))
+    }
     tracks = find_tracks(program)
     if not tracks.every:
         return shadowed
@@ -60,8 +74,6 @@ def possible_transitions(program: Program) -> Mapping[str, tuple[PossibleTransit
 
 def _unshadowed(node: Node, domains: Domains) -> tuple[PossibleTransition, ...]:
     """The edges of a node that those before them leave something to; nothing, if these are all, as they are written."""
-    if len(node.edges) < 2 or _hides_nothing(node):
-        return ()
     open_tests: dict[int, set[Test]] = {}
     for word in alphabet(node.task) or (None,):
         for place, tests in _left(node, word, Facts(domains)):
@@ -76,13 +88,14 @@ def _hides_nothing(node: Node) -> bool:
     """Whether no edge tests a text, or stands behind one that always holds for its word; nearly all nodes are so."""
     closed: set[str] = set()
     for edge in node.edges:
-        first, *others = edge.guard or (None,)
+        guard = edge.guard
+        first = guard[0] if guard else None
         if not isinstance(first, OutcomeTest) or first.word in closed:
             return False
-        if not all(isinstance(test, CounterTest) for test in others):
-            return False
-        if not others:
+        if len(guard) == 1:
             closed.add(first.word)
+        elif not all(isinstance(test, CounterTest) for test in guard[1:]):
+            return False
     return True
 
 

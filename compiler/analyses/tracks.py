@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import Struct, field
 
 from compiler.analyses.zeros import Track
-from compiler.ir.edges import Add, AtLeast, CounterTest, Reset, Set, counter_effects
+from compiler.ir.edges import Add, AtLeast, CounterTest, Effect, Set
 from compiler.ir.program import Program, Register
 
 LARGEST = 100_000_000
@@ -119,14 +119,19 @@ def _uses(program: Program) -> dict[str, Use]:
                     use.nodes[node.id] = None
                     use.testers.add(node.id)
                     use.tests.append(test)
-            for effect in counter_effects(edge.effects):
-                if not isinstance(effect, Reset):
-                    use = uses[effect.register]
-                    use.nodes[node.id] = None
-                    use.effects.append(effect)
+            if edge.effects:
+                _add_effects(uses, node.id, edge.effects)
     for jump in program.jumps if uses else ():
-        for effect in counter_effects(jump.all_effects):
-            if not isinstance(effect, Reset):
-                uses[effect.register].nodes[jump.target] = None
-                uses[effect.register].effects.append(effect)
+        _add_effects(uses, jump.target, jump.all_effects)
     return uses
+
+
+_CHANGES = (Set, Add, AtLeast)
+
+
+def _add_effects(uses: dict[str, Use], name: str, effects: Iterable[Effect]) -> None:
+    for effect in effects:
+        if isinstance(effect, _CHANGES):
+            use = uses[effect.register]
+            use.nodes[name] = None
+            use.effects.append(effect)

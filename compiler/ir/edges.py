@@ -146,9 +146,12 @@ class Edge(Struct, frozen=True):
     @property
     def label(self) -> str:
         """What the author wrote, as a reader sees it: `CONTINUE, 1 FAIL: STOP`."""
-        if len(self.written) < 2 and not any(part.step for part in self.written):  # nearly all are so
-            return self.written[0].action if self.written else ""
-        said = "".join(f"{part}{', ' if part.action else ': '}" for part in self.written)
+        written = self.written
+        if not written:
+            return ""
+        if len(written) == 1 and not written[0].step:  # nearly all others are so
+            return written[0].action
+        said = "".join(f"{part}{', ' if part.action else ': '}" for part in written)
         return said[:-2]
 
 
@@ -174,8 +177,12 @@ def words_of(edges: Iterable[Edge]) -> tuple[str, ...]:
 
 def output_names(edges: Iterable[Edge]) -> tuple[str, ...]:
     """The names of the outputs that edges keep, each once: those that a command may give (I9)."""
-    effects = (effect for edge in edges for effect in edge.effects)
-    return tuple(dict.fromkeys(item.name for item in effects if isinstance(item, Keep) and item.of == "output"))
+    found: dict[str, None] = {}
+    for edge in edges:
+        for effect in edge.effects:
+            if isinstance(effect, Keep) and effect.of == "output":
+                found[effect.name] = None
+    return tuple(found)
 
 
 def register_tests(edge: Edge) -> list[CounterTest | SlotTest]:

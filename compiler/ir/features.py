@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple, assert_never
 
@@ -11,7 +11,6 @@ from compiler.ir.edges import (
     AtLeast,
     Clear,
     CounterTest,
-    Edge,
     Effect,
     Keep,
     OutcomeTest,
@@ -102,8 +101,8 @@ def uses(program: Program) -> Iterator[Use]:
     if program.folder:
         yield Use(Feature.REPORTS, None)
     for node in program.nodes:
-        found = [*_of_task(node.task), *_of_settings(node), *(use for edge in node.edges for use in _of_edge(edge))]
-        yield from (Use(feature, node) for feature in dict.fromkeys(found))
+        for feature in dict.fromkeys(_of_node(node)):
+            yield Use(feature, node)
 
 
 def features_of(program: Program) -> frozenset[Feature]:
@@ -111,79 +110,76 @@ def features_of(program: Program) -> frozenset[Feature]:
     return frozenset(use.feature for use in uses(program))
 
 
-def _of_task(task: Task) -> Iterator[Feature]:
+def _of_node(node: Node) -> list[Feature]:
+    found = [*_of_task(node.task), *_of_settings(node)]
+    for edge in node.edges:
+        for test in edge.guard:
+            found += _of_test(test)
+        for effect in edge.effects:
+            found += _of_effect(effect)
+    return found
+
+
+def _of_task(task: Task) -> Sequence[Feature]:
     match task:
         case Shell():
-            yield Feature.COMMANDS
+            return (Feature.COMMANDS,)
         case Ask(question=question):
-            yield Feature.QUESTIONS if question in {"pass_fail", "yes_no"} else Feature.REPLIES
+            return (Feature.QUESTIONS if question in {"pass_fail", "yes_no"} else Feature.REPLIES,)
         case Agent(reading=reading):
-            yield Feature.AGENTS
-            yield from _of_reading(reading)
-            yield from _of_report(task.report)
+            return (Feature.AGENTS, *_of_reading(reading), *_of_report(task.report))
         case Tool(optional=is_optional):
-            yield Feature.TOOLS
-            if is_optional:
-                yield Feature.OPTIONAL_TOOLS
+            return (Feature.TOOLS, *((Feature.OPTIONAL_TOOLS,) if is_optional else ()))
         case Parallel(entries):
-            yield Feature.PARALLEL
-            yield from (feature for entry in entries for feature in _of_reading(entry.reading))
-            yield from _of_report(task.report)
+            keywords = (feature for entry in entries for feature in _of_reading(entry.reading))
+            return (Feature.PARALLEL, *keywords, *_of_report(task.report))
         case Gate():
-            yield Feature.GATES
+            return (Feature.GATES,)
         case Stage():
-            yield Feature.CONTRACTS
+            return (Feature.CONTRACTS,)
         case Branch() | End():
-            return
+            return ()
         case _:
             assert_never(task)
 
 
-def _of_reading(reading: Reading) -> Iterator[Feature]:
-    if reading.keywords:
-        yield Feature.KEYWORDS
+def _of_reading(reading: Reading) -> Sequence[Feature]:
+    return (Feature.KEYWORDS,) if reading.keywords else ()
 
 
-def _of_report(report: str) -> Iterator[Feature]:
-    if report:
-        yield Feature.REPORTS
+def _of_report(report: str) -> Sequence[Feature]:
+    return (Feature.REPORTS,) if report else ()
 
 
-def _of_settings(node: Node) -> Iterator[Feature]:
+def _of_settings(node: Node) -> Sequence[Feature]:
+    found: list[Feature] = []
     if node.settings.timeout is not None:
-        yield Feature.TIMEOUTS
+        found.append(Feature.TIMEOUTS)
     if node.settings.delay:
-        yield Feature.DELAYS
+        found.append(Feature.DELAYS)
     if node.constants:
-        yield Feature.CONSTANTS
+        found.append(Feature.CONSTANTS)
+    return found
 
 
-def _of_edge(edge: Edge) -> Iterator[Feature]:
-    for test in edge.guard:
-        yield from _of_test(test)
-    for effect in edge.effects:
-        yield from _of_effect(effect)
-
-
-def _of_test(test: Test) -> Iterator[Feature]:
+def _of_test(test: Test) -> Sequence[Feature]:
     match test:
         case OutcomeTest() | CounterTest():
-            return
+            return ()
         case SlotTest():
-            yield Feature.TEXTS
+            return (Feature.TEXTS,)
         case _:
             assert_never(test)
 
 
-def _of_effect(effect: Effect) -> Iterator[Feature]:
+def _of_effect(effect: Effect) -> Sequence[Feature]:
     match effect:
         case Set() | Add() | AtLeast() | Reset():
-            return
+            return ()
         case Keep(of=of, extract=extract):
-            yield Feature.OUTPUTS if of == "output" else Feature.TEXTS
-            if extract is not None:
-                yield Feature.EXTRACTS
+            kept = Feature.OUTPUTS if of == "output" else Feature.TEXTS
+            return (kept, Feature.EXTRACTS) if extract is not None else (kept,)
         case Clear():
-            yield Feature.TEXTS
+            return (Feature.TEXTS,)
         case _:
             assert_never(effect)

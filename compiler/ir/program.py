@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.ir.edges import Edge, Effect, Origin
-from compiler.ir.tasks import Branch, End, Shell, Task, map_task_texts, task_texts
+from compiler.ir.tasks import IDLE, Shell, Task, map_task_texts, task_texts
 from compiler.ir.texts import Text
 
 
@@ -209,6 +209,11 @@ class Program(Struct, frozen=True, dict=True):
         return {node.id: node for node in self.nodes}
 
     @cached_property
+    def findings(self) -> dict[str, Any]:
+        """What analyses have found out, by their names: a program never changes, so that each is made once."""
+        return {}
+
+    @cached_property
     def named_contexts(self) -> dict[str, Context]:
         """The contexts by their names."""
         return {context.name: context for context in self.contexts}
@@ -242,7 +247,7 @@ def plain_targets(program: Program) -> dict[str, str]:
         while group and group not in targets:  # a group is entered at its first node
             targets[group] = node.id
             group = program.parents[group]
-        if not isinstance(node.task, Branch | End):
+        if not isinstance(node.task, IDLE):
             targets[node.id] = node.id
     return targets
 
@@ -254,7 +259,11 @@ def with_jumps(program: Program) -> Program:
 
 def without_jumps(program: Program) -> Program:
     """The program without jumps, whose runs are paths from the start, as for targets that offer none."""
-    return replace(program, jumps=()) if program.jumps else program
+    if not program.jumps:
+        return program
+    found = replace(program, jumps=())
+    vars(found)["findings"] = program.findings.setdefault("without jumps", {})  # such programs are made again and again
+    return found
 
 
 def texts_of(node: Node) -> tuple[Text, ...]:

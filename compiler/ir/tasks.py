@@ -163,6 +163,9 @@ class Stage(Struct, frozen=True):
 
 Task = Shell | Ask | Agent | Tool | Parallel | Gate | Stage | Branch | End
 
+IDLE = (Branch, End)
+"""Nodes with these have no task. For `isinstance` where every node is looked at: a union is made anew each time."""
+
 
 def alphabet(task: Task) -> tuple[str, ...]:
     """The words that the outcome of a task may have, in a stable order; none for a node without a task."""

@@ -40,12 +40,15 @@ class Text(Struct, frozen=True):
 
     def __str__(self) -> str:
         """The text with its references as their authors wrote them."""
+        if self.is_plain:  # as most are
+            return str(self.parts[0]) if self.parts else ""
         return "".join(part if isinstance(part, str) else part.written for part in self.parts)
 
     @property
     def is_plain(self) -> bool:
         """Whether there is no reference in it: it is one string at most."""
-        return not self.parts or (len(self.parts) == 1 and isinstance(self.parts[0], str))
+        parts = self.parts
+        return not parts or (len(parts) == 1 and isinstance(parts[0], str))
 
     @property
     def references(self) -> Iterator[Reference]:

@@ -35,6 +35,8 @@ def optimise(program: Program, *, jumps: bool = True) -> Program:
     program = with_jumps(program) if jumps else without_jumps(program)
     for run in PASSES.values():
         program = run(program)
+    if not program.jumps:
+        return program
     plain = plain_targets(program)
     said = (jump for jump in program.jumps if jump.entering or jump.effects or plain.get(jump.id) != jump.target)
     return replace(program, jumps=tuple(said))

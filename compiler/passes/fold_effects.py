@@ -7,23 +7,28 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from compiler.ir.edges import Add, AtLeast, Clear, Effect, Keep, Reset, Set
-from compiler.ir.program import Program
+from compiler.ir.edges import Add, AtLeast, Clear, Edge, Effect, Keep, Reset, Set
+from compiler.ir.program import Node, Program
 
 
 def fold_effects(program: Program) -> Program:
     """The program with shorter lists of effects that do the same."""
-    nodes = tuple(
-        replace(node, edges=tuple(replace(edge, effects=_folded(edge.effects)) for edge in node.edges))
-        if any(len(edge.effects) > 1 for edge in node.edges)
-        else node
-        for node in program.nodes
-    )
-    return replace(program, nodes=nodes)
+    changed: dict[int, Node] = {}
+    for place, node in enumerate(program.nodes):
+        for edge in node.edges:
+            if len(edge.effects) > 1:
+                changed[place] = replace(node, edges=tuple(map(_folded, node.edges)))
+                break
+    if not changed:
+        return program
+    return replace(program, nodes=tuple(changed.get(place, node) for place, node in enumerate(program.nodes)))
 
 
-def _folded(effects: tuple[Effect, ...]) -> tuple[Effect, ...]:
-    return tuple(effects) if len(effects) < 2 else tuple(_without_overwritten(_with_constants(effects)))
+def _folded(edge: Edge) -> Edge:
+    if len(edge.effects) < 2:
+        return edge
+    effects = tuple(_without_overwritten(_with_constants(edge.effects)))
+    return edge if effects == edge.effects else replace(edge, effects=effects)
 
 
 def _with_constants(effects: Iterable[Effect]) -> list[Effect]:

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, Reset, counter_effects
+from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, Reset
 from compiler.ir.program import Entering, Jump, Program, scope_members, texts_of
 
 Moving = TypeVar("Moving", Edge, Jump, Entering)
@@ -14,7 +14,7 @@ Moving = TypeVar("Moving", Edge, Jump, Entering)
 
 def remove_dead_registers(program: Program) -> Program:
     """The program without counters that no guard, text or environment reads, and without effects on them."""
-    live = _live(program)
+    live = _live(program) if program.registers else set()
     if len(live) == len(program.registers):
         return program
     registers = tuple(register for register in program.registers if register.name in live)
@@ -35,21 +35,18 @@ def remove_dead_registers(program: Program) -> Program:
 
 def _live(program: Program) -> set[str]:
     """The counters that are read, or added to one that is."""
-    live: set[str] = set()
+    names = {register.name for register in program.registers}
+    live = _tested(program)
+    if live >= names:  # as nearly always
+        return names
     feeds: dict[str, set[str]] = {}
+    edges = (edge.effects for node in program.nodes for edge in node.edges)
+    for effects in (*edges, *(jump.all_effects for jump in program.jumps)):
+        for effect in effects:
+            if isinstance(effect, Add) and isinstance(effect.amount, str):
+                feeds.setdefault(effect.register, set()).add(effect.amount)
     for node in program.nodes:
-        live.update(variable.register for variable in node.variables)
         live.update(reference.register for text in texts_of(node) for reference in text.references)
-        if node.retries:
-            live.add(node.retries)
-        for edge in node.edges:
-            live.update(test.register for test in edge.guard if isinstance(test, CounterTest))
-            for effect in counter_effects(edge.effects):
-                if isinstance(effect, Add) and isinstance(effect.amount, str):
-                    feeds.setdefault(effect.register, set()).add(effect.amount)
-    for effect in counter_effects(effect for jump in program.jumps for effect in jump.all_effects):
-        if isinstance(effect, Add) and isinstance(effect.amount, str):
-            feeds.setdefault(effect.register, set()).add(effect.amount)
     for group in program.groups:
         live |= {reference.register for text in (group.title, group.prompt) for reference in text.references}
     live |= {reference.register for context in program.contexts for reference in context.text.references}
@@ -59,4 +56,18 @@ def _live(program: Program) -> set[str]:
         new = feeds.get(pending.pop(), set()) - live
         live |= new
         pending += sorted(new)
-    return live & {register.name for register in program.registers}
+    return live & names
+
+
+def _tested(program: Program) -> set[str]:
+    """The counters on which a transition, an attempt or a variable depends."""
+    found: set[str] = set()
+    for node in program.nodes:
+        found.update(variable.register for variable in node.variables)
+        if node.retries:
+            found.add(node.retries)
+        for edge in node.edges:
+            for test in edge.guard:
+                if isinstance(test, CounterTest):
+                    found.add(test.register)
+    return found

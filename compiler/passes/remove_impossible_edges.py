@@ -18,8 +18,10 @@ from compiler.ir.tasks import alphabet
 def remove_impossible_edges(program: Program) -> Program:
     """The program without edges that no run can take; nodes that no run reaches keep theirs."""
     transitions = possible_transitions(program)
+    if not transitions:
+        return program
     nodes = tuple(_narrowed(node, transitions[node.id]) if node.id in transitions else node for node in program.nodes)
-    return replace(program, nodes=nodes) if transitions else program
+    return replace(program, nodes=nodes)
 
 
 def _narrowed(node: Node, transitions: Iterable[PossibleTransition]) -> Node:

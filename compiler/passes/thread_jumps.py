@@ -14,16 +14,17 @@ def thread_jumps(program: Program) -> Program:
     transitions = {node.id: node.edges[0] for node in program.nodes if _is_pass_through(node)}
     if not transitions:
         return program
-    nodes = tuple(
-        replace(node, edges=tuple(_threaded(edge, transitions) for edge in node.edges))
-        if any(edge.target in transitions for edge in node.edges)
-        else node
-        for node in program.nodes
-    )
+    nodes = list(program.nodes)
+    for place, node in enumerate(nodes):
+        for edge in node.edges:
+            if edge.target in transitions:
+                nodes[place] = replace(node, edges=tuple(_threaded(edge, transitions) for edge in node.edges))
+                break
     entry = program.entry
     while entry in transitions and not transitions[entry].effects:
         entry = transitions[entry].target
-    return replace(program, nodes=nodes, entry=entry, jumps=tuple(_led_on(jump, transitions) for jump in program.jumps))
+    jumps = tuple(_led_on(jump, transitions) for jump in program.jumps)
+    return replace(program, nodes=tuple(nodes), entry=entry, jumps=jumps)
 
 
 def _is_pass_through(node: Node) -> bool:

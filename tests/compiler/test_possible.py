@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from compiler.analyses import possible, tracks
 from compiler.analyses.landings import Landings
@@ -269,6 +270,7 @@ def test_what_takes_too_long_is_left_as_it_is(tmp_path: Path, monkeypatch: pytes
     assert program
     assert remove_impossible_edges(program) != program
     monkeypatch.setattr(possible, "EFFORT", 0)
+    program = replace(program)  # nothing is known of it yet
     assert remove_impossible_edges(program) is program
 
 
@@ -277,5 +279,6 @@ def test_large_steps_are_followed_less_exactly(limit: str, tmp_path: Path, monke
     program = compiled_text(tmp_path, steps(3)).program
     assert program
     monkeypatch.setattr(tracks, limit, 0)
+    program = replace(program)  # nothing is known of it yet
     verify(remove_impossible_edges(program))
     agrees_with_exploration(program)

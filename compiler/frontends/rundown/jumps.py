@@ -9,8 +9,10 @@ from compiler.ir.edges import Add, AtLeast, Effect, Reset, Set
 
 def enter_step(frame: Frame, step: Step) -> Arrival:
     """Enters a step by its header: afresh (M10)."""
-    ref = StepRef(step)
-    effects: tuple[Effect, ...] = (Set(frame.retries(ref), 0),) if ref.has_retry and not ref.is_leaf else ()
+    ref = frame.ref(step)
+    if ref.is_leaf:
+        return Arrival(frame.id(ref))
+    effects: tuple[Effect, ...] = (Set(frame.retries(ref), 0),) if ref.has_retry else ()
     first = first_child(frame, ref)
     return Arrival(first.target, effects + first.effects)
 
@@ -31,7 +33,7 @@ def first_child(frame: Frame, ref: StepRef) -> Arrival:
 
 def enter_substep(frame: Frame, step: Step, substep: Substep) -> Arrival:
     """Enters a substep, and leaves its step as it is."""
-    ref = StepRef(step, substep)
+    ref = frame.ref(step, substep)
     if ref.is_leaf:
         return Arrival(frame.id(ref))
     effects = (Set(frame.retries(ref), 0),) if ref.has_retry else ()
@@ -39,7 +41,7 @@ def enter_substep(frame: Frame, step: Step, substep: Substep) -> Arrival:
 
 
 def _forget(frame: Frame, step: Step) -> tuple[Effect, ...]:
-    return (Reset(frame.id(StepRef(step))),) if frame.is_marked(step) else ()
+    return (Reset(frame.id(frame.ref(step))),) if frame.is_marked(step) else ()
 
 
 def enter_target(frame: Frame, place: StepRef, written: Target) -> Arrival:
@@ -53,8 +55,9 @@ def jump(frame: Frame, step: Step, target: Target, *, inside: bool) -> Arrival:
     """Enters a step, or a child of it, by a jump from inside or outside of the step."""
     if target.child is None:
         arrival = enter_step(frame, step)
-        advance: tuple[Effect, ...] = (Add(frame.step_counter, 1),) if target.next else ()
-        return Arrival(arrival.target, advance + arrival.effects)
+        if not target.next:
+            return arrival
+        return Arrival(arrival.target, (Add(frame.step_counter, 1), *arrival.effects))
     if target.child is Dynamic.SUBSTEP:
         return _enter_instance(frame, step, target.next)
     arrival = enter_substep(frame, step, frame.substep(step, target.child))
@@ -65,7 +68,7 @@ def jump(frame: Frame, step: Step, target: Target, *, inside: bool) -> Arrival:
 
 def afresh(frame: Frame, step: Step) -> tuple[Effect, ...]:
     """What a jump from outside of a step to one of its children does: the step starts afresh, at that child (M10)."""
-    ref = StepRef(step)
+    ref = frame.ref(step)
     retries: tuple[Effect, ...] = (Set(frame.retries(ref), 0),) if ref.has_retry else ()
     return retries + _forget(frame, step)
 
@@ -73,7 +76,7 @@ def afresh(frame: Frame, step: Step) -> tuple[Effect, ...]:
 def _enter_instance(frame: Frame, step: Step, advance: bool) -> Arrival:
     """The current or the next instance of a step's `{n}`; everything else is kept (M10, M12)."""
     counter = frame.substep_counter(step)
-    parent, child = StepRef(step), StepRef(step, step.substeps[0])
+    parent, child = frame.ref(step), frame.ref(step, step.substeps[0])
     mark, earlier = frame.mark(parent, child), frame.earlier_mark(parent, child)
     effects: tuple[Effect, ...] = (Add(counter, 1),) if advance else (AtLeast(counter, 1),)
     if advance and mark and earlier:

@@ -52,20 +52,23 @@ def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagno
     jumps: list[Jump] = []
     frames: list[Frame] = []
     frame = Frame(main, visible=visible(main.runbook.declared))
-    stack: list[Part] = [frame]
+    stack: list[Iterator[Part]] = [iter((frame,))]
     while stack:
-        part = stack.pop()
-        if isinstance(part, Frame):
-            frames.append(part)
-            stack.extend(reversed(list(_parts(part, documents))))
-        elif isinstance(part, Node):
-            nodes.append(part)
-        elif isinstance(part, Group):
-            groups.append(part)
-        elif isinstance(part, Register):
-            registers.append(part)
+        for part in stack[-1]:
+            if isinstance(part, Node):
+                nodes.append(part)
+            elif isinstance(part, Group):
+                groups.append(part)
+            elif isinstance(part, Register):
+                registers.append(part)
+            elif isinstance(part, Jump):
+                jumps.append(part)
+            else:  # its parts come before those that are left here
+                frames.append(part)
+                stack.append(_parts(part, documents))
+                break
         else:
-            jumps.append(part)
+            stack.pop()
     name = _name(main)
     program = Program(
         name=name,
@@ -147,12 +150,14 @@ def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Part]:
     yield from registers
     yield from operator_jumps(frame)
     for step in frame.steps:
-        ref = StepRef(step)
-        if not ref.is_leaf:
-            title, prompt = _text(frame, ref, step.title), _text(frame, ref, step.prompt)
-            yield Group(frame.id(ref), title, prompt, "step", frame.scope, frame.at(step.span))
-        for child in (StepRef(step, substep) for substep in step.substeps):
-            yield from _step_parts(outcomes, child, frame.id(ref), documents)
+        ref = frame.ref(step)
+        if ref.is_leaf:
+            yield _leaf(outcomes, ref, frame.scope)
+            continue
+        title, prompt = _text(frame, ref, step.title), _text(frame, ref, step.prompt)
+        yield Group(frame.id(ref), title, prompt, "step", frame.scope, frame.at(step.span))
+        for substep in step.substeps:
+            yield from _step_parts(outcomes, frame.ref(step, substep), frame.id(ref), documents)
         yield from _step_parts(outcomes, ref, frame.scope, documents)
     yield from _ends(outcomes)
 
@@ -217,7 +222,7 @@ def _task(frame: Frame, ref: StepRef) -> Shell | Ask:
         command = with_references(strict + written, _instances(frame, ref))
         return Shell("bash" if code.interpreter == "bash" else "sh", command, prompt)
     block = _text(frame, ref, written) if code else None
-    yes_no = any(item.word in {Word.YES, Word.NO} for item in ref.syntax.transitions)
+    yes_no = any(item.word is Word.YES or item.word is Word.NO for item in ref.syntax.transitions)
     return Ask("yes_no" if yes_no else "pass_fail", prompt, block, code.language if code else "")
 
 
@@ -243,9 +248,10 @@ def _instances(frame: Frame, ref: StepRef) -> dict[str, str]:
 
 def _variables(frame: Frame, ref: StepRef) -> tuple[Variable, ...]:
     """The instance numbers that commands of a step see: its own, and those around its runbook (M4)."""
-    own = [Variable(_NAMES[placeholder], register) for placeholder, register in _instances(frame, ref).items()]
-    if not own:
+    instances = _instances(frame, ref)
+    if not instances:
         return frame.variables
+    own = [Variable(_NAMES[placeholder], register) for placeholder, register in instances.items()]
     names = {variable.name for variable in own}
     return (*(variable for variable in frame.variables if variable.name not in names), *own)
 

@@ -30,6 +30,8 @@ from compiler.ir.program import Entering, Register, Variable
 from compiler.ir.tasks import Verdict
 from compiler.source import Span
 
+_PASS, _FAIL = Verdict.PASS, Verdict.FAIL
+
 
 class Arrival(Struct, frozen=True):
     """Where an edge leads, with what it does on the way and what the author wrote for it."""
@@ -45,47 +47,47 @@ class Arrival(Struct, frozen=True):
 
 
 class StepRef(Struct, frozen=True):
-    """A step, or a substep of it. Without children it is a leaf step."""
+    """A step, or a substep of it, with what lowering asks of it again and again. `step_ref` makes one.
+
+    `syntax` is its own part of the syntax tree. `label` is what people call it: `3`, `Cleanup`, `1.2`, `{N}.{n}`. A
+    leaf has neither substeps nor runbooks. `passing` and `failing` are what the author wrote for the outcomes, if
+    anything; `has_retry` says whether one of these counts, and `decisive` is the outcome of one child that decides the
+    step's (M11): FAIL by default, PASS under PASS ANY / FAIL ALL.
+    """
 
     step: Step
-    substep: Substep | None = None
-
-    @property
-    def syntax(self) -> Step | Substep:
-        """The step's own part of the syntax tree."""
-        return self.substep or self.step
-
-    @property
-    def label(self) -> str:
-        """What people call it: `3`, `Cleanup`, `1.2`, `{N}.{n}`."""
-        return spell(self.step.id) if self.substep is None else f"{spell(self.step.id)}.{spell(self.substep.id)}"
-
-    @property
-    def is_leaf(self) -> bool:
-        """Whether it has neither substeps nor runbooks."""
-        return not self.syntax.runbooks and (self.substep is not None or not self.step.substeps)
-
-    @property
-    def has_retry(self) -> bool:
-        """Whether one of its transitions counts."""
-        return any(transition.retries for transition in self.syntax.transitions)
+    substep: Substep | None
+    syntax: Step | Substep
+    label: str
+    is_leaf: bool
+    passing: Transition | None
+    failing: Transition | None
+    has_retry: bool
+    decisive: Verdict
 
     def transition(self, verdict: Verdict) -> Transition | None:
         """What the author wrote for an outcome, if anything."""
-        passes = verdict is Verdict.PASS
-        for transition in self.syntax.transitions:
-            if transition.word.passes == passes:
-                return transition
-        return None
+        return self.passing if verdict is _PASS else self.failing
 
-    @property
-    def decisive(self) -> Verdict:
-        """The outcome of one child that decides the step's (M11): FAIL by default, PASS under PASS ANY / FAIL ALL."""
-        for item in self.syntax.transitions:
-            if item.modifier:
-                optimistic = item.word.passes == (item.modifier is Modifier.ANY)
-                return Verdict.PASS if optimistic else Verdict.FAIL
-        return Verdict.FAIL
+
+def step_ref(step: Step, substep: Substep | None = None) -> StepRef:
+    """A step, or a substep of it."""
+    syntax: Step | Substep = substep or step
+    label = spell(step.id) if substep is None else f"{spell(step.id)}.{spell(substep.id)}"
+    is_leaf = not syntax.runbooks and (substep is not None or not step.substeps)
+    passing = failing = None
+    has_retry, decisive, is_default = False, _FAIL, True
+    for item in syntax.transitions:
+        passes = item.word.passes
+        if passes:
+            passing = passing or item
+        else:
+            failing = failing or item
+        has_retry = has_retry or item.retries > 0
+        if item.modifier and is_default:
+            is_optimistic = passes == (item.modifier is Modifier.ANY)
+            decisive, is_default = _PASS if is_optimistic else _FAIL, False
+    return StepRef(step, substep, syntax, label, is_leaf, passing, failing, has_retry, decisive)
 
 
 class Frame(Struct, frozen=True, dict=True):
@@ -113,6 +115,19 @@ class Frame(Struct, frozen=True, dict=True):
     def steps(self) -> tuple[Step, ...]:
         """The steps of the document."""
         return self.document.runbook.steps
+
+    def ref(self, step: Step, substep: Substep | None = None) -> StepRef:
+        """A step of the document, or a substep of it."""
+        return self._refs[step.id if substep is None else (step.id, substep.id)]
+
+    @cached_property
+    def _refs(self) -> dict[Identifier | tuple[Identifier, Identifier], StepRef]:
+        found: dict[Identifier | tuple[Identifier, Identifier], StepRef] = {}
+        for step in self.steps:
+            found[step.id] = step_ref(step)
+            for substep in step.substeps:
+                found[step.id, substep.id] = step_ref(step, substep)
+        return found
 
     @cached_property
     def by_id(self) -> dict[Identifier, Step]:
@@ -159,11 +174,10 @@ class Frame(Struct, frozen=True, dict=True):
         return frozenset(found)
 
     def _jumps(self) -> Iterator[tuple[StepRef, Target]]:
-        for step in self.steps:
-            for ref in (StepRef(step), *(StepRef(step, substep) for substep in step.substeps)):
-                for transition in ref.syntax.transitions:
-                    if isinstance(transition.action, Goto):
-                        yield ref, resolve_next(ref, transition.action.target)
+        for ref in self._refs.values():
+            for transition in ref.syntax.transitions:
+                if isinstance(transition.action, Goto):
+                    yield ref, resolve_next(ref, transition.action.target)
 
     def at(self, span: Span) -> Origin:
         """A place in this document."""
@@ -179,7 +193,7 @@ class Frame(Struct, frozen=True, dict=True):
 
     @cached_property
     def _runbook_ids(self) -> dict[str, tuple[str, ...]]:
-        every = (StepRef(step, substep) for step in self.steps for substep in (None, *step.substeps))
+        every = (step_ref(step, substep) for step in self.steps for substep in (None, *step.substeps))
         return {ref.label: tuple(_listed(self.id(ref), ref)) for ref in every if ref.syntax.runbooks}
 
     @property
@@ -189,7 +203,7 @@ class Frame(Struct, frozen=True, dict=True):
 
     def substep_counter(self, step: Step) -> str:
         """The counter of the instances of a step's `{n}` (M12)."""
-        return f"{self.id(StepRef(step))}.{{n}}"
+        return f"{self.id(self.ref(step))}.{{n}}"
 
     def retries(self, ref: StepRef) -> str:
         """The counter of a step's retries (M9)."""
@@ -223,7 +237,7 @@ class Frame(Struct, frozen=True, dict=True):
         return frozenset(
             step.id
             for step in self.steps
-            if any(self.mark(StepRef(step), StepRef(step, substep)) for substep in step.substeps)
+            if any(self.mark(self.ref(step), self.ref(step, substep)) for substep in step.substeps)
         )
 
     def substep(self, step: Step, child: Identifier) -> Substep:
@@ -247,11 +261,11 @@ class Frame(Struct, frozen=True, dict=True):
         if Dynamic.STEP in self.by_id:
             yield Register(self.step_counter, self.scope, 1, "instance", self.step_counter)
         for step in self.steps:
-            parent = StepRef(step)
+            parent = self.ref(step)
             if parent.has_retry:
                 yield Register(self.retries(parent), self.scope, 0, "retries", self.id(parent))
             for substep in step.substeps:
-                yield from self._substep_registers(parent, StepRef(step, substep))
+                yield from self._substep_registers(parent, self.ref(step, substep))
 
     def _substep_registers(self, parent: StepRef, child: StepRef) -> Iterator[Register]:
         scope = self.id(parent)

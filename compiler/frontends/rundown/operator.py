@@ -13,10 +13,10 @@ from compiler.ir.program import Entering, Jump
 def operator_jumps(frame: Frame) -> Iterator[Jump]:
     """The jumps to the steps of one inclusion that do more than go there, in document order."""
     for step in frame.steps:
-        if StepRef(step).is_leaf and not frame.entering:
+        if frame.ref(step).is_leaf and not frame.entering:
             continue  # as most steps are: a jump to them does nothing more
         inner = entering_step(frame, step)
-        for ref in (StepRef(step), *(StepRef(step, substep) for substep in step.substeps)):
+        for ref in (frame.ref(step), *(frame.ref(step, substep) for substep in step.substeps)):
             entering = frame.entering if ref.substep is None or _keeps(ref.substep) else inner
             if not entering and ref.is_leaf and not (ref.substep and _keeps(ref.substep)):
                 continue
@@ -28,7 +28,7 @@ def operator_jumps(frame: Frame) -> Iterator[Jump]:
 def entering_step(frame: Frame, step: Step) -> tuple[Entering, ...]:
     """What a jump to a child of a step does on its way into all that is around the child, the outermost first."""
     effects = afresh(frame, step)
-    return (*frame.entering, *((Entering(frame.id(StepRef(step)), effects),) if effects else ()))
+    return (*frame.entering, *((Entering(frame.id(frame.ref(step)), effects),) if effects else ()))
 
 
 def _keeps(substep: Substep) -> bool:

@@ -15,7 +15,8 @@ from compiler.ir.edges import Add, CounterTest, Edge, Effect, OutcomeTest, Set, 
 from compiler.ir.tasks import Verdict
 from compiler.source import Span
 
-_TESTS = {verdict: OutcomeTest(verdict.value) for verdict in Verdict}
+_GUARDS: dict[Verdict, tuple[Test, ...]] = {verdict: (OutcomeTest(verdict.value),) for verdict in Verdict}
+_DEFAULTS: dict[Verdict, Action] = {Verdict.PASS: Continue(), Verdict.FAIL: Stop()}
 OTHER = {Verdict.PASS: Verdict.FAIL, Verdict.FAIL: Verdict.PASS}
 
 
@@ -40,11 +41,11 @@ class Outcomes(Struct):
     def leaf_edges(self, ref: StepRef) -> Iterator[Edge]:
         """The edges of a step without children, in the order in which their guards are tried."""
         leaving: tuple[Effect, ...] = (Set(self.frame.retries(ref), 0),) if ref.has_retry else ()  # M9
-        for verdict, test in _TESTS.items():
+        for verdict, guard in _GUARDS.items():
             transition = ref.transition(verdict)
             if transition and transition.retries:
-                yield self._again(ref, transition, (test,), Arrival(self.frame.id(ref)))
-            yield self.leave(ref, verdict).edge((test,), leaving)
+                yield self._again(ref, transition, guard, Arrival(self.frame.id(ref)))
+            yield self.leave(ref, verdict).edge(guard, leaving)
 
     def settled_edges(self, ref: StepRef, verdict: Verdict) -> Iterator[Edge]:
         """The edges of the node that stands for a RETRY of a step with children (M9)."""
@@ -66,7 +67,7 @@ class Outcomes(Struct):
         """The edges of the node where a step's outcome is computed from its children's marks (M11)."""
         marks: list[str] = []
         for substep in step.step.substeps:
-            child = StepRef(step.step, substep)
+            child = self.frame.ref(step.step, substep)
             marks += [m for m in (self.frame.mark(step, child), self.frame.earlier_mark(step, child)) if m]
         decided = self.settle(step, step.decisive)
         for mark in marks:
@@ -78,7 +79,7 @@ class Outcomes(Struct):
         transition = ref.transition(verdict)
         if ref.substep is None:
             return self._act(ref, verdict, transition)
-        parent = StepRef(ref.step)
+        parent = self.frame.ref(ref.step)
         record = self._record(parent, ref, verdict)
         arrival = self._act(ref, verdict, transition) if transition else self._yield(parent, ref, verdict)
         return replace(arrival, effects=record + arrival.effects) if record else arrival
@@ -124,12 +125,10 @@ class Outcomes(Struct):
 
     def _act(self, ref: StepRef, verdict: Verdict, transition: Transition | None) -> Arrival:
         """What a step's transition says, or the default: PASS: CONTINUE, FAIL: STOP (M6)."""
-        default: Action = Continue() if verdict is Verdict.PASS else Stop()
-        action = transition.action if transition else default
-        arrival = self._action(ref, action, transition.span if transition else ref.syntax.span)
         if transition is None:
-            return arrival
-        written = (Written(action_label(action)), *arrival.written)
+            return self._action(ref, _DEFAULTS[verdict], ref.syntax.span)
+        arrival = self._action(ref, transition.action, transition.span)
+        written = (_written(transition.action), *arrival.written)
         origins = (self.frame.at(transition.span), *arrival.origins)
         return Arrival(arrival.target, arrival.effects, written, origins)
 
@@ -143,7 +142,7 @@ class Outcomes(Struct):
     def _continue(self, ref: StepRef, span: Span) -> Arrival:
         """The next sibling, or the next numbered step or `{N}`; past the last one the runbook completes (M7)."""
         if ref.substep:
-            return self._next_sibling(StepRef(ref.step), ref)
+            return self._next_sibling(self.frame.ref(ref.step), ref)
         after = self.frame.next_numbered(ref.step)
         return self._end(ref, "complete", "", span) if after is None else enter_step(self.frame, after)
 
@@ -151,8 +150,10 @@ class Outcomes(Struct):
         """The node of an end: one for all that say nothing, one of its own for each with a message."""
         name = result.upper()
         if not message:
-            self.endings.setdefault(self.frame.prefix + name, Ending(result, "", span, None))
-            return Arrival(self.frame.prefix + name)
+            shared = self.frame.prefix + name
+            if shared not in self.endings:
+                self.endings[shared] = Ending(result, "", span, None)
+            return Arrival(shared)
         base = f"{self.frame.id(ref)}/{name}"
         candidate, number = base, 1
         while self.endings.setdefault(candidate, Ending(result, message, span, ref)).message != message:
@@ -166,14 +167,17 @@ def settled_id(frame: Frame, ref: StepRef, verdict: Verdict) -> str:
     return f"{frame.id(ref)}/{verdict.name}"
 
 
-def action_label(action: Action) -> str:
-    """An action as an author writes it, without its message."""
+def _written(action: Action) -> Written:
+    """An action as an author writes it, without its message. What looks the same for many steps is one object."""
     match action:
         case Goto(target):
-            return f"GOTO {target}"
+            return Written(f"GOTO {target}")
         case Continue():
-            return "CONTINUE"
+            return _CONTINUE
         case Complete():
-            return "COMPLETE"
+            return _COMPLETE
         case _:
-            return "STOP"
+            return _STOP
+
+
+_CONTINUE, _COMPLETE, _STOP = Written("CONTINUE"), Written("COMPLETE"), Written("STOP")

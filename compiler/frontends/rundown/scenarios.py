@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.link import references
-from compiler.frontends.rundown.names import StepRef
+from compiler.frontends.rundown.names import StepRef, step_ref
 from compiler.frontends.rundown.syntax import Runbook
 from compiler.scenarios import Event, Goto, Reply, Unclear
 from compiler.source import Source
@@ -46,4 +46,4 @@ def _problem(command: Event, places: Collection[str], values: Collection[str] | 
 
 
 def _refs(runbook: Runbook) -> Iterator[StepRef]:
-    return (StepRef(step, substep) for step in runbook.steps for substep in (None, *step.substeps))
+    return (step_ref(step, substep) for step in runbook.steps for substep in (None, *step.substeps))

@@ -11,7 +11,7 @@ from compiler.frontends.rundown.beyond.settings import full_id
 from compiler.frontends.rundown.beyond.visible import visible
 from compiler.frontends.rundown.link import Document, Linked
 from compiler.frontends.rundown.lower import LARGEST_PROGRAM
-from compiler.frontends.rundown.names import Frame, StepRef
+from compiler.frontends.rundown.names import Frame, StepRef, step_ref
 from compiler.frontends.rundown.syntax import UNKNOWN, all_steps
 
 
@@ -63,7 +63,7 @@ def _is_known(document: Document) -> bool:
 
 
 def _refs(frame: Frame) -> Iterator[StepRef]:
-    return (StepRef(step, substep) for step in frame.steps for substep in (None, *step.substeps))
+    return (step_ref(step, substep) for step in frame.steps for substep in (None, *step.substeps))
 
 
 def _add_frame(found: Outline, frame: Frame) -> None:
@@ -76,7 +76,7 @@ def _add_frame(found: Outline, frame: Frame) -> None:
 
 def _add_step(found: Outline, frame: Frame, ref: StepRef, linked: Linked) -> Iterator[Frame]:
     """Add a step; gives the runbooks that it includes."""
-    own, group = frame.id(ref), frame.id(StepRef(ref.step)) if ref.substep else frame.scope
+    own, group = frame.id(ref), frame.id(step_ref(ref.step)) if ref.substep else frame.scope
     if ref.is_leaf:
         is_command = bool(ref.syntax.code and ref.syntax.code.interpreter)
         found.leaves.append(Leaf(own, group, is_command, ref.has_retry, frame.visible.slots))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.beyond.declarations import EVERY, StepSettings
-from compiler.frontends.rundown.names import StepRef
+from compiler.frontends.rundown.names import step_ref
 from compiler.frontends.rundown.syntax import UNKNOWN, Runbook, all_steps
 from compiler.source import Source
 from compiler.suggestions import did_you_mean
@@ -16,7 +16,7 @@ def unknown_steps(_: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     """Names that would be those of steps of this document; what is in nested runbooks is known when it is linked."""
     if not runbook.declared.steps or any(step.id == UNKNOWN for step in all_steps(runbook)):
         return  # a header that could not be read may have been the one
-    known = [StepRef(step, substep).label for step in runbook.steps for substep in (None, *step.substeps)]
+    known = [step_ref(step, substep).label for step in runbook.steps for substep in (None, *step.substeps)]
     names = {EVERY, *known}
     for settings in runbook.declared.steps:
         if "/" not in settings.step and settings.step not in names:
