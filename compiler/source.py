@@ -44,7 +44,9 @@ def beneath(spans: Spans, *outer: str) -> dict[KeyPath, Span]:
 
 def nearest(places: Mapping[KeyPath, Where], path: KeyPath) -> Where | None:
     """Where a value stands, else the nearest around it whose place is known; None if there is none."""
-    around = (path[:length] for length in range(len(path), -1, -1))
+    if path in places:
+        return places[path]
+    around = (path[:length] for length in range(len(path) - 1, -1, -1))
     return next((places[outer] for outer in around if outer in places), None)
 
 

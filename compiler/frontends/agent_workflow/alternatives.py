@@ -134,6 +134,7 @@ _READ: dict[Any, Callable[[Any], tuple[Alternative, ...]]] = {
 }
 
 
+@lru_cache(maxsize=64)
 def has_word(text: str, word: str) -> bool:
     """Whether a word stands by itself in a text, in any case."""
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -61,25 +62,29 @@ def _keywords(step: Step, own: tuple[str, ...]) -> Iterator[str]:
     yield from own[-1:]
 
 
-def _matched(pattern: str, own: tuple[str, ...]) -> Iterator[str]:
+@lru_cache(maxsize=16)
+def _matched(pattern: str, own: tuple[str, ...]) -> tuple[str, ...]:
     """The words that a pattern can match: of each alternative what its first group takes, else all of it.
 
     One with a named keyword in it stands for that: `Verdict: APPROVED` must not hide APPROVED.
     """
+    words = []
     for alternative in alternatives(pattern):
         if any(has_word(alternative.text, word) for word in own):
             continue
         group = alternative.group if alternative.group is not None else alternative.text
         word = (alternative.text if GAP in group or not group.strip() else group).strip()
         if GAP not in word and "\n" not in word and re.search(r"\w", word) and len(word) <= LONGEST_KEYWORD:
-            yield word
+            words.append(word)
+    return tuple(words)
 
 
 def listed_words(pattern: str) -> tuple[str, ...]:
     """Return the words that a pattern can match, as far as that is a short list."""
-    return tuple(_matched(pattern, ()))
+    return _matched(pattern, ())
 
 
+@lru_cache(maxsize=64)
 def can_be_valid(pattern: str, keyword: str) -> bool:
     """Whether a pattern can match in a text because of a keyword, or what it can match is too much to list (W5)."""
     listed = alternatives(pattern)

@@ -31,34 +31,40 @@ def _parts(written: str) -> Iterator[Part]:
 
 def with_json_references(value: object) -> Text:
     """A JSON value as a text, in whose strings placeholders are references (I13)."""
-    return joined(list(_json_parts(value, is_filled=True)))
+    if any("{" in key for key in _keys(value)):  # those in keys stay
+        return json_text(_filled(value))
+    return with_references(json.dumps(value, ensure_ascii=False))
 
 
 def json_text(value: object) -> Text:
     """A JSON value as a text; texts in it stand for values, and other strings are as they are."""
-    return joined(list(_json_parts(value, is_filled=False)))
+    texts: list[Text] = []
+
+    def put_off(text: Text) -> str:
+        texts.append(text)
+        return "\0"  # which no document holds
+
+    first, *others = json.dumps(value, ensure_ascii=False, default=put_off).split('"\\u0000"')
+    rest = (part for text, string in zip(texts, others, strict=True) for part in (*text.parts, string))
+    return joined([first, *rest])
 
 
-def _json_parts(value: object, *, is_filled: bool) -> Iterator[Part]:
-    if isinstance(value, Text):
-        yield from value.parts
-    elif isinstance(value, str):
-        written = json.dumps(value, ensure_ascii=False)
-        yield from _parts(written) if is_filled else (written,)
-    elif isinstance(value, list):
-        yield "["
-        for number, item in enumerate(value):
-            yield ", " if number else ""
-            yield from _json_parts(item, is_filled=is_filled)
-        yield "]"
-    elif isinstance(value, dict):
-        yield "{"
-        for number, (key, item) in enumerate(value.items()):
-            yield f"{', ' if number else ''}{json.dumps(key, ensure_ascii=False)}: "
-            yield from _json_parts(item, is_filled=is_filled)
-        yield "}"
-    else:
-        yield json.dumps(value)
+def _keys(value: object) -> Iterator[str]:
+    """The keys of all mappings in a value."""
+    if isinstance(value, dict):
+        yield from value
+        value = list(value.values())
+    for item in value if isinstance(value, list) else ():
+        yield from _keys(item)
+
+
+def _filled(value: object) -> object:
+    """A JSON value with a text for each of its strings."""
+    if isinstance(value, str):
+        return with_references(json.dumps(value, ensure_ascii=False))
+    if isinstance(value, list):
+        return [_filled(item) for item in value]
+    return {key: _filled(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def template_path(written: str) -> str:
