@@ -168,6 +168,7 @@ CODES: dict[str, Code] = {
     "RD408": Code("output-read-too-early", _W, "E2"),
     "RD409": Code("output-never-read", _W, "E2"),
     "RD410": Code("input-never-read", _W, "E1"),
+    "RD411": Code("counters-not-followed", _N, "V12"),
     # Options and output
     "RD501": Code("invalid-configuration", _E, "V7"),
     "RD502": Code("not-expressible", _E, "architecture"),

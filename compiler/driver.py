@@ -93,7 +93,7 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     result = begun.form.load().compile_document(begun.job)
     too_long = tuple(commands_too_long(result.program, result.sources)) if result.program else ()
     renamed = () if result.program or settings.front_end else _another_format(begun.job.source, begun.form)
-    diagnostics = tuple(sorted({*begun.found, *result.diagnostics, *too_long, *renamed}, key=sort_key))
+    diagnostics = tuple(sorted(dict.fromkeys([*begun.found, *result.diagnostics, *too_long, *renamed]), key=sort_key))
     program = None if begun.found or too_long or result.program is None else _read_by(result.program, settings)
     sources = begun.sources | {item.path: item for item in result.sources.values()}
     tables = merge(result.options.targets, begun.configured.targets)
@@ -161,7 +161,7 @@ def _read_by(program: Program, settings: Settings) -> Program:
         return program
     first, *others = program.sources
     told = replace(program, sources=(replace(first, read_by=tuple(words)), *others))
-    told.findings.update(program.findings)
+    told.analyses.update(program.analyses)
     return told
 
 

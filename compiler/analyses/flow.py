@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.analyses.possible import possible_transitions
+from compiler.analyses.possible import possible, possible_transitions
 from compiler.diagnostic import Diagnostic
 from compiler.ir.edges import Origin
 from compiler.ir.program import Node, Program, without_jumps
@@ -31,6 +31,8 @@ def flow_warnings(
     program: Program, written: Iterable[Origin], sources: Mapping[str, Source], wording: Wording
 ) -> Iterator[Diagnostic]:
     """The warnings for a program; `written` is the place of every transition, `sources` are by the names in it."""
+    if not possible(without_jumps(program)).is_complete:
+        yield _gave_up(program, sources)
     program = _without_impossible(program)
     reached, leaving = _reach(program)
     shown: set[tuple[str, Span]] = set()
@@ -47,6 +49,12 @@ def flow_warnings(
         yield Diagnostic("RD403", sources[entry.path].path, entry.span, *wording.never_completes)
     for origin in _never_firing(program, reached, written):
         yield Diagnostic("RD404", sources[origin.path].path, origin.span, *wording.never_fires)
+
+
+def _gave_up(program: Program, sources: Mapping[str, Source]) -> Diagnostic:
+    """What is said instead of warnings that would take longer to find than compiling takes."""
+    problem = "rdc stopped following the counters of this document, so it may not see transitions that no run takes"
+    return Diagnostic("RD411", sources[program.sources[0].path].path, None, problem, "use fewer counters in a step")
 
 
 def _without_impossible(program: Program) -> Program:

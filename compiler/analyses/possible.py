@@ -39,6 +39,13 @@ class PossibleTransition(Struct, frozen=True):
     open: frozenset[Test]
 
 
+class Possible(Struct, frozen=True):
+    """What a run can do. `is_complete` is False if counters took too long to follow, and nothing is known of them."""
+
+    transitions: Mapping[str, tuple[PossibleTransition, ...]]
+    is_complete: bool = True
+
+
 _NAME = "possible transitions"
 
 
@@ -49,13 +56,18 @@ def possible_transitions(program: Program) -> Mapping[str, tuple[PossibleTransit
 
     A node that is not named may take all of its edges.
     """
-    if _NAME not in program.findings:
-        program.findings[_NAME] = _possible_transitions(program)
-    found: Mapping[str, tuple[PossibleTransition, ...]] = program.findings[_NAME]
+    return possible(program).transitions
+
+
+def possible(program: Program) -> Possible:
+    """The edges that can be taken, and whether the search for them came to its end."""
+    if _NAME not in program.analyses:
+        program.analyses[_NAME] = _possible(program)
+    found: Possible = program.analyses[_NAME]
     return found
 
 
-def _possible_transitions(program: Program) -> Mapping[str, tuple[PossibleTransition, ...]]:
+def _possible(program: Program) -> Possible:
     domains = find_domains(program)
     shadowed = {
         node.id: transitions
@@ -64,12 +76,12 @@ def _possible_transitions(program: Program) -> Mapping[str, tuple[PossibleTransi
     }
     tracks = find_tracks(program)
     if not tracks.every:
-        return shadowed
+        return Possible(shadowed)
     landings = Landings(program, tracks)
-    if not landings.are_few:
-        return shadowed
-    search = _Search(program, tracks, landings)
-    return shadowed | dict(search.transitions()) if search.run() else shadowed
+    search = _Search(program, tracks, landings) if landings.are_few else None
+    if search is None or not search.run():
+        return Possible(shadowed, is_complete=False)
+    return Possible(shadowed | dict(search.transitions()))
 
 
 def _unshadowed(node: Node, domains: Domains) -> tuple[PossibleTransition, ...]:

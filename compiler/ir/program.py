@@ -209,8 +209,8 @@ class Program(Struct, frozen=True, dict=True):
         return {node.id: node for node in self.nodes}
 
     @cached_property
-    def findings(self) -> dict[str, Any]:
-        """What analyses have found out, by their names: a program never changes, so that each is made once."""
+    def analyses(self) -> dict[str, Any]:
+        """The results of analyses, by their names: a program never changes, so that each is made once."""
         return {}
 
     @cached_property
@@ -262,7 +262,7 @@ def without_jumps(program: Program) -> Program:
     if not program.jumps:
         return program
     found = replace(program, jumps=())
-    vars(found)["findings"] = program.findings.setdefault("without jumps", {})  # such programs are made again and again
+    vars(found)["analyses"] = program.analyses.setdefault("without jumps", {})  # such programs are made again and again
     return found
 
 

@@ -14,6 +14,7 @@ from compiler.analyses import possible, tracks
 from compiler.analyses.landings import Landings
 from compiler.analyses.possible import possible_transitions
 from compiler.analyses.states import explore
+from compiler.diagnostic import Severity
 from compiler.ir.edges import Add, AtLeast, CounterTest, Edge, Effect, Origin, OutcomeTest, Reset, Set, Test
 from compiler.ir.program import Group, Node, Program, Register, SourceFile, with_jumps, without_jumps
 from compiler.ir.semantics import Machine, Outcome
@@ -282,3 +283,10 @@ def test_large_steps_are_followed_less_exactly(limit: str, tmp_path: Path, monke
     program = replace(program)  # nothing is known of it yet
     verify(remove_impossible_edges(program))
     agrees_with_exploration(program)
+
+
+def test_a_search_that_is_given_up_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = compiled_text(tmp_path, steps(3)).diagnostics
+    monkeypatch.setattr(possible, "EFFORT", 0)
+    [note] = set(compiled_text(tmp_path, steps(3)).diagnostics) - set(before)
+    assert (note.code, note.severity) == ("RD411", Severity.NOTE)

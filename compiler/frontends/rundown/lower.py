@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -46,44 +47,32 @@ def lower(main: Document, documents: Mapping[str, Document]) -> Lowered | Diagno
     """The program of a document without errors; a diagnostic if it would be too large."""
     if _count(main, documents) > LARGEST_PROGRAM:
         return _too_large(main)
-    nodes: list[Node] = []
-    groups: list[Group] = []
-    registers: list[Register] = []
-    jumps: list[Jump] = []
-    frames: list[Frame] = []
+    found: dict[type, list[Any]] = {Node: [], Group: [], Register: [], Jump: [], Frame: []}
     frame = Frame(main, visible=visible(main.runbook.declared))
     stack: list[Iterator[Part]] = [iter((frame,))]
     while stack:
         for part in stack[-1]:
-            if isinstance(part, Node):
-                nodes.append(part)
-            elif isinstance(part, Group):
-                groups.append(part)
-            elif isinstance(part, Register):
-                registers.append(part)
-            elif isinstance(part, Jump):
-                jumps.append(part)
-            else:  # its parts come before those that are left here
-                frames.append(part)
+            found[type(part)].append(part)
+            if isinstance(part, Frame):  # its parts come before those that are left here
                 stack.append(_parts(part, documents))
                 break
         else:
             stack.pop()
-    name = _name(main)
+    name, declared = _name(main), [item.document.runbook.declared for item in found[Frame]]
     program = Program(
         name=name,
         title=main.runbook.title or name,
         sources=tuple(SourceFile(item.source.name, item.source.sha256) for item in _main_first(main, documents)),
         entry=enter_step(frame, frame.start).target,
-        nodes=tuple(nodes),
-        groups=tuple(groups),
-        registers=tuple(registers),
-        slots=tuple(slot for item in frames for slot in item.visible.added),
-        inputs=tuple(declared.input for declared in main.runbook.declared.inputs),
-        secrets=tuple(dict.fromkeys(name for item in frames for name in item.document.runbook.declared.secrets)),
-        jumps=tuple(jumps),
+        nodes=tuple(found[Node]),
+        groups=tuple(found[Group]),
+        registers=tuple(found[Register]),
+        slots=tuple(slot for item in found[Frame] for slot in item.visible.added),
+        inputs=tuple(each.input for each in main.runbook.declared.inputs),
+        secrets=tuple(dict.fromkeys(secret for each in declared for secret in each.secrets)),
+        jumps=tuple(found[Jump]),
     )
-    return Lowered(program, tuple(_written(documents)), tuple(frames))
+    return Lowered(program, tuple(_written(documents)), tuple(found[Frame]))
 
 
 def _count(main: Document, documents: Mapping[str, Document]) -> int:
