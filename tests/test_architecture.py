@@ -49,7 +49,6 @@ of a validation have one meaning (I8, I12, B9, B11)."""
 TABLES = {
     "runtime_shim.tasks.recipes",
     "runtime_shim.editions",
-    "runtime_shim.data.shared",
     "runtime_shim.targets.github.shown",
     "runtime_shim.targets.naming",
     "runtime_shim.contract.step_builder",
