@@ -57,9 +57,9 @@ soak: $(READY) ## Run the cases that `make test` leaves out, then compare random
 fuzz: $(READY) ## Fuzz the compiler, guided by coverage (MINUTES=10)
 	$(BIN)/python -m tests.fuzzing --minutes $(MINUTES)
 
-golden: $(READY) ## Regenerate tables of grammars, texts of the runtime, golden files and generated pages
-	$(BIN)/python -m backends.python.bundler
+golden: $(READY) ## Regenerate templates, tables of grammars, texts of the runtime, golden files and generated pages
 	$(BIN)/python -m tests.regenerate
+	$(BIN)/python -m backends.python.bundler
 	$(BIN)/python -m pytest -q tests/golden --snapshot-update
 
 lock: $(READY) ## Resolve the dependencies anew into requirements.lock

@@ -1,21 +1,19 @@
-"""The Jinja2 templates of a target: alike for all in how spaces, missing names and line ends are treated."""
+"""The decorator of the functions in `backends/*/rendering.py`, which `make golden` makes of the templates."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import ParamSpec
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+Values = ParamSpec("Values")
 
 
-def environment(package: str, **filters: Callable[..., str]) -> Environment:
-    """The templates of a package, whose filters are what makes texts of a document safe in the target's language."""
-    found = Environment(
-        loader=PackageLoader(package),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,  # noqa: S701 (no output is HTML)
-    )
-    found.filters |= filters
-    return found
+def joined(write: Callable[Values, Iterator[str]]) -> Callable[Values, str]:
+    """Return a function that joins what another one yields."""
+
+    @wraps(write)
+    def text(*args: Values.args, **kwargs: Values.kwargs) -> str:
+        return "".join(write(*args, **kwargs))
+
+    return text

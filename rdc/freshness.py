@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import unified_diff
-
 from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic
@@ -34,6 +32,8 @@ def compare(output: Output, data: bytes) -> Difference | None:
         f"{output.path} is not what rdc generates from {output.source}: it was edited, its source or rdc changed, "
         "or the project has another root"
     )
+    from difflib import unified_diff  # noqa: PLC0415 (only for a difference)
+
     path = visible(output.path)
     lines = unified_diff(_lines(present), _lines(data), path, f"{path} (as generated)", lineterm="")
     return Difference(_finding(output, message), "\n".join(visible(line) for line in lines))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import get_close_matches
+from collections.abc import Iterable, Sequence
 
 import click
 
@@ -22,7 +21,7 @@ class UnknownWordError(PointingError):
     """A word that is none of those known; says which come near to it, and the command that lists them all."""
 
     def __init__(self, kind: str, word: str, known: Iterable[str], see: str) -> None:
-        near = get_close_matches(word, list(known))
+        near = _near(word, list(known))
         super().__init__(f"no {kind} '{word}'{_did_you_mean(near)}", see)
 
 
@@ -39,9 +38,15 @@ def usage_line(error: click.ClickException) -> str:
 def _words(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption):
         # Options look more alike than words do: only one that is very near is meant.
-        near = get_close_matches(error.option_name, error.possibilities or [], n=1, cutoff=0.75)
+        near = _near(error.option_name, error.possibilities or [], most=1, cutoff=0.75)
         return f"no such option {error.option_name}{_did_you_mean(near)}"
     return error.format_message()
+
+
+def _near(word: str, known: Sequence[str], most: int = 3, cutoff: float = 0.6) -> list[str]:
+    from difflib import get_close_matches  # noqa: PLC0415 (only for an error)
+
+    return get_close_matches(word, known, most, cutoff)
 
 
 def _did_you_mean(near: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Writes the generated pages of the documentation and the tables of the grammars.
+"""Writes the functions of the templates, the tables of the grammars and the generated pages of the documentation.
 
 `make golden` runs this. `test_generated_files_are_current` fails if one of them is stale.
 """
@@ -15,6 +15,7 @@ from backends.registry import BACKENDS, load
 from compiler.diagnostic import CODES
 from compiler.schemas import SCHEMAS
 from tests.tables import tables
+from tests.templates import rendering
 
 HEAD = """\
 # Diagnostics
@@ -55,6 +56,10 @@ def target_page(name: str) -> str:
 
 
 FILES: dict[Path, Callable[[], str]] = {
+    **{
+        folder.with_name("rendering.py"): partial(rendering, folder.parent)  # first, because the targets import them
+        for folder in sorted((ROOT / "backends").glob("*/templates"))
+    },
     ROOT / "docs" / "diagnostics.md": diagnostics_page,
     **{ROOT / "docs" / f"{name}.schema.json": known.text for name, known in SCHEMAS.items()},
     **{ROOT / "docs" / "targets" / f"{name}.md": partial(target_page, name) for name in BACKENDS},

@@ -30,7 +30,7 @@ OURS = ("rdc", "backends", "compiler", "runtime_shim", "grammars")
 # brings pydantic_core, which has the types of its errors).
 MAY_IMPORT = {
     "rdc": {"rdc", "backends", "compiler", "runtime_shim", "click", "msgspec", "pygraphviz", "mcp", "yaml"},
-    "backends": {"backends", "compiler", "runtime_shim", "jinja2", "msgspec"},
+    "backends": {"backends", "compiler", "runtime_shim", "msgspec"},
     "compiler": {"compiler", "grammars", "msgspec", "networkx", "pydantic", "pydantic_core", "pyromark", "yaml"},
     "runtime_shim": {"runtime_shim"},
     "grammars": set[str](),
@@ -49,7 +49,6 @@ of a validation have one meaning (I8, I12, B9, B11)."""
 TABLES = {
     "runtime_shim.tasks.recipes",
     "runtime_shim.editions",
-    "runtime_shim.data.shared",
     "runtime_shim.targets.github.shown",
     "runtime_shim.targets.naming",
     "runtime_shim.contract.step_builder",
@@ -59,6 +58,9 @@ which facts a program need not state."""
 
 LONGEST_MODULE = 500
 LONGEST_FUNCTION = 40
+
+GENERATED = {folder.with_name("rendering.py") for folder in (ROOT / "backends").glob("*/templates")}
+"""The modules that `make golden` makes of templates: their functions are as long as these."""
 
 MODULES = sorted(path for folder in OURS for path in (ROOT / folder).rglob("*.py"))
 
@@ -313,7 +315,7 @@ def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 @pytest.mark.parametrize("folder", OURS[:4])
 def test_nothing_is_long(folder: str) -> None:
-    for path in (ROOT / folder).rglob("*.py"):
+    for path in set((ROOT / folder).rglob("*.py")) - GENERATED:
         lines = path.read_text(encoding="utf-8").count("\n")
         assert lines <= LONGEST_MODULE, f"{shown(path)} has {lines} lines"
         for function in functions(path):

@@ -5,8 +5,6 @@ Each is a text, a number or a truth value of what GitHub says of the event (`git
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 from compiler.regex import Regex
 
 PREFIX = "event."
@@ -62,6 +60,8 @@ def problem_with(field: str) -> str:
     """What is wrong with the name of a field, "" if nothing is."""
     if events_with(field) is not None:
         return ""
+    from difflib import get_close_matches  # noqa: PLC0415 (only for an error)
+
     close = get_close_matches(field, _FIELDS, 1)
     hint = f"did you mean `{PREFIX}{close[0]}`?" if close else "such as `event.issue.body` or `event.release.tag_name`"
     return f"no event has a field `{PREFIX}{field}` that an input can be bound to; {hint}"

@@ -13,10 +13,10 @@ from typing import assert_never
 
 from msgspec import Struct
 
+from backends.github.rendering import loop_sh
 from backends.github.scalar import OPEN, comment, prints
 from backends.github.seen import may_use
 from backends.github.settings import variables
-from backends.github.templating import render
 from backends.marks import Marks, marked
 from backends.scheduling.names import Identifiers
 from backends.scheduling.places import Place
@@ -57,8 +57,7 @@ def functions(loops: Sequence[Loop]) -> str:
     nodes = [node for loop in loops for node in loop.place.nodes]
     kinds = {type(node.task) for node in nodes}
     first = loops[0]
-    return render(
-        "loop.sh.jinja",
+    return loop_sh(
         commands=Shell in kinds,
         hands_on=first.valued or _hands_on(nodes),
         valued=first.valued,

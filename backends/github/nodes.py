@@ -12,11 +12,11 @@ from backends.github.filling import is_given
 from backends.github.loop import TAKEN, Loop, environment, fits_script, functions, here_document, script, written
 from backends.github.reach import Reach
 from backends.github.reasons import transitions_from, transitions_to
+from backends.github.rendering import limited_sh, valued_sh
 from backends.github.scalar import OPEN, Expression, comment, label
 from backends.github.settings import StepSecrets, variables
 from backends.github.shells import Shells
 from backends.github.step import PLAIN_SHELL, Step, within
-from backends.github.templating import render
 from backends.remarks import of_placeholders, remarks
 from backends.scheduling.condition import expression
 from backends.scheduling.flow import Report, Values
@@ -69,10 +69,10 @@ class Nodes(Struct, frozen=True, dict=True):
         """The steps in order; branches and ends have none."""
         found = headings(self.plan.program.groups, self.reach.places)
         if any(node.settings.timeout for place in self.reach.places for node in place.nodes):
-            yield Step(LIMITS, comments=(_ENDED,), shell=PLAIN_SHELL, run=render("limited.sh.jinja"))
+            yield Step(LIMITS, comments=(_ENDED,), shell=PLAIN_SHELL, run=limited_sh())
         if self.values:
             env = {"OUTPUTS": " ".join(self.values)}
-            run = render("valued.sh.jinja", flags=self._shows_values(), secrets=self.secrets.needed)
+            run = valued_sh(flags=self._shows_values(), secrets=self.secrets.needed)
             yield Step(OUTPUTS, comments=(_GIVEN,), shell=PLAIN_SHELL, env=env, run=run)
         if self._are_shared:
             yield Step(LOOPS, comments=(_SHARED,), shell=PLAIN_SHELL, run=written(self._functions))

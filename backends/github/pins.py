@@ -6,9 +6,7 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
-import tomllib
 from functools import cache
 from pathlib import Path
 
@@ -33,6 +31,8 @@ class Pin(Struct, frozen=True):
 @cache
 def pins() -> dict[str, Pin]:
     """The pinned actions by their short names."""
+    import tomllib  # noqa: PLC0415 (only for workflows that use an action)
+
     return {name: Pin(**entry) for name, entry in tomllib.loads(FILE.read_text(encoding="utf-8")).items()}
 
 
@@ -64,6 +64,8 @@ def _refresh(*, write: bool) -> None:
 
 
 def _tags(uses: str) -> str:
+    import subprocess  # noqa: PLC0415 (only to look for releases)
+
     command = ["git", "ls-remote", "--tags", f"https://github.com/{uses}"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603 (a name from the file)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from backends.github.rendering import secrets_sh
 from backends.github.scalar import Expression
 from backends.github.step import PLAIN_SHELL, Step
-from backends.github.templating import render
 from backends.github.triggers import OF_PULL_REQUESTS
 
 FORK = Expression(
@@ -31,5 +31,5 @@ def secrets_step(names: Iterable[str], environment: str, events: Iterable[str]) 
         comments=("Ends the run where a secret is not set, before anything is done. It sees names, and no values.",),
         shell=PLAIN_SHELL,
         env=env,
-        run=render("secrets.sh.jinja"),
+        run=secrets_sh(),
     )

@@ -113,3 +113,11 @@ def label(text: str, longest: int = 120) -> str:
 def comment(text: str, longest: int = 200) -> str:
     """A text that can stand in a comment of YAML or of a script in it: one line, no expression."""
     return remarks.comment(text, longest).replace(OPEN, "$ {{")
+
+
+def shell_scalar(template: str, indent: int = 10) -> str:
+    """A shell template; those of rdc are plain scalars, others may need quotes, and a loader has several lines."""
+    lines = getattr(template, "lines", ())
+    if lines:
+        return ">-\n" + "\n".join(f"{' ' * indent}{line}" for line in lines)
+    return template if template.startswith("bash -c ") else scalar(template)

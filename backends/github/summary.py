@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from backends.github.identifiers import SUMMARY
 from backends.github.nodes import title
 from backends.github.question import verdict_words
+from backends.github.rendering import summary_sh
 from backends.github.step import PLAIN_SHELL, Step
-from backends.github.templating import render
 from backends.github.workflow import all_of
 from backends.scheduling.plan import Plan
 from compiler.ir.program import Node
@@ -32,7 +32,7 @@ def summary_step(plan: Plan, flow: str) -> Step:
         condition=all_of("!cancelled()"),
         shell=PLAIN_SHELL,
         env=env,
-        run=render("summary.sh.jinja", yes_no=yes_no, flow=flow),
+        run=summary_sh(yes_no=yes_no, flow=flow),
     )
 
 

@@ -18,11 +18,11 @@ from backends.github.inputs import with_declared
 from backends.github.job import Job
 from backends.github.options import Bound, Concurrency, GithubOptions, SetupStep
 from backends.github.pins import pins
+from backends.github.rendering import workflow_yml
 from backends.github.required import secrets_step
 from backends.github.scalar import Expression, label
 from backends.github.settings import StepSecrets
 from backends.github.step import PLAIN_SHELL, Step
-from backends.github.templating import render
 from backends.github.triggers import lines, value, with_secrets
 from compiler.ir.program import Node, Program
 from compiler.version import __version__
@@ -66,8 +66,7 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
     def text(self) -> str:
         """The whole file."""
         options = self.options
-        return render(
-            "workflow.yml.jinja",
+        return workflow_yml(
             program=self.program,
             mark=MARK,
             command=canonical_command("github", self.program, options),

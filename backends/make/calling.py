@@ -14,8 +14,8 @@ from backends.command import canonical_command
 from backends.delegating import called
 from backends.make.identifiers import file_name, names_for
 from backends.make.options import MakeOptions
+from backends.make.rendering import calling_mk
 from backends.make.seen import of_contract, of_node
-from backends.make.templating import render
 from backends.make.texts import comment, visible
 from backends.specification import Specification
 from compiler.ir.program import Node, Program
@@ -90,8 +90,7 @@ def page(
     **facts: object,
 ) -> str:
     """Return the text of a Makefile with some facts."""
-    return render(
-        "calling.mk.jinja",
+    return calling_mk(
         p=prefix,
         scope=f"$({prefix}RDC_TARGETS): export " if prefix else "override ",
         mark=MARK,

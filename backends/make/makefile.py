@@ -13,8 +13,8 @@ from backends.make.driver import driver_name, driver_text
 from backends.make.identifiers import file_name
 from backends.make.nodes import Nodes, heading, is_node
 from backends.make.options import MakeOptions
+from backends.make.rendering import makefile_mk
 from backends.make.targets import Targets
-from backends.make.templating import render
 from backends.make.texts import comment, visible
 from backends.remarks import listed, of_placeholders, shells
 from compiler.ir.program import Program
@@ -28,8 +28,7 @@ def makefile(program: Program, options: MakeOptions) -> Emission:
     steps = [[*heading(node), *nodes.blocks(node)] for node in nodes.shown]
     counters = nodes.counters()
     alone = tuple(nodes.names.nodes[node.id] for node in program.nodes if is_node(node))
-    text = render(
-        "makefile.mk.jinja",
+    text = makefile_mk(
         p=prefix,
         title=comment(visible(program.title or program.name)),
         mark=MARK,

@@ -9,8 +9,8 @@ from backends.make.line import Line, Step, line_of, refusal
 from backends.make.makefile import state_of
 from backends.make.nodes import heading
 from backends.make.options import MakeOptions
+from backends.make.rendering import plain_mk
 from backends.make.targets import names
-from backends.make.templating import render
 from backends.make.texts import comment, visible
 from backends.remarks import listed, shells
 from backends.shell.quoting import quoted
@@ -34,8 +34,7 @@ def plain(program: Program, options: MakeOptions) -> Emission:
             return Emission(None, (refusal(step.node, clause),))
     prefix, shell = options.prefix, line.steps[0].interpreter
     rules = [_rule(step, before, prefix) for step, before in zip(line.steps, (None, *line.steps), strict=False)]
-    text = render(
-        "plain.mk.jinja",
+    text = plain_mk(
         p=prefix,
         scope=f"$({prefix}RDC_STAMPS): " if prefix else "",
         title=comment(visible(program.title or program.name)),

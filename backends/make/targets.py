@@ -7,7 +7,7 @@ from textwrap import wrap
 from msgspec import Struct
 
 from backends.make.driver import driver_name, driver_sha256, driver_text
-from backends.make.templating import render
+from backends.make.rendering import targets_mk
 from compiler.version import __version__
 
 VERBS = ("run", "resume", "status", "answer", "clean", "unlock", "help")
@@ -35,8 +35,7 @@ class Targets(Struct, frozen=True):
     def text(self) -> str:
         """The text of the part."""
         prefix = self.prefix
-        return render(
-            "targets.mk.jinja",
+        return targets_mk(
             p=prefix,
             version=__version__,
             scope=f"$({prefix}RDC_TARGETS): " if prefix else "",

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import ClassVar
 
-from jinja2 import Environment
 from msgspec.structs import replace
 
 from backends.base import MARK, Backend, Emission, Limit
@@ -14,12 +12,11 @@ from backends.companions import Companion
 from backends.python.calls import calls
 from backends.python.common import explained
 from backends.python.edition import optimised, runtime, runtime_sha256, sha256_of, shared_files
-from backends.python.literals import literal
 from backends.python.options import PythonOptions
+from backends.python.rendering import program_py, tail_py
 from backends.python.step_calls import step_calls
 from backends.python.table import table
-from backends.remarks import comment, listed, of_contexts, of_placeholders, of_settings, shells
-from backends.templating import environment
+from backends.remarks import of_contexts, of_placeholders, of_settings, shells
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
 from compiler.passes import optimise
@@ -56,52 +53,40 @@ class PythonBackend(Backend[PythonOptions]):
         called = step_calls(entries) or calls(entries, _headings(program))
         caller = "" if options.caller == "person" else options.caller
         shared = shared_files(edition, caller) if options.runtime == "shared" else {}
-        text = (
-            _templates()
-            .get_template("program.py.jinja")
-            .render(
-                mark=MARK,
-                kind=program.kind,
-                version=__version__,
-                source=program.sources[0],
-                included=program.sources[1:],
-                program=entries,
-                calls=called,
-                explained=[
-                    *of_contexts(program, "`contexts`"),
-                    *of_placeholders(program.nodes, program.registers),
-                    *explained(entries, called.said),
-                    *of_settings(program, called.lines),
-                ],
-                shells=shells(program),
-                shared=list(shared),
-                edition=edition,
-                command=canonical_command(self.name, program, options),
-                tail=tail(edition, program.kind, is_shared=bool(shared), caller=caller),
-            )
+        text = program_py(
+            mark=MARK,
+            kind=program.kind,
+            version=__version__,
+            source=program.sources[0],
+            included=program.sources[1:],
+            title=program.title,
+            name=program.name,
+            calls=called,
+            explained=[
+                *of_contexts(program, "`contexts`"),
+                *of_placeholders(program.nodes, program.registers),
+                *explained(entries, called.said),
+                *of_settings(program, called.lines),
+            ],
+            shells=shells(program),
+            shared=list(shared),
+            edition=edition,
+            command=canonical_command(self.name, program, options),
+            tail=tail(edition, program.kind, is_shared=bool(shared), caller=caller),
         )
         return Emission(text, companions=tuple(Companion(name, each, "runtime") for name, each in shared.items()))
 
 
 def tail(edition: str, kind: str, *, is_shared: bool, caller: str = "") -> str:
     """Return what follows the document in a program: the line that names the edition, the runtime, and the start."""
-    return (
-        _templates()
-        .get_template("tail.py.jinja")
-        .render(
-            version=__version__,
-            kind=kind,
-            edition=edition,
-            sha256=runtime_sha256(edition),
-            shared={name: sha256_of(text) for name, text in shared_files(edition, caller).items()} if is_shared else {},
-            runtime="" if is_shared else runtime(edition),
-        )
+    return tail_py(
+        version=__version__,
+        kind=kind,
+        edition=edition,
+        sha256=runtime_sha256(edition),
+        shared={name: sha256_of(text) for name, text in shared_files(edition, caller).items()} if is_shared else {},
+        runtime="" if is_shared else runtime(edition),
     )
-
-
-@cache
-def _templates() -> Environment:
-    return environment("backends.python", comment=comment, listed=listed, literal=literal)
 
 
 def _headings(program: Program) -> dict[str, str]:

@@ -153,9 +153,9 @@ def commit(root: Path) -> None:
 
 
 MODULES = (
-    "attr", "backends", "click", "compiler", "encodings_", "grammars", "jinja2", "json", "pyromark",
-    "markupsafe", "networkx", "pydantic", "pydantic_core", "pygraphviz", "runtime_shim", "shlex",
-    "sitecustomize", "subprocess", "tempfile", "tomllib", "typing_extensions", "usercustomize", "yaml",
+    "attr", "backends", "click", "compiler", "encodings_", "grammars", "json", "pyromark", "networkx",
+    "pydantic", "pydantic_core", "pygraphviz", "runtime_shim", "shlex", "sitecustomize",
+    "subprocess", "tempfile", "tomllib", "typing_extensions", "usercustomize", "yaml",
 )  # fmt: skip
 """What rdc imports, or Python where it finds it, and what must not be taken from the current folder."""
 

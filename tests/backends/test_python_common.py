@@ -10,9 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backends.python.calls import Calls, calls
+from backends.python.common import implied
 from backends.python.table import Table, table
 from compiler.driver import compile_file
 from compiler.passes import optimise
+from runtime_shim.data import shared
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.builder import built
 
@@ -147,6 +149,17 @@ def saved(folder: Path, body: str) -> Path:
     path = folder / "main.runbook.md"
     path.write_text(body, encoding="utf-8")
     return path
+
+
+@pytest.mark.parametrize(
+    "task", ["shell", "ask", "input", "select", "confirm", "gate", "agent", "tool", "branch", "end"]
+)
+@pytest.mark.parametrize("keywords", [[], ["GO", "STOP", "GO"]])
+def test_what_follows_from_a_task_is_what_the_runtime_adds(task: str, keywords: list[str]) -> None:
+    node: Table = {"task": task, "keywords": keywords}
+    parallel: Table = {"task": "parallel", "entries": [{"keywords": keywords}, {"keywords": ["MORE"]}]}
+    assert implied(node) == shared.implied(node)
+    assert implied(parallel) == shared.implied(parallel)
 
 
 def test_what_all_commands_share_is_said_once(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ HEAVY = {
     "compiler.ir",
     "pydantic",
     "networkx",
-    "jinja2",
     "compiler.grammar",
     "pyromark",
     "yaml",

@@ -29,8 +29,9 @@ COMMANDS = {
     "tab": [],
     "check": ["check", "a.runbook.md"],
     "check with frontmatter": ["check", "b.runbook.md"],
-    "compile to python": ["compile", "b.runbook.md", "--to", "python", "-o", "b.py"],
-    "compile to github": ["compile", "b.runbook.md", "--to", "github", "-o", "b.yml"],
+    # Not `-o`: click imports difflib for each short option, before it knows the option.
+    "compile to python": ["compile", "b.runbook.md", "--to", "python", "--output", "b.py"],
+    "compile to github": ["compile", "b.runbook.md", "--to", "github", "--output", "b.yml"],
 }
 TAB = {"_RDC_COMPLETE": "bash_complete", "COMP_WORDS": "rdc ch", "COMP_CWORD": "1"}
 

@@ -1,0 +1,517 @@
+"""The templates in `templates/` as functions. `make golden` makes them: change a template, not this file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from backends.github.scalar import comment, folded, scalar, shell_scalar
+from backends.templating import joined
+
+
+@joined
+def assignment_sh() -> Iterator[str]:
+    """Fill in `assignment.sh.jinja`."""
+    yield "# Writes a name and a value so that the runner reads just these.\n"
+    yield "assignment() {\n"
+    yield "  local end=rdc\n"
+    yield '  while [[ $2 == *"$end"* ]]; do end+=_; done\n'
+    yield '  printf \'%s<<%s\\n%s\\n%s\\n\' "$1" "$end" "$2" "$end"\n'
+    yield "}\n"
+
+
+@joined
+def event_sh() -> Iterator[str]:
+    """Fill in `event.sh.jinja`."""
+    yield refuse_sh()
+    yield "command -v jq > /dev/null || exit 0\n"
+    yield "for field in $FIELDS; do\n"
+    yield '  size=$(jq --arg field "$field" \'getpath($field | split(".")) // "" | utf8bytelength\' "$GITHUB_EVENT_PATH") || exit\n'
+    yield '  [ "$size" -le "$MOST" ] || refuse \'Event\' \\\n'
+    yield '    "The field event.$field has $size bytes, and an input takes $MOST of it at most. Nothing was run. Shorten it, and begin a new run"\n'
+    yield "done\n"
+
+
+@joined
+def inputs_sh(*, patterns: Any, rules: Any, typed: Any, types: Any) -> Iterator[str]:
+    """Fill in `inputs.sh.jinja`."""
+    yield refuse_sh()
+    yield assignment_sh()
+    yield "LC_ALL=C\n"
+    yield "# Says what is wrong with the value $2 of the input $1, which is of the type $3; nothing if it fits.\n"
+    yield "wrong() {\n"
+    if "choice" in types:
+        yield "  local options=RDC_OPTIONS_$1\n"
+    if rules:
+        yield "  local rule=RDC_RULE_$1\n"
+    if patterns:
+        yield "  local pattern=RDC_PATTERN_$1\n"
+    yield "  [ \"${#2}\" -le 65536 ] || echo 'it is longer than 65,536 bytes'\n"
+    if typed:
+        yield "  case $3 in\n"
+        if "number" in types:
+            yield "    number) [[ $2 =~ ^-?[0-9]+(\\.[0-9]+)?$ ]] || echo 'it is not a decimal number' ;;\n"
+        if "boolean" in types:
+            yield "    boolean) [[ $2 =~ ^(true|false)$ ]] || echo 'it is neither true nor false' ;;\n"
+        if "choice" in types:
+            yield '    choice) grep -qxF -e "$2" <<< "${!options}" || echo "it is none of ${!options//$\'\\n\'/, }" ;;\n'
+        if "string" in types:
+            yield "    string) [[ $2 != *[$'\\n\\r']* ]] || echo 'it has more than one line' ;;\n"
+        yield "  esac\n"
+    if rules:
+        yield '  [[ -z ${!rule} || $2 =~ ^(${!rule})$ ]] || echo "it does not match ${!rule}"\n'
+    if patterns:
+        yield '  [ -z "${!pattern+given}" ] || matches "$2" "${!pattern}" || echo "it does not match ${!pattern}"\n'
+    yield "}\n"
+    if patterns:
+        yield "# Whether the value $1 matches the pattern $2, which Python alone reads as it is meant.\n"
+        yield "matches() {\n"
+        yield "  VALUE=$1 PATTERN=$2 python3 -I -c 'import os, re, sys\n"
+        yield 'value, pattern = (os.environb[name].decode("utf-8", "replace") for name in (b"VALUE", b"PATTERN"))\n'
+        yield "sys.exit(not re.fullmatch(pattern, value))'\n"
+        yield "}\n"
+    if patterns:
+        yield "command -v python3 > /dev/null || refuse 'Missing tool' 'This workflow needs python3 on the runner, to check an input'\n"
+    yield "found=$RUNNER_TEMP/rdc-inputs\n"
+    yield "problems=\n"
+    yield ": > \"$found\" || refuse 'Disk' 'The values of the inputs cannot be kept; the log says why'\n"
+    yield "while read -r name type need; do\n"
+    yield "  value=RDC_INPUT_$name\n"
+    yield "  default=RDC_DEFAULT_$name\n"
+    yield "  value=${!value}\n"
+    yield '  [ -n "$value" ] || value=${!default}\n'
+    yield '  if [ -z "$value" ] && [ "$need" != default ]; then\n'
+    yield '    [ "$need" = optional ] || problems+="The input $name: a value is needed. "\n'
+    yield "    continue\n"
+    yield "  fi\n"
+    yield '  problem=$(wrong "$name" "$value" "$type" | head -n 1)\n'
+    yield '  [ -z "$problem" ] || problems+="The input $name: $problem. "\n'
+    yield '  assignment "$name" "$value" >> "$found"\n'
+    yield "done <<< \"${RDC_INPUTS%$'\\n'}\"\n"
+    yield '[ -z "$problems" ] || refuse \'Inputs\' "${problems}Nothing was run. Begin a new run"\n'
+    yield "cat \"$found\" >> \"$GITHUB_ENV\" || refuse 'Disk' 'The values of the inputs cannot be handed on; the log says why'\n"
+
+
+@joined
+def limited_sh() -> Iterator[str]:
+    """Fill in `limited.sh.jinja`."""
+    yield 'mkdir -p "$RUNNER_TEMP/rdc" && cat > "$RUNNER_TEMP/rdc/limited" <<\'SCRIPT\' && chmod +x "$RUNNER_TEMP/rdc/limited"\n'
+    yield "#!/usr/bin/env bash\n"
+    yield "# Runs a command for $1 seconds at most, in a process group of its own. When its time is up, the group is told to end,\n"
+    yield "# and what is left of it ten seconds later is killed: the exit code is 124 then, which no step takes for a PASS.\n"
+    yield "set -m\n"
+    yield "rdc_seconds=$1\n"
+    yield "rdc_late=\n"
+    yield "shift\n"
+    yield '"$@" < /dev/null &\n'
+    yield "group=$!\n"
+    yield "exec 2> /dev/null # bash would tell what becomes of its jobs\n"
+    yield 'tell() { kill "-$1" -- "-$group"; }\n'
+    yield "trap 'tell TERM; tell CONT' HUP INT TERM\n"
+    yield "trap 'rdc_late=yes; tell TERM; tell CONT' USR1\n"
+    yield '(sleep "$rdc_seconds" && kill -USR1 "$$" && sleep 10 && tell KILL) > /dev/null &\n'
+    yield "clock=$!\n"
+    yield "while :; do\n"
+    yield '  wait "$group"\n'
+    yield "  code=$?\n"
+    yield '  kill -0 "$group" || break\n'
+    yield "  sleep 0.1\n"
+    yield "done\n"
+    yield 'kill -KILL -- "-$clock"\n'
+    yield '[ -n "$rdc_late" ] || exit "$code"\n'
+    yield "tell KILL\n"
+    yield "printf '\\ntimeout after %s s\\n' \"$rdc_seconds\"\n"
+    yield "exit 124\n"
+    yield "SCRIPT\n"
+
+
+@joined
+def loop_sh(
+    *,
+    commands: Any,
+    hands_on: Any,
+    limits: Any,
+    numbers: Any,
+    own: Any,
+    pauses: Any,
+    repeats: Any,
+    summary: Any,
+    valued: Any,
+    withheld: Any,
+) -> Iterator[str]:
+    """Fill in `loop.sh.jinja`."""
+    limit = '${rdc_limit:+"$RUNNER_TEMP/rdc/limited" "$rdc_limit"} '
+    yield "# Opens the group of the step called $1 in the log.\n"
+    yield "begin() {\n"
+    yield '  echo "::group::$1'
+    if numbers:
+        yield "${RDC_STEP_INSTANCE:+, instance $RDC_STEP_INSTANCE}${RDC_SUBSTEP_INSTANCE:+, part $RDC_SUBSTEP_INSTANCE}"
+    if repeats:
+        yield ", attempt ${RDC_ATTEMPT:-1}"
+    yield '"\n'
+    if summary:
+        yield "  SECONDS=0\n"
+    yield "}\n"
+    yield "# Closes it, and says how the step went by the exit code $1. `rdc_outcome` says it to the loop.\n"
+    yield "note() {\n"
+    yield "  rdc_code=$1\n"
+    yield "  rdc_outcome=fail\n"
+    yield '  [ "$rdc_code" -eq 0 ] && rdc_outcome=pass\n'
+    yield "  printf '\\n::endgroup::\\nexit code %s\\n' \"$rdc_code\"\n"
+    if summary:
+        yield '  echo "$rdc_node ${RDC_ATTEMPT:-1} $rdc_code $SECONDS'
+        for name in numbers:
+            yield f" ${{{name}-}}"
+        yield '" >> "$RUNNER_TEMP/rdc-journal"\n'
+    yield "}\n"
+    if hands_on:
+        yield variables_sh()
+        yield "# What the loop's steps put into $GITHUB_ENV and $GITHUB_PATH reaches its later steps and the workflow's steps after it.\n"
+        yield "# Variables of the step, of GitHub and of rdc itself cannot be set in this way.\n"
+        yield "rdc_env=()\n"
+        yield "rdc_path=\n"
+        yield "hand_on() {\n"
+        yield "  local index\n"
+        yield '  assignment "$1" "$2" >> "$GITHUB_ENV"\n'
+        yield "  case $1 in\n"
+        yield f"    {' | '.join(own + ('GITHUB_*', 'RUNNER_*', 'RDC_*', 'NODE_OPTIONS'))}) return ;;\n"
+        yield "    PATH) PATH=$2 ;;\n"
+        yield "  esac\n"
+        yield '  for index in "${!rdc_env[@]}"; do\n'
+        yield '    [[ ${rdc_env[index]} != "$1="* ]] || unset "rdc_env[index]"\n'
+        yield "  done\n"
+        yield '  rdc_env+=("$1=$2")\n'
+        yield "}\n"
+        yield "hand_on_paths() {\n"
+        yield "  local line\n"
+        yield '  while IFS= read -r line || [ -n "$line" ]; do\n'
+        yield '    [ -n "$line" ] || continue\n'
+        yield '    echo "$line" >> "$GITHUB_PATH"\n'
+        yield "    rdc_path=:$rdc_path\n"
+        yield '    rdc_path=$line${rdc_path//":$line:"/:}\n'
+        yield '  done < "$1"\n'
+        yield "}\n"
+        yield "# Runs a command with what was handed on.\n"
+        yield "given() {\n"
+        yield f'  env {"$rdc_without " if withheld else ""}-- "${{rdc_env[@]}}" "PATH=$rdc_path$PATH" "$@"\n'
+        yield "}\n"
+        yield "# Runs the command $3 of the step called $1 by the shell $2, with the variables after that, as a step of the workflow would.\n"
+        yield "run() {\n"
+        yield '  begin "$1"\n'
+        yield '  : > "$RUNNER_TEMP/rdc-env" && : > "$RUNNER_TEMP/rdc-path" || exit # and the step has no outcome\n'
+        yield '  GITHUB_ENV=$RUNNER_TEMP/rdc-env GITHUB_PATH=$RUNNER_TEMP/rdc-path GITHUB_OUTPUT=/dev/null given "${@:4}" '
+        if valued:
+            yield '"$RUNNER_TEMP/rdc/valued" '
+        yield f'{limit if limits else ""}"$2" -c "${{3%$\'\\n\'}}"\n'
+        yield "  rdc_code=$?\n"
+        yield '  hand_on_paths "$RUNNER_TEMP/rdc-path"\n'
+        yield '  if ! variables "$RUNNER_TEMP/rdc-env" hand_on; then\n'
+        yield "    echo '::error title=GITHUB_ENV::A line is neither NAME=value nor NAME<<DELIMITER, so the step fails'\n"
+        yield "    rdc_code=1\n"
+        yield "  fi\n"
+        yield '  note "$rdc_code"\n'
+        yield "}\n"
+    elif commands:
+        yield "# Runs the command $3 of the step called $1 by the shell $2, with the variables after that.\n"
+        yield "run() {\n"
+        yield '  begin "$1"\n'
+        yield f'  GITHUB_OUTPUT=/dev/null env {"$rdc_without " if withheld else ""}"${{@:4}}" {limit if limits else ""}"$2" -c "${{3%$\'\\n\'}}"\n'
+        yield "  note $?\n"
+        yield "}\n"
+    if pauses:
+        yield "# Waits before a further attempt: $1 is how many there were, $2 for how long, and $3 by what it is multiplied each time.\n"
+        yield "pause() {\n"
+        yield '  [ "$1" -gt 0 ] || return 0\n'
+        yield "  rdc_pause=$2\n"
+        yield "  for ((rdc_further = 1; rdc_further < $1 && $3 > 1; rdc_further++)); do\n"
+        yield "    rdc_pause=$((rdc_pause < 100000000 / $3 ? rdc_pause * $3 : 100000000))\n"
+        yield "  done\n"
+        yield '  echo "Waiting $rdc_pause s before this attempt"\n'
+        yield '  sleep "$rdc_pause"\n'
+        yield "}\n"
+
+
+@joined
+def refuse_sh() -> Iterator[str]:
+    """Fill in `refuse.sh.jinja`."""
+    yield "# Ends the step, with the title $1 and the reason $2 on the page of the run.\n"
+    yield "refuse() {\n"
+    yield '  echo "$2" >> "$GITHUB_STEP_SUMMARY"\n'
+    yield '  echo "::error title=$1::$2" >&2\n'
+    yield "  exit 2\n"
+    yield "}\n"
+
+
+@joined
+def secrets_sh() -> Iterator[str]:
+    """Fill in `secrets.sh.jinja`."""
+    yield refuse_sh()
+    yield '[ -n "$MISSING" ] || exit 0\n'
+    yield 'if [ "$FORK" = true ]; then\n'
+    yield "  refuse 'No secrets' \"A pull request from a fork gets no secrets, and this workflow needs ${MISSING% }. Nothing was run\"\n"
+    yield "fi\n"
+    yield "refuse 'Missing secrets' \"These secrets are not set, or empty: ${MISSING% }. Set them in the settings of the \\\n"
+    yield '${PLACE:-repository}, then begin a new run"\n'
+
+
+@joined
+def summary_sh(*, flow: Any, yes_no: Any) -> Iterator[str]:
+    """Fill in `summary.sh.jinja`."""
+    yield '[ -s "$RUNNER_TEMP/rdc-journal" ] || exit 0\n'
+    yield "{\n"
+    yield "  echo\n"
+    yield "  echo '| Step | Attempt | Outcome | Time |'\n"
+    yield "  echo '| --- | ---: | --- | ---: |'\n"
+    yield "  awk '\n"
+    if yes_no:
+        yield '    BEGIN { split(ENVIRON["YES_NO"], asked); for (number in asked) yes_no[asked[number]] = 1 }\n'
+    yield '    NR == FNR { id = $1; sub(/^[^ ]+ /, ""); title[id] = $0; next }\n'
+    yield "    !($1 in title) { next }\n"
+    yield '    { instance = $5 $6 == "" ? "" : ", instance " $5 ($5 != "" && $6 != "" ? "." : "") $6\n'
+    if yes_no:
+        yield '      outcome = $1 in yes_no ? ($3 ? "NO" : "YES") : ($3 ? "FAIL" : "PASS")\n'
+    else:
+        yield '      outcome = $3 ? "FAIL" : "PASS"\n'
+    yield '      print "| " title[$1] instance " | " $2 " | " outcome " | " ($4 == "" ? "" : $4 " s") " |" }\n'
+    yield '    FNR == 2000 { print "| and more | | | |"; exit }\n'
+    yield '  \' <(printf \'%s\\n\' "$STEPS") "$RUNNER_TEMP/rdc-journal"\n'
+    if flow:
+        yield "  printf '\\n```mermaid\\n%s\\n' \"$FLOW\"\n"
+        yield '  awk \'!/^(COMPLETE|STOP)/ { outcome[$1] = $3 ? "failed" : "passed" } END { for (id in outcome) print "class " id " " outcome[id] }\' \\\n'
+        yield '    "$RUNNER_TEMP/rdc-journal"\n'
+        yield "  printf '```\\n'\n"
+    yield '} >> "$GITHUB_STEP_SUMMARY"\n'
+
+
+@joined
+def valued_sh(*, flags: Any, secrets: Any) -> Iterator[str]:
+    """Fill in `valued.sh.jinja`."""
+    yield 'mkdir -p "$RUNNER_TEMP/rdc" && echo "$OUTPUTS" > "$RUNNER_TEMP/rdc/outputs" &&\n'
+    yield '  cat > "$RUNNER_TEMP/rdc/valued" <<\'SCRIPT\' && chmod +x "$RUNNER_TEMP/rdc/valued"\n'
+    yield "#!/usr/bin/env bash\n"
+    yield "# Runs a command, and makes variables of the outputs that it writes to the file RDC_OUTPUT: NAME=value, or NAME<<WORD,\n"
+    yield "# lines, WORD. If one of them cannot be read, none counts, and the step fails.\n"
+    yield 'RDC_OUTPUT=$(mktemp "$RUNNER_TEMP/rdc-output.XXXXXX") || exit\n'
+    yield "export RDC_OUTPUT\n"
+    yield '"$@"\n'
+    yield "code=$?\n"
+    yield "export LC_ALL=C\n"
+    yield 'names=$(< "$RUNNER_TEMP/rdc/outputs")\n'
+    yield "number=0\n"
+    yield "found=\n"
+    yield assignment_sh()
+    if secrets:
+        yield "masks=()\n"
+        yield "for name in $RDC_SECRETS; do\n"
+        yield "  while read -r line; do\n"
+        yield '    [ -z "$line" ] || masks+=("$line")\n'
+        yield "  done <<< \"${!name//$'\\r'/$'\\n'}\"\n"
+        yield "done\n"
+        yield "# Puts *** for secrets into `value`, for the longest first, since one may stand in another.\n"
+        yield "hide() {\n"
+        yield "  while IFS= read -r secret; do\n"
+        yield '    value=${value//"$secret"/***}\n'
+        yield '  done < <(for secret in "${masks[@]}"; do echo "${#secret} $secret"; done | sort -rn | cut -d \' \' -f 2-)\n'
+        yield "}\n"
+    yield "refused() {\n"
+    yield '  echo "::error title=RDC_OUTPUT::The outputs of this step are refused, so it fails: $1"\n'
+    yield '  rm -rf "$RDC_OUTPUT"\n'
+    yield '  exit "$((code ? code : 1))"\n'
+    yield "}\n"
+    yield "# Whether a file is UTF-8 and has no NUL character.\n"
+    yield "is_text() {\n"
+    yield '  [ "$(tr -d \'\\000\' < "$1" | wc -c)" -eq "$(wc -c < "$1")" ] && awk \'\n'
+    yield "    /[\\200-\\377]/ {\n"
+    yield '      gsub(/[\\302-\\337][\\200-\\277]/, "")\n'
+    yield '      gsub(/\\340[\\240-\\277][\\200-\\277]|[\\341-\\354\\356\\357][\\200-\\277][\\200-\\277]|\\355[\\200-\\237][\\200-\\277]/, "")\n'
+    yield '      gsub(/(\\360[\\220-\\277]|[\\361-\\363][\\200-\\277]|\\364[\\200-\\217])[\\200-\\277][\\200-\\277]/, "")\n'
+    yield "    }\n"
+    yield "    /[\\200-\\377]/ { exit 1 }\n"
+    yield '  \' "$1"\n'
+    yield "}\n"
+    yield "# Reads the lines up to $1 into `value`.\n"
+    yield "lines() {\n"
+    yield "  value=\n"
+    yield '  while IFS= read -r line || [ -n "$line" ]; do\n'
+    yield "    number=$((number + 1))\n"
+    yield '    if [ "$line" = "$1" ]; then\n'
+    yield "      value=${value%$'\\n'}\n"
+    yield "      return\n"
+    yield "    fi\n"
+    yield "    value+=$line$'\\n'\n"
+    yield "  done\n"
+    yield "  return 1\n"
+    yield "}\n"
+    yield '[ -e "$RDC_OUTPUT" ] || [ -L "$RDC_OUTPUT" ] || exit "$code"\n'
+    yield '[ -f "$RDC_OUTPUT" ] && [ ! -L "$RDC_OUTPUT" ] || refused \'it is not a regular file\'\n'
+    yield '[ "$(wc -c < "$RDC_OUTPUT")" -le 16777216 ] || refused \'it is larger than 16,777,216 bytes\'\n'
+    yield "is_text \"$RDC_OUTPUT\" || refused 'it is not UTF-8, or has a NUL character'\n"
+    yield 'while IFS= read -r line || [ -n "$line" ]; do\n'
+    yield "  number=$((number + 1))\n"
+    yield "  first=$number\n"
+    yield "  name=${line%%=*}\n"
+    yield "  word=${line%%<<*}\n"
+    yield "  if [[ $line == *'<<'* && ${#word} -lt ${#name} ]]; then\n"
+    yield "    name=$word\n"
+    yield '    [ -n "${line#*<<}" ] || refused "line $first: no word after <<"\n'
+    yield '    lines "${line#*<<}" || refused "line $first: the word after << does not follow"\n'
+    yield "  else\n"
+    yield '    [[ $line == *=* ]] || refused "line $first: neither NAME=value nor NAME<<WORD"\n'
+    yield "    value=${line#*=}\n"
+    yield "  fi\n"
+    yield '  [[ $name =~ ^[A-Za-z0-9_]+$ && " $names " == *" $name "* ]] || refused "line $first: no output of this name is declared"\n'
+    yield '  [ "${#value}" -le 65536 ] || refused "line $first: $name is longer than 65,536 bytes"\n'
+    if secrets:
+        yield '  [ -z "$RDC_SECRETS" ] || hide\n'
+    yield '  found+=$(assignment "$name" "$value"; '
+    if flags:
+        yield 'assignment "rdc_has_$name" yes; '
+    yield "echo .)\n"
+    yield "  found=${found%.}\n"
+    yield 'done < "$RDC_OUTPUT"\n'
+    yield 'rm -f "$RDC_OUTPUT"\n'
+    yield 'printf %s "$found" >> "$GITHUB_ENV" || exit 1\n'
+    yield 'exit "$code"\n'
+    yield "SCRIPT\n"
+
+
+@joined
+def variables_sh() -> Iterator[str]:
+    """Fill in `variables.sh.jinja`."""
+    yield "# Reads a file such as $GITHUB_ENV as the runner does, and calls $2 with each name and value in it.\n"
+    yield "variables() {\n"
+    yield "  local line name value end\n"
+    yield '  while IFS= read -r line || [ -n "$line" ]; do\n'
+    yield '    [ -n "$line" ] || continue\n'
+    yield "    if [[ $line == ?*=* && ${line%%=*} != *'<<'* ]]; then\n"
+    yield "      name=${line%%=*}\n"
+    yield "      value=${line#*=}\n"
+    yield "    elif [[ $line == ?*'<<'?* && ${line%%'<<'*} != *=* ]]; then\n"
+    yield "      name=${line%%'<<'*}\n"
+    yield "      end=${line#*'<<'}\n"
+    yield "      value=\n"
+    yield '      while IFS= read -r line || [ -n "$line" ] || return 1; do\n'
+    yield '        [ "$line" != "$end" ] || break\n'
+    yield "        value+=$line$'\\n'\n"
+    yield "      done\n"
+    yield "      value=${value%$'\\n'}\n"
+    yield "    else\n"
+    yield "      return 1\n"
+    yield "    fi\n"
+    yield '    "$2" "$name" "$value" || return\n'
+    yield '  done < "$1"\n'
+    yield "}\n"
+    yield assignment_sh()
+
+
+@joined
+def _mapping(key: Any, entries: Any, indent: Any) -> Iterator[str]:
+    """Fill in the macro `mapping` of `workflow.yml.jinja`."""
+    yield f"{key}:\n"
+    for name, value in entries.items():
+        yield f"{' ' * indent}{name}: {scalar(value, indent + 2, code=name.startswith('COMMAND'))}\n"
+
+
+@joined
+def _write(step: Any, shell: Any) -> Iterator[str]:
+    """Fill in the macro `write` of `workflow.yml.jinja`."""
+    for line in step.comments:
+        yield f"      # {line}\n"
+    yield f"      - name: {scalar(step.name)}\n"
+    if step.id:
+        yield f"        id: {step.id}\n"
+    if step.condition:
+        yield f"        if: {folded(step.condition, 10)}\n"
+    if step.tolerated:
+        yield "        continue-on-error: true\n"
+    if step.timeout:
+        yield f"        timeout-minutes: {step.timeout}\n"
+    if step.uses:
+        yield f"        uses: {scalar(step.uses)}{' # ' + step.version if step.version else ''}\n"
+        if step.inputs:
+            yield f"        {_mapping('with', step.inputs, 10)}"
+    if step.shell and step.shell != shell:
+        yield f"        shell: {shell_scalar(step.shell)}\n"
+    if step.env:
+        yield f"        {_mapping('env', step.env, 10)}"
+    if step.run:
+        yield f"        run: {scalar(step.run, 10, code=not step.run.startswith('# '))}\n"
+
+
+@joined
+def workflow_yml(
+    *,
+    command: Any,
+    concurrency: Any,
+    guide: Any,
+    jobs: Any,
+    loader: Any,
+    mark: Any,
+    name: Any,
+    plain_shell: Any,
+    program: Any,
+    runs_on: Any,
+    shell_says: Any,
+    timeout: Any,
+    triggers: Any,
+    version: Any,
+) -> Iterator[str]:
+    """Fill in `workflow.yml.jinja`."""
+    yield f"# {mark} {version} from "
+    for source_index, source in enumerate(program.sources):
+        yield f"{'# with ' if not source_index == 0 else ''}{comment(source.path)} (sha256 {source.sha256}){'. Do not edit: change the document and compile again. `rdc verify FILE` proves this file. It was written by' if source_index == len(program.sources) - 1 else ','}\n"
+    yield f"#   {command}\n"
+    for line in guide.splitlines():
+        yield f"# {line}\n"
+    yield f"name: {scalar(name)}\n"
+    yield "on:\n"
+    yield f"{triggers}\n"
+    yield "permissions: {}\n"
+    yield "concurrency:\n"
+    yield f"  group: {scalar(concurrency.group, 4)}\n"
+    yield f"  cancel-in-progress: {'true' if concurrency.cancel_in_progress else 'false'}\n"
+    if concurrency.queue:
+        yield f"  queue: {concurrency.queue}\n"
+    if loader:
+        yield "defaults:\n"
+        yield "  run:\n"
+        yield f"    # {shell_says}\n"
+        yield f"    shell: {shell_scalar(loader, 6)}\n"
+    yield "jobs:\n"
+    for job in jobs:
+        for line in job.comments:
+            yield f"  # {line}\n"
+        yield f"  {job.id}:\n"
+        yield f"    name: {scalar(job.name)}\n"
+        if job.needs:
+            yield f"    needs: [{', '.join(job.needs)}]\n"
+        if job.condition:
+            yield f"    if: {folded(job.condition, 6)}\n"
+        yield f"    runs-on:{runs_on}\n"
+        if job.environment:
+            yield f"    environment: {scalar(job.environment, 6)}\n"
+        yield f"    timeout-minutes: {job.timeout or timeout}\n"
+        yield f"    permissions:{' {}' if not job.permissions else ''}\n"
+        for scope, access, why in job.permissions:
+            yield f"      {scope}: {access} # {why}\n"
+        if job.outputs:
+            yield f"    {_mapping('outputs', job.outputs, 6)}"
+        if job.matrix:
+            yield "    strategy:\n"
+            yield "      fail-fast: false # each entry is done to its end\n"
+            yield "      matrix:\n"
+            yield "        include:\n"
+            for agent_index, agent in enumerate(job.matrix):
+                yield f"          - entry: {agent_index}\n"
+                yield f"            agent: {scalar(agent, 14)}\n"
+        if job.env:
+            yield f"    {_mapping('env', job.env, 6)}"
+        if job.shell and job.shell != loader:
+            yield "    defaults:\n"
+            yield "      run:\n"
+            if (shell_says and job.shell != plain_shell) and (not loader):
+                yield f"        # {shell_says}\n"
+            yield f"        shell: {shell_scalar(job.shell, 10)}{' # without -e and pipefail' if job.shell == plain_shell else ''}\n"
+        yield "    steps:\n"
+        for step in job.steps:
+            yield f"{_write(step, job.shell or loader)}"
