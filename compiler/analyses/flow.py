@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from compiler.analyses.possible import possible, possible_transitions
 from compiler.diagnostic import Diagnostic
 from compiler.ir.edges import Origin
+from compiler.ir.graph import reachable, to_graph, with_path_out
 from compiler.ir.program import Node, Program, without_jumps
 from compiler.ir.tasks import Branch, End
 from compiler.source import Source, Span
@@ -73,32 +74,8 @@ def _without_impossible(program: Program) -> Program:
 
 def _reach(program: Program) -> tuple[set[str], set[str]]:
     """The nodes that are reached, and those that reach an end."""
-    everything = {node.id for node in program.nodes}
-    if _is_plainly_connected(program):
-        return everything, everything
-    from compiler.ir.graph import reachable, to_graph, with_path_out  # noqa: PLC0415 (networkx takes long to import)
-
     graph = to_graph(program)
     return reachable(graph, program), with_path_out(graph, program)
-
-
-def _is_plainly_connected(program: Program) -> bool:
-    """A proof for the usual document that needs no search: everything is entered from above and left downwards.
-
-    If every node but the first has an edge from a node above it, all are reached; if every node but the ends has an
-    edge to a node below it, all reach an end. What is not proved so is left to networkx.
-    """
-    position = {node.id: index for index, node in enumerate(program.nodes)}
-    entered = {program.entry}
-    for index, node in enumerate(program.nodes):
-        is_left = isinstance(node.task, End) and not node.edges
-        for edge in node.edges:
-            if position[edge.target] > index:
-                entered.add(edge.target)
-                is_left = True
-        if not is_left or node.id not in entered:
-            return False
-    return True
 
 
 def _completes(node: Node) -> bool:
