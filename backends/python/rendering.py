@@ -71,8 +71,8 @@ def program_py(
     yield "\n"
     yield "\n"
     yield f"def {kind}({', '.join(calls.parameters)}):\n"
-    for line in calls.lines:
-        yield f"{line}\n"
+    yield str("\n".join(calls.lines))
+    yield "\n"
     yield "\n"
     yield "\n"
     yield f"{tail}"
