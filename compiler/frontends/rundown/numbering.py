@@ -20,7 +20,9 @@ def numbered_header(step: Step) -> str | None:
 
     `## Phase 2 checks` has one too, since nobody calls a step `Phase`; `## Release 2 candidates` has none.
     """
-    match = _TITLE.fullmatch(step.title) if isinstance(step.id, str) else None
+    if not isinstance(step.id, str) or not step.title[:1].isdigit():
+        return None
+    match = _TITLE.fullmatch(step.title)
     if match is None or not (match["mark"] or str(step.id).lower() in COUNTING_WORDS):
         return None
     return f"## {match['number']}. {match['rest'] or 'Title'}"
