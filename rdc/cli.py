@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 import click
 
@@ -102,11 +103,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _dispatch(arguments: list[str]) -> int:
     if instruction := os.environ.get(COMPLETION_VARIABLE):
         return _complete(instruction)
-    with cli.make_context(PROGRAM, arguments) as context:
+    with cli.make_context(PROGRAM, arguments, terminal_width=_width()) as context:
         status = int(cli.invoke(context))
     if sys.stdout is not None:
         sys.stdout.flush()
     return status
+
+
+def _width() -> int:
+    """The width of help as click chooses it; click asks `shutil`, which imports three libraries of compression."""
+    given = os.environ.get("COLUMNS", "")
+    columns = int(given) if given.isascii() and given.isdigit() else 0
+    if not columns:
+        with suppress(OSError):  # standard output is no terminal, or is closed
+            columns = os.get_terminal_size().columns
+    return max(min(columns or 80, 80) - 2, 50)
 
 
 def _complete(instruction: str) -> int:
