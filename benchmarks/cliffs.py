@@ -111,6 +111,22 @@ WORKFLOWS: dict[str, Dimension] = {
         "  - {name: s{n}, agent: c, prompt: D., next: s{m}}\n",
         "  - {name: s{m}, agent: c, prompt: D., end: true}\n",
     ),
+    "steps with conditions": repeated(
+        "name: a\nsteps:\n",
+        "  - {name: s{n}, agent: c, prompt: D., report: {name: r{n}, format: x, validation: OK|NO}, "
+        "conditions: [{keyword: OK, goto: s{m}}, {keyword: NO, goto: s{n}}]}\n",
+        "  - {name: s{m}, agent: c, prompt: D., end: true}\n",
+    ),
+    "conditions": repeated(
+        "name: a\nsteps:\n  - name: s\n    agent: c\n    prompt: D.\n    next: e\n    conditions:\n",
+        "      - {keyword: K{n}, goto: e}\n",
+        "  - {name: e, agent: c, prompt: D., end: true}\n",
+    ),
+    "aliases": repeated(
+        "name: a\nx: &p D.\nsteps:\n",
+        "  - {name: s{n}, agent: c, prompt: *p, next: s{m}}\n",
+        "  - {name: s{m}, agent: c, prompt: *p, end: true}\n",
+    ),
     "unknown keys": repeated("name: a\n", "k{n}: x\n", "steps:\n  - {name: b, agent: c, prompt: D., end: true}\n"),
     **longer("name: a\nsteps:\n  - name: b\n    agent: c\n    end: true\n    prompt: |-\n      x…\n", "a prompt"),
 }
