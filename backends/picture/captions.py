@@ -145,7 +145,26 @@ def _input(declared: Input) -> str:
 
 def wrapped(text: str, width: int = WIDTH) -> Lines:
     """A text in lines, without what does not print; a long one is cut."""
+    if not text:
+        return ()
     shown = printable(text)
     if len(shown) <= width:  # as most are
         return (shown,) if shown else ()
-    return tuple(wrap(shown, width, max_lines=LINES, placeholder="…"))
+    return _in_words(shown, width) or tuple(wrap(shown, width, max_lines=LINES, placeholder="…"))
+
+
+def _in_words(text: str, width: int) -> Lines:
+    """The lines that `wrap` makes, where no word need be broken and nothing be cut: it takes ten times as long.
+
+    Nothing where that is not known; words can be broken at hyphens.
+    """
+    if "-" in text:
+        return ()
+    first, *words = text.split(" ")
+    lines = [first]
+    for word in words:
+        if len(lines[-1]) + len(word) < width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return tuple(lines) if len(lines) <= LINES and max(map(len, lines)) <= width else ()

@@ -38,16 +38,20 @@ _VERBS = ("GOTO ",)
 
 def retry_limit(edge: Edge, names: Naming) -> int | None:
     """How often an edge may be taken, if it is a RETRY: if it counts retries, and asks how many there were."""
-    if not edge.effects:
+    if not edge.effects:  # as most have none
         return None
-    added = {effect.register for effect in edge.effects if isinstance(effect, Add) and effect.amount == 1}
-    counted = {name for name in added if names.counter(name).role == "retries"}
-    limits = (t.value for t in edge.guard if isinstance(t, CounterTest) and t.operator == "<" and t.register in counted)
-    return next(limits, None)
+    for test in edge.guard:
+        if not isinstance(test, CounterTest) or test.operator != "<" or Add(test.register, 1) not in edge.effects:
+            continue
+        if names.counter(test.register).role == "retries":
+            return test.value
+    return None
 
 
 def action(edge: Edge, names: Naming, group: str) -> Said:
     """What an edge does beyond where it leads, as its author wrote it: `RETRY 3`, `NEXT {N}`."""
+    if not edge.effects:
+        return ()
     return between(" · ", (_own_action(edge, names, group), *(_counted(effect, names) for effect in edge.effects)))
 
 
@@ -89,6 +93,11 @@ def _counted(effect: Effect, names: Naming) -> Said:
             assert_never(effect)
 
 
+def has_only_outcomes(edge: Edge) -> bool:
+    """Whether an edge asks for nothing but outcomes."""
+    return not any([not isinstance(test, OutcomeTest) for test in edge.guard])  # noqa: C419 (twice as fast)
+
+
 def has_condition(edge: Edge, names: Naming) -> bool:
     """Whether more than the outcome decides if an edge is taken; the count of a RETRY is no more."""
     return bool(_conditions(edge, names))
@@ -120,9 +129,10 @@ def _as_written(edge: Edge) -> str:
 
 
 def _conditions(edge: Edge, names: Naming) -> list[Test]:
-    is_retry = retry_limit(edge, names) is not None
-    outside = (OutcomeTest, CounterTest) if is_retry else OutcomeTest
-    return [test for test in edge.guard if not isinstance(test, outside)]
+    found: list[Test] = [test for test in edge.guard if not isinstance(test, OutcomeTest)]
+    if found and retry_limit(edge, names) is not None:
+        return [test for test in found if not isinstance(test, CounterTest)]
+    return found
 
 
 def _mark(test: Test, names: Naming) -> Register | None:

@@ -85,7 +85,7 @@ def picture(program: Program) -> Picture:
         program.entry,
         tuple(_box(node, names, placement, node.id in reached) for node in program.nodes),
         tuple(_frames(program, names, placement)),
-        tuple(arrow for node in program.nodes for arrow in arrows(node, names)),
+        tuple(arrows(program.nodes, names)),
         notes(program),
         tuple(f"value {name}" for name in output_names(edge for node in program.nodes for edge in node.edges)),
         tuple(streams(program)),
@@ -148,7 +148,8 @@ def _box(node: Node, names: Naming, placement: Placement, is_reached: bool) -> B
     lines += (LOOP,) if node.id in placement.heads else ()
     lines += () if is_reached else (UNREACHABLE,)
     is_in_loop = node.id in placement.boxes
-    texts, more = tuple(kept_texts(node, names)), tuple(stage_tooltip(node, names.contract))
+    texts = tuple(kept_texts(node, names)) if names.slots else ()
+    more = tuple(stage_tooltip(node, names.contract)) if names.contract.steps else ()
     return Box(node, lines, placement.nodes[node.id], is_reached, is_in_loop, texts, more=more)
 
 
