@@ -56,12 +56,12 @@ class Arrow(Struct, frozen=True):
 
 
 class _Transition(Struct):
-    """Edges that lead to the same place and say the same. It `is_plain` if nothing but outcomes decides about them."""
+    """Edges that lead to the same place and say the same; `asked` is for each of them what `_asked` says."""
 
     target: str
     said: Said
-    is_plain: bool
     edges: list[Edge] = field(default_factory=list)
+    asked: list[object] = field(default_factory=list)
 
 
 Outcomes = Sequence[tuple[Said, Verdict | None]]
@@ -73,6 +73,8 @@ def arrows(nodes: Iterable[Node], names: Naming) -> Iterator[Arrow]:
     known: dict[object, Outcomes] = {}
     for node in nodes:
         transitions = _merged(node, names)
+        if not transitions:
+            continue
         for transition, (words, verdict) in zip(transitions, _outcomes(node, transitions, names, known), strict=True):
             if not (words or transition.said) and len(words_of(transition.edges)) > 1:
                 words = ("then",)  # noqa: PLW2901 (what it says if it says nothing)
@@ -82,13 +84,11 @@ def arrows(nodes: Iterable[Node], names: Naming) -> Iterator[Arrow]:
 
 
 def _outcomes(node: Node, transitions: Sequence[_Transition], names: Naming, known: dict[object, Outcomes]) -> Outcomes:
-    """The outcomes of the transitions of a node; nearly all nodes ask for the same, which is looked up where `known`.
-
-    Conditions are not, since they name steps.
-    """
-    if not all(transition.is_plain for transition in transitions):
+    """The outcomes of the transitions of a node; nearly all nodes ask for the same, which is found once."""
+    asked = [tuple(transition.asked) for transition in transitions]
+    if any([None in each for each in asked]):  # noqa: C419 (twice as fast)
         return _found(node, transitions, names)
-    key = (_speech(node.task), *[tuple([edge.guard for edge in transition.edges]) for transition in transitions])
+    key = (_speech(node.task), *asked)
     found = known.get(key)
     if found is None:
         found = known[key] = _found(node, transitions, names)
@@ -127,15 +127,25 @@ def _merged(node: Node, names: Naming) -> list[_Transition]:
     latest: dict[object, _Transition] = {}
     for edge in node.edges:
         said = action(edge, names, node.group)
-        is_plain = has_only_outcomes(edge)
-        key = (said, None if is_plain or not has_condition(edge, names) else words_of([edge]))
+        asked = _asked(edge, names)
+        key = (said, words_of([edge]) if asked is None else None)
         transition = latest.get(key)
         if transition is None or transition.target != edge.target:
-            transition = latest[key] = _Transition(edge.target, said, is_plain)
+            transition = latest[key] = _Transition(edge.target, said)
             transitions.append(transition)
-        transition.is_plain &= is_plain
         transition.edges.append(edge)
+        transition.asked.append(asked)
     return transitions
+
+
+def _asked(edge: Edge, names: Naming) -> object:
+    """What an edge asks for, if that is no more than outcomes and the count of a RETRY, whatever the counter; or None.
+
+    Edges of which this is the same have the same words; the words of a condition name steps.
+    """
+    if has_only_outcomes(edge):
+        return edge.guard
+    return None if has_condition(edge, names) else ("RETRY", *words_of([edge]))
 
 
 def _when(node: Node, edges: Sequence[Edge], names: Naming) -> Said:

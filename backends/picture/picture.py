@@ -137,9 +137,10 @@ def _led_to(program: Program, starts: Iterable[str]) -> set[str]:
     pending = list(starts)
     found = set(pending)
     while pending:
-        new = {edge.target for edge in index[pending.pop()].edges} - found
-        found |= new
-        pending += new
+        for edge in index[pending.pop()].edges:
+            if edge.target not in found:
+                found.add(edge.target)
+                pending.append(edge.target)
     return found
 
 
