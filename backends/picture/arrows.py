@@ -13,13 +13,12 @@ from backends.picture.conditions import (
     action,
     condition,
     has_condition,
-    has_only_outcomes,
     past_of_marks,
     retry_limit,
 )
 from backends.picture.naming import Naming, Said, between, one_line
 from backends.picture.words import spoken, verdict_of
-from compiler.ir.edges import Edge, Keep, is_plain_for, words_of
+from compiler.ir.edges import Edge, Keep, OutcomeTest, is_plain_for, words_of
 from compiler.ir.program import Node
 from compiler.ir.tasks import Ask, End, Shell, Task, Verdict, alphabet
 
@@ -143,7 +142,7 @@ def _asked(edge: Edge, names: Naming) -> object:
 
     Edges of which this is the same have the same words; the words of a condition name steps.
     """
-    if has_only_outcomes(edge):
+    if not [test for test in edge.guard if not isinstance(test, OutcomeTest)]:
         return edge.guard
     return None if has_condition(edge, names) else ("RETRY", *words_of([edge]))
 

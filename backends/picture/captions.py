@@ -36,7 +36,10 @@ def caption(node: Node, names: Naming) -> Lines:
     """What stands in a node's box."""
     if node.group in names.contract.steps and isinstance(node.task, Stage | Gate):
         return tuple(line for said in stage_lines(node, names.contract) for line in wrapped(said, WIDEST))
-    return (*_heading(node, names), *_settings(node.settings), *kept_texts(node, names))
+    lines = _heading(node, names)
+    if node.settings != Settings():
+        lines += tuple(_settings(node.settings))
+    return lines + tuple(kept_texts(node, names)) if names.slots else lines
 
 
 def _heading(node: Node, names: Naming) -> Lines:

@@ -52,7 +52,7 @@ def action(edge: Edge, names: Naming, group: str) -> Said:
     """What an edge does beyond where it leads, as its author wrote it: `RETRY 3`, `NEXT {N}`."""
     if not edge.effects:
         return ()
-    return between(" · ", (_own_action(edge, names, group), *(_counted(effect, names) for effect in edge.effects)))
+    return between(" · ", [_own_action(edge, names, group), *[_counted(effect, names) for effect in edge.effects]])
 
 
 def _own_action(edge: Edge, names: Naming, group: str) -> Said:
@@ -61,7 +61,9 @@ def _own_action(edge: Edge, names: Naming, group: str) -> Said:
         return (_another_attempt(limit, names.contract.steps.get(group)),)
     added = [names.counter(e.register) for e in edge.effects if isinstance(e, Add) and isinstance(e.amount, int)]
     advanced = [counter for counter in added if counter.role == "instance"]
-    said = edge.written[-1].action if advanced and edge.written else ""  # what was written last is what leads there
+    if not advanced:
+        return ()
+    said = edge.written[-1].action if edge.written else ""  # what was written last is what leads there
     for verb in _VERBS:
         said = said.removeprefix(verb)
     for counter in advanced:
@@ -91,11 +93,6 @@ def _counted(effect: Effect, names: Naming) -> Said:
             return ()
         case _:
             assert_never(effect)
-
-
-def has_only_outcomes(edge: Edge) -> bool:
-    """Whether an edge asks for nothing but outcomes."""
-    return not any([not isinstance(test, OutcomeTest) for test in edge.guard])  # noqa: C419 (twice as fast)
 
 
 def has_condition(edge: Edge, names: Naming) -> bool:
