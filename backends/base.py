@@ -12,7 +12,7 @@ from backends.companions import Companion
 from backends.options.fields import Options, OptionsType
 from backends.options.reading import read_words, validate
 from compiler.diagnostic import Diagnostic
-from compiler.ir.features import IN_WORDS, Feature, Use, uses
+from compiler.ir.features import IN_WORDS, Feature, Use, uses_beyond
 from compiler.ir.program import Program
 from compiler.options import Table
 from compiler.source import KeyPath, Span
@@ -114,7 +114,7 @@ class Backend(ABC, Generic[OptionsType]):
         """The output for a program; what cannot be expressed are diagnostics. Raises `OptionsError`."""
         validated = self.validate(options)
         limit = self.limit(validated)
-        refused = tuple(_refusal(program, use, limit) for use in uses(program) if use.feature not in limit.features)
+        refused = tuple(_refusal(program, use, limit) for use in uses_beyond(program, limit.features))
         return Emission(None, refused) if refused else self.render(program, validated)
 
     def limit(self, _options: OptionsType) -> Limit:

@@ -167,6 +167,8 @@ def shortened(command: str, longest: int) -> str:
 
 def shown(text: Text) -> str:
     """A text with what its author wrote for references (I6), or their registers where nothing was written."""
+    if text.is_plain:  # as most are
+        return str(text.parts[0]) if text.parts else ""
     return "".join(part if isinstance(part, str) else part.written or f"{{{part.register}}}" for part in text.parts)
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from backends.dot.strings import attributes, label, name, record
+from backends.dot.strings import attributes, label, name, pairs, record
 from backends.dot.styles import PALETTES, SHAPES, Colours, Theme, class_of
 from backends.picture.arrows import Arrow
 from backends.picture.captions import Lines, entries_of
@@ -50,11 +50,12 @@ class Graph(Struct, frozen=True, dict=True):
         yield f"digraph {name(self.title)} {{"
         yield from self._defaults()
         start = free(START, self._order)
+        names = {box.node.id: name(box.node.id) for box in self.drawn.boxes}
         yield f"  {name(start)} {attributes(self._start())}"
         for depth, item in outline(self.drawn):
             indent = "  " * min(depth + 1, DEEPEST_INDENT)
             if isinstance(item, Box):
-                yield f"{indent}{name(item.node.id)} {attributes(self._box(item))}"
+                yield f"{indent}{names[item.node.id]} {self._box(item)}"
             elif isinstance(item, Frame):
                 yield f"{indent}subgraph {name(f'cluster {item.id}')} {{"
                 yield f"{indent}  graph {attributes(self._frame(item))}"
@@ -62,9 +63,9 @@ class Graph(Struct, frozen=True, dict=True):
                 yield f"{indent}}}"
         yield f"  {name(start)} -> {name(self.drawn.entry)} [weight=8]"
         for arrow in self.drawn.arrows:
-            yield f"  {name(arrow.source)} -> {name(arrow.target)} {attributes(self._arrow(arrow))}"
+            yield f"  {names[arrow.source]} -> {names[arrow.target]} {self._arrow(arrow)}"
         for stream in self.drawn.streams:
-            yield f"  {name(stream.source)} -> {name(stream.target)} {attributes(self._stream(stream))}"
+            yield f"  {names[stream.source]} -> {names[stream.target]} {attributes(self._stream(stream))}"
         yield "}"
 
     def _defaults(self) -> Iterator[str]:
@@ -90,10 +91,23 @@ class Graph(Struct, frozen=True, dict=True):
         colours = PALETTES[self.theme].boxes["start"]
         return {"label": '""', "shape": "circle", "width": "0.2", "class": "start", **_coloured(colours)}
 
-    def _box(self, box: Box) -> dict[str, str]:
-        found = {"label": _caption(box), "class": class_of(box), **SHAPES[look_of(box.node.task)], **_border(box)}
+    def _box(self, box: Box) -> str:
         reference = self._reference(box.node, box.more, is_there=box.mark != "removed")
-        return {**found, **_coloured(PALETTES[self.theme].of_box(box)), **reference}
+        return f"[label={_caption(box)}, {self._style_of_box(box)}, {pairs(reference)}]"
+
+    def _style_of_box(self, box: Box) -> str:
+        """All that depends on few things: it is written once for many boxes."""
+        task = box.node.task
+        result = task.result if isinstance(task, End) else ""
+        key = (look_of(task), result, bool(box.node.edges), box.mark, box.is_reached, box.is_in_loop)
+        if key not in self._styles:
+            found = {"class": class_of(box), **SHAPES[look_of(task)], **_border(box)}
+            self._styles[key] = pairs(found | _coloured(PALETTES[self.theme].of_box(box)))
+        return self._styles[key]
+
+    @cached_property
+    def _styles(self) -> dict[object, str]:
+        return {}
 
     def _frame(self, frame: Frame) -> dict[str, str]:
         """All that there is, since a frame takes what it does not say from the one around it."""
@@ -105,13 +119,24 @@ class Graph(Struct, frozen=True, dict=True):
 
     def _reference(self, shown: Node | Group, more: Lines = (), *, is_there: bool = True) -> dict[str, str]:
         """Where something was written; there is no link to what is not there any more."""
-        link = {"URL": label([source_link(self.link_base, shown.origin)]), "target": '"_blank"'}
-        return {"tooltip": label(tooltip(shown, more)), **(link if self.link_base and is_there else {})}
+        found = {"tooltip": label(tooltip(shown, more))}
+        if not (self.link_base and is_there):
+            return found
+        return {**found, "URL": label([source_link(self.link_base, shown.origin)]), "target": '"_blank"'}
 
-    def _arrow(self, arrow: Arrow) -> dict[str, str]:
+    def _arrow(self, arrow: Arrow) -> str:
+        """An arrow; many say the same and look the same, and that is written once for all of them."""
+        is_onward = self._order[arrow.source] < self._order[arrow.target]
+        key = (arrow.says, arrow.mark, arrow.verdict, arrow.carries, is_onward)
+        if key not in self._styles:
+            self._styles[key] = attributes(self._style_of_arrow(arrow, is_onward=is_onward))
+        return self._styles[key]
+
+    def _style_of_arrow(self, arrow: Arrow, *, is_onward: bool) -> dict[str, str]:
         colour = f'"{PALETTES[self.theme].of_arrow(arrow)}"'
         # The spaces keep the words off the line.
-        found = {"label": label(f" {line} " for line in arrow.lines)} if arrow.lines else {}
+        lines = arrow.lines
+        found = {"label": label([f" {line} " for line in lines])} if lines else {}
         found |= {"class": class_of(arrow), "color": colour, "fontcolor": colour}
         found |= {"penwidth": WIDTH_OF_ADDED} if arrow.mark == "added" else {}
         found |= {"dir": "both", "arrowtail": "dot"} if arrow.carries else {}
@@ -120,7 +145,7 @@ class Graph(Struct, frozen=True, dict=True):
         if arrow.verdict is Verdict.FAIL:
             return {**found, "style": "dashed"}
         # What goes well and on makes the straight line of the picture.
-        return {**found, "weight": "8"} if self._order[arrow.source] < self._order[arrow.target] else found
+        return {**found, "weight": "8"} if is_onward else found
 
     def _stream(self, stream: Stream) -> dict[str, str]:
         """A faint line, which the layout of the boxes does not heed."""

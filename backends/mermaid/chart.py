@@ -116,7 +116,8 @@ class Chart:
         return line if origin.path == self.document else f"{escaped(origin.path)}, {line}"
 
     def _arrow(self, arrow: Arrow) -> str:
-        says = f"|{label(arrow.lines)}|" if arrow.lines else ""
+        lines = arrow.lines
+        says = f"|{label(lines)}|" if lines else ""
         return f"  {self.boxes[arrow.source]} {styles.line_of(arrow)}{says} {self.boxes[arrow.target]}"
 
     def _stream(self, stream: Stream) -> str:

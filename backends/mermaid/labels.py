@@ -35,10 +35,20 @@ _UNSAFE = Regex(r'["#$%&*;:<>@\[\\\]^`|~ﬂ¶\u200b]|(?<=direction)\s')
 
 def escaped(text: str) -> str:
     """A text without line breaks that can stand within quotes, and in a comment."""
+    if _is_plain(text):
+        return text
     return _UNSAFE.sub(lambda found: f"#{ord(found[0])};", text)
 
 
 def label(lines: Iterable[str]) -> str:
     """A label of several lines, with its quotes."""
-    parted = (_PARTED.sub("\\g<0>\u200b", line.translate(_LOOKALIKES)) for line in lines)
-    return '"' + "<br/>".join(map(escaped, parted)) + '"'
+    return '"' + "<br/>".join([line if _is_plain(line) else escaped(_parted(line)) for line in lines]) + '"'
+
+
+def _parted(line: str) -> str:
+    return _PARTED.sub("\\g<0>\u200b", line.translate(_LOOKALIKES))
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text has but words and numbers, as most titles: then it need not be looked through for all the rest."""
+    return text.isascii() and text.replace(" ", "").isalnum() and "direction" not in text

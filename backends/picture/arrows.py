@@ -8,12 +8,19 @@ from typing import Literal
 from msgspec import Struct, field
 
 from backends.picture.captions import Lines, wrapped
-from backends.picture.conditions import PAST, action, condition, has_condition, past_of_marks, retry_limit
+from backends.picture.conditions import (
+    PAST,
+    action,
+    condition,
+    has_condition,
+    past_of_marks,
+    retry_limit,
+)
 from backends.picture.naming import Naming, Said, between, one_line
 from backends.picture.words import spoken, verdict_of
-from compiler.ir.edges import Edge, Keep, is_plain_for, words_of
+from compiler.ir.edges import Edge, Keep, OutcomeTest, is_plain_for, words_of
 from compiler.ir.program import Node
-from compiler.ir.tasks import End, Verdict, alphabet
+from compiler.ir.tasks import Ask, End, Shell, Task, Verdict, alphabet
 
 MOST_LISTED = 2
 """Of the words that an edge without a guard is for."""
@@ -38,7 +45,8 @@ class Arrow(Struct, frozen=True):
     @property
     def says(self) -> str:
         """The label on one line."""
-        return "".join(map(str, self.said))
+        said = self.said
+        return said[0] if len(said) == 1 and isinstance(said[0], str) else "".join(map(str, said))
 
     @property
     def lines(self) -> Lines:
@@ -47,30 +55,67 @@ class Arrow(Struct, frozen=True):
 
 
 class _Transition(Struct):
-    """Edges that lead to the same place and say the same."""
+    """Edges that lead to the same place and say the same; `asked` is for each of them what `_asked` says."""
 
     target: str
     said: Said
     edges: list[Edge] = field(default_factory=list)
+    asked: list[object] = field(default_factory=list)
 
 
-def arrows(node: Node, names: Naming) -> Iterator[Arrow]:
-    """The arrows that leave a node."""
-    transitions = _merged(node, names)
+Outcomes = Sequence[tuple[Said, Verdict | None]]
+"""For each of the transitions of a node when it is taken, in words, and the outcome that it is for."""
+
+
+def arrows(nodes: Iterable[Node], names: Naming) -> Iterator[Arrow]:
+    """The arrows that leave nodes."""
+    known: dict[object, Outcomes] = {}
+    for node in nodes:
+        transitions = _merged(node, names)
+        if not transitions:
+            continue
+        for transition, (words, verdict) in zip(transitions, _outcomes(node, transitions, names, known), strict=True):
+            if not (words or transition.said) and len(words_of(transition.edges)) > 1:
+                words = ("then",)  # noqa: PLW2901 (what it says if it says nothing)
+            carries = _carries(transition, names)
+            said = between(" · ", (words, transition.said, ("with its answer",) if carries else ()))
+            yield Arrow(node.id, transition.target, said, verdict, carries=carries)
+
+
+def _outcomes(node: Node, transitions: Sequence[_Transition], names: Naming, known: dict[object, Outcomes]) -> Outcomes:
+    """The outcomes of the transitions of a node; nearly all nodes ask for the same, which is found once."""
+    asked = [tuple(transition.asked) for transition in transitions]
+    if any([None in each for each in asked]):  # noqa: C419 (twice as fast)
+        return _found(node, transitions, names)
+    key = (_speech(node.task), *asked)
+    found = known.get(key)
+    if found is None:
+        found = known[key] = _found(node, transitions, names)
+    return found
+
+
+def _speech(task: Task) -> object:
+    """What of a task decides which words it has, and how they are shown."""
+    if isinstance(task, Shell):
+        return task.kind
+    return (task.kind, task.question, task.options) if isinstance(task, Ask) else task
+
+
+def _found(node: Node, transitions: Sequence[_Transition], names: Naming) -> Outcomes:
+    found: list[tuple[Said, Verdict | None]] = []
     for transition in transitions:
         is_rest = len(transitions) > 1 and not transition.edges[0].guard
         words = _rest(node, names) if is_rest else _when(node, transition.edges, names)
         if len(transitions) > 1 and transition.edges[0].guard and not all(edge.guard for edge in transition.edges):
             words = between(" or ", (words, ("otherwise",)))
-        if not (words or transition.said) and len(words_of(transition.edges)) > 1:
-            words = ("then",)
-        carries = _carries(transition, names)
-        said = between(" · ", (words, transition.said, ("with its answer",) if carries else ()))
-        yield Arrow(node.id, transition.target, said, _verdict(node, transition, names), carries=carries)
+        found.append((words, _verdict(node, transition, names)))
+    return found
 
 
 def _carries(transition: _Transition, names: Naming) -> bool:
     """Whether the answer is kept for the one step that is told of it."""
+    if not names.carried:
+        return False
     effects = (effect for edge in transition.edges for effect in edge.effects)
     return any(isinstance(effect, Keep) and effect.slot in names.carried for effect in effects)
 
@@ -81,13 +126,25 @@ def _merged(node: Node, names: Naming) -> list[_Transition]:
     latest: dict[object, _Transition] = {}
     for edge in node.edges:
         said = action(edge, names, node.group)
-        key = (said, words_of([edge]) if has_condition(edge, names) else None)
+        asked = _asked(edge, names)
+        key = (said, words_of([edge]) if asked is None else None)
         transition = latest.get(key)
         if transition is None or transition.target != edge.target:
             transition = latest[key] = _Transition(edge.target, said)
             transitions.append(transition)
         transition.edges.append(edge)
+        transition.asked.append(asked)
     return transitions
+
+
+def _asked(edge: Edge, names: Naming) -> object:
+    """What an edge asks for, if that is no more than outcomes and the count of a RETRY, whatever the counter; or None.
+
+    Edges of which this is the same have the same words; the words of a condition name steps.
+    """
+    if not [test for test in edge.guard if not isinstance(test, OutcomeTest)]:
+        return edge.guard
+    return None if has_condition(edge, names) else ("RETRY", *words_of([edge]))
 
 
 def _when(node: Node, edges: Sequence[Edge], names: Naming) -> Said:

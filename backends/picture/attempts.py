@@ -37,8 +37,10 @@ def joined_attempts(program: Program) -> Program:
 
 def _failures(node: Node) -> tuple[Edge, ...]:
     """The edges of a stage that fails and may be tried again, without the outcome that they ask for; else none."""
+    if not isinstance(node.task, Stage):
+        return ()
     failing = [edge for edge in node.edges if _FAIL in edge.guard]
-    if not isinstance(node.task, Stage) or not any(_counts(edge) for edge in failing):
+    if not any(_counts(edge) for edge in failing):
         return ()
     return tuple(replace(edge, guard=tuple(test for test in edge.guard if test != _FAIL)) for edge in failing)
 

@@ -14,11 +14,14 @@ from compiler.ir.texts import Text
 
 def joined_breakdowns(program: Program) -> Program:
     """The program with one end for all answers of a step that give no verdict, if it has several; it has no message."""
+    several = [found for node in program.nodes if len(found := _without_verdict(node)) > 1]
+    if not several:  # as in most
+        return program
     index = program.index()
     arriving = Counter(target for node in program.nodes for target in {edge.target for edge in node.edges})
     instead: dict[str, str] = {}
-    for node in program.nodes:
-        ends = [name for name in _without_verdict(node) if _is_own_stop(index[name], arriving)]
+    for targets in several:
+        ends = [name for name in targets if _is_own_stop(index[name], arriving)]
         if len(ends) > 1:
             instead |= dict.fromkeys(ends, ends[0])
     if not instead:

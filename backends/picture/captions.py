@@ -36,7 +36,10 @@ def caption(node: Node, names: Naming) -> Lines:
     """What stands in a node's box."""
     if node.group in names.contract.steps and isinstance(node.task, Stage | Gate):
         return tuple(line for said in stage_lines(node, names.contract) for line in wrapped(said, WIDEST))
-    return (*_heading(node, names), *_settings(node.settings), *kept_texts(node, names))
+    lines = _heading(node, names)
+    if node.settings != Settings():
+        lines += tuple(_settings(node.settings))
+    return lines + tuple(kept_texts(node, names)) if names.slots else lines
 
 
 def _heading(node: Node, names: Naming) -> Lines:
@@ -145,7 +148,26 @@ def _input(declared: Input) -> str:
 
 def wrapped(text: str, width: int = WIDTH) -> Lines:
     """A text in lines, without what does not print; a long one is cut."""
+    if not text:
+        return ()
     shown = printable(text)
     if len(shown) <= width:  # as most are
         return (shown,) if shown else ()
-    return tuple(wrap(shown, width, max_lines=LINES, placeholder="…"))
+    return _in_words(shown, width) or tuple(wrap(shown, width, max_lines=LINES, placeholder="…"))
+
+
+def _in_words(text: str, width: int) -> Lines:
+    """The lines that `wrap` makes, where no word need be broken and nothing be cut: it takes ten times as long.
+
+    Nothing where that is not known; words can be broken at hyphens.
+    """
+    if "-" in text:
+        return ()
+    first, *words = text.split(" ")
+    lines = [first]
+    for word in words:
+        if len(lines[-1]) + len(word) < width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return tuple(lines) if len(lines) <= LINES and max(map(len, lines)) <= width else ()

@@ -38,17 +38,21 @@ _VERBS = ("GOTO ",)
 
 def retry_limit(edge: Edge, names: Naming) -> int | None:
     """How often an edge may be taken, if it is a RETRY: if it counts retries, and asks how many there were."""
-    if not edge.effects:
+    if not edge.effects:  # as most have none
         return None
-    added = {effect.register for effect in edge.effects if isinstance(effect, Add) and effect.amount == 1}
-    counted = {name for name in added if names.counter(name).role == "retries"}
-    limits = (t.value for t in edge.guard if isinstance(t, CounterTest) and t.operator == "<" and t.register in counted)
-    return next(limits, None)
+    for test in edge.guard:
+        if not isinstance(test, CounterTest) or test.operator != "<" or Add(test.register, 1) not in edge.effects:
+            continue
+        if names.counter(test.register).role == "retries":
+            return test.value
+    return None
 
 
 def action(edge: Edge, names: Naming, group: str) -> Said:
     """What an edge does beyond where it leads, as its author wrote it: `RETRY 3`, `NEXT {N}`."""
-    return between(" · ", (_own_action(edge, names, group), *(_counted(effect, names) for effect in edge.effects)))
+    if not edge.effects:
+        return ()
+    return between(" · ", [_own_action(edge, names, group), *[_counted(effect, names) for effect in edge.effects]])
 
 
 def _own_action(edge: Edge, names: Naming, group: str) -> Said:
@@ -57,7 +61,9 @@ def _own_action(edge: Edge, names: Naming, group: str) -> Said:
         return (_another_attempt(limit, names.contract.steps.get(group)),)
     added = [names.counter(e.register) for e in edge.effects if isinstance(e, Add) and isinstance(e.amount, int)]
     advanced = [counter for counter in added if counter.role == "instance"]
-    said = edge.written[-1].action if advanced and edge.written else ""  # what was written last is what leads there
+    if not advanced:
+        return ()
+    said = edge.written[-1].action if edge.written else ""  # what was written last is what leads there
     for verb in _VERBS:
         said = said.removeprefix(verb)
     for counter in advanced:
@@ -120,9 +126,10 @@ def _as_written(edge: Edge) -> str:
 
 
 def _conditions(edge: Edge, names: Naming) -> list[Test]:
-    is_retry = retry_limit(edge, names) is not None
-    outside = (OutcomeTest, CounterTest) if is_retry else OutcomeTest
-    return [test for test in edge.guard if not isinstance(test, outside)]
+    found: list[Test] = [test for test in edge.guard if not isinstance(test, OutcomeTest)]
+    if found and retry_limit(edge, names) is not None:
+        return [test for test in found if not isinstance(test, CounterTest)]
+    return found
 
 
 def _mark(test: Test, names: Naming) -> Register | None:

@@ -61,10 +61,10 @@ def _place(placement: Placement, members: list[Node], parents: Mapping[str, str]
 def _contents(nodes: Iterable[Node], parents: Mapping[str, str]) -> Counter[str]:
     """How many of the nodes each group holds, at any depth; "" holds all."""
     counts: Counter[str] = Counter()
-    for node in nodes:
-        group = node.group
+    for inner, number in Counter([node.group for node in nodes]).items():
+        group = inner
         while group:
-            counts[group] += 1
+            counts[group] += number
             group = parents[group]
-        counts[""] += 1
+        counts[""] += number
     return counts

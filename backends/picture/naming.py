@@ -35,11 +35,13 @@ Said = tuple[str | Called, ...]
 
 def between(separator: str, parts: Iterable[Said]) -> Said:
     """Those of some parts that say anything, with a separator between them."""
+    said = [part for part in parts if part]
+    if len(said) < 2:  # as nearly always
+        return said[0] if said else ()
     found: list[str | Called] = []
-    for part in filter(None, parts):
-        found += [separator] if found else []
-        found += part
-    return tuple(found)
+    for part in said:
+        found += (separator, *part)
+    return tuple(found[1:])
 
 
 class Naming:
@@ -84,6 +86,8 @@ class Naming:
 
 def _carried(program: Program) -> Iterator[str]:
     """The slots that carry an answer to one step, once: it reads them, and whatever comes of it, it clears them."""
+    if not program.slots:
+        return
     for node in program.nodes:
         read = {item.register for written in texts_of(node) for item in written.references}
         cleared = [{effect.slot for effect in edge.effects if isinstance(effect, Clear)} for edge in node.edges]

@@ -85,7 +85,7 @@ def picture(program: Program) -> Picture:
         program.entry,
         tuple(_box(node, names, placement, node.id in reached) for node in program.nodes),
         tuple(_frames(program, names, placement)),
-        tuple(arrow for node in program.nodes for arrow in arrows(node, names)),
+        tuple(arrows(program.nodes, names)),
         notes(program),
         tuple(f"value {name}" for name in output_names(edge for node in program.nodes for edge in node.edges)),
         tuple(streams(program)),
@@ -137,9 +137,10 @@ def _led_to(program: Program, starts: Iterable[str]) -> set[str]:
     pending = list(starts)
     found = set(pending)
     while pending:
-        new = {edge.target for edge in index[pending.pop()].edges} - found
-        found |= new
-        pending += new
+        for edge in index[pending.pop()].edges:
+            if edge.target not in found:
+                found.add(edge.target)
+                pending.append(edge.target)
     return found
 
 
@@ -148,7 +149,8 @@ def _box(node: Node, names: Naming, placement: Placement, is_reached: bool) -> B
     lines += (LOOP,) if node.id in placement.heads else ()
     lines += () if is_reached else (UNREACHABLE,)
     is_in_loop = node.id in placement.boxes
-    texts, more = tuple(kept_texts(node, names)), tuple(stage_tooltip(node, names.contract))
+    texts = tuple(kept_texts(node, names)) if names.slots else ()
+    more = tuple(stage_tooltip(node, names.contract)) if names.contract.steps else ()
     return Box(node, lines, placement.nodes[node.id], is_reached, is_in_loop, texts, more=more)
 
 

@@ -32,6 +32,8 @@ class Stream(Struct, frozen=True):
 
 def streams(program: Program) -> Iterator[Stream]:
     """All that flows, by the order of the boxes that keep it, then of those that read it. Ends may be drawn twice."""
+    if not program.slots:
+        return
     kept = {node.id: _kept(node) for node in program.nodes}
     written = sum(map(len, kept.values()))
     if not written or written * sum(len(node.edges) for node in program.nodes) > MOST_LOOKED_AT:

@@ -15,8 +15,8 @@ WIDTH = 100
 
 def tooltip(place: Node | Group, more: Lines = ()) -> Lines:
     """The tooltip of a node or a group; `more` stands there in place of what the node does."""
-    texts = [place.prompt] if isinstance(place, Group) else filter(None, _texts(place.task))
-    said = more or map(shown, texts)
+    texts = (place.prompt,) if isinstance(place, Group) else _texts(place.task)
+    said = more or [shown(text) for text in texts if text.parts]
     return (_cut(f"{place.origin.path}:{place.origin.span.line}"), *_excerpt("\n".join(said)))
 
 
@@ -28,13 +28,18 @@ def _texts(task: Task) -> tuple[Text, ...]:
 
 
 def _excerpt(text: str) -> Lines:
-    lines = text.strip().split("\n")
+    stripped = text.strip()
+    if not stripped:
+        return ()
+    lines = stripped.split("\n")
     shown = [*lines[: LINES - 1], "…"] if len(lines) > LINES else lines
-    return tuple(_cut(line) for line in shown) if text.strip() else ()
+    return tuple([_cut(line) for line in shown])
 
 
 def _cut(line: str) -> str:
     """A line without what does not print; spaces at its beginning stay, since they mean something in commands."""
+    if len(line) <= WIDTH and line.isprintable():  # as most are
+        return line.rstrip()
     shown = line[: WIDTH + 1]
     if not shown.isprintable():
         shown = "".join(c if c.isprintable() else " " for c in shown)

@@ -105,6 +105,13 @@ def uses(program: Program) -> Iterator[Use]:
             yield Use(feature, node)
 
 
+def uses_beyond(program: Program, carried: frozenset[Feature]) -> Iterator[Use]:
+    """The uses of all other features than some; where these are all there are, no node is looked at."""
+    if len(carried) == len(Feature):
+        return iter(())
+    return (use for use in uses(program) if use.feature not in carried)
+
+
 def features_of(program: Program) -> frozenset[Feature]:
     """The features that a program uses."""
     return frozenset(use.feature for use in uses(program))

@@ -91,16 +91,17 @@ def components(graph: Graph) -> Iterator[list[str]]:
             if name not in order:
                 order[name] = lowest[name] = len(order)
                 stack.append(name)
-            following = next((target for target in targets if target not in order), None)
-            if following is not None:
-                path.append((following, iter(graph[following])))
-                continue
-            path.pop()
-            lowest[name] = min(lowest[target] for target in (name, *graph[name]) if target not in done)
-            if lowest[name] == order[name]:
-                found = _popped(stack, name)
-                done.update(found)
-                yield found
+            for target in targets:
+                if target not in order:
+                    path.append((target, iter(graph[target])))
+                    break
+            else:
+                path.pop()
+                lowest[name] = min([lowest[name], *[lowest[target] for target in graph[name] if target not in done]])
+                if lowest[name] == order[name]:
+                    found = _popped(stack, name)
+                    done.update(found)
+                    yield found
 
 
 def _popped(stack: list[str], last: str) -> list[str]:
