@@ -24,12 +24,12 @@ _CONTROLS = Regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u
 
 def is_carried(text: str) -> bool:
     """Return whether make and awk both find the end of a block with this text, and a terminal shows it as it is."""
-    return prints(text) and not (text.endswith("\\") or _OF_MAKE.search(text))
+    return prints(text) and not text.endswith("\\") and not ("def" in text and _OF_MAKE.search(text))
 
 
 def prints(text: str) -> bool:
     """Return whether a terminal shows a text as it is."""
-    return not _CONTROLS.search(text)
+    return text.isprintable() or not _CONTROLS.search(text)  # the first is sooner said, and true of most
 
 
 def recipe(text: str) -> str:

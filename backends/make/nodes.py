@@ -33,7 +33,9 @@ def is_node(node: Node) -> bool:
 def heading(node: Node) -> Iterator[str]:
     """Yield the comment above a step: its name, where it was written, and the text above its command."""
     place = comment(f"{node.origin.path}:{node.origin.span.line}")
-    name, called = split_name(node.id, str(node.title))
+    name, called = node.id, str(node.title)
+    if "/" in name:
+        name, called = split_name(name, called)
     title = comment(visible(f"{_numbered(name)} {called}"))
     title = title if is_node(node) else f"{title or node.id}: what follows from it"
     yield f"# {title:{max(WIDTH - len(place) - 3, 1)}} {place}"

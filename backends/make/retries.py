@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from compiler.ir.edges import Add, AtLeast, CounterTest, Edge, Reset, Set, register_tests
 from compiler.ir.program import Node, Program, scope_members, texts_of
@@ -10,8 +10,10 @@ from compiler.ir.program import Node, Program, scope_members, texts_of
 
 def retries_of(edge: Edge, counter: str) -> int | None:
     """Return how many retries an edge allows that only tries again and counts that; None if it is another edge."""
+    if not counter or edge.effects != (Add(counter, 1),):
+        return None
     tests = register_tests(edge)
-    if not counter or edge.effects != (Add(counter, 1),) or len(tests) != 1:
+    if len(tests) != 1:
         return None
     test = tests[0]
     if isinstance(test, CounterTest) and test.register == counter and test.operator == "<":
@@ -58,20 +60,29 @@ def _named_elsewhere(program: Program) -> dict[str, set[str]]:
     """The nodes that use each counter; a text or a variable that shows it uses it everywhere ("")."""
     found: dict[str, set[str]] = {}
     for node in program.nodes:
-        for counter, where in _named(node):
-            found.setdefault(counter, set()).add(where)
+        if node.retries:
+            found.setdefault(node.retries, set()).add(node.id)
+        for counter in _shown(node):
+            found.setdefault(counter, set()).add("")
+        for edge in node.edges:
+            for counter in _counted(edge):
+                found.setdefault(counter, set()).add(node.id)
+            for effect in edge.effects:
+                if isinstance(effect, Add) and isinstance(effect.amount, str):
+                    found.setdefault(effect.amount, set()).add("")
     return found
 
 
-def _named(node: Node) -> Iterator[tuple[str, str]]:
-    if node.retries:
-        yield node.retries, node.id
-    yield from ((item.register, "") for item in node.variables)
-    yield from ((item.register, "") for text in texts_of(node) for item in text.references)
-    for edge in node.edges:
-        yield from ((test.register, node.id) for test in edge.guard if isinstance(test, CounterTest))
-        for effect in edge.effects:
-            if isinstance(effect, Set | Add | AtLeast):
-                yield effect.register, node.id
-            if isinstance(effect, Add) and isinstance(effect.amount, str):
-                yield effect.amount, ""
+def _shown(node: Node) -> list[str]:
+    """The counters that a node shows in a text or a variable."""
+    shown = [item.register for item in node.variables]
+    for text in texts_of(node):
+        if not text.is_plain:
+            shown += [item.register for item in text.references]
+    return shown
+
+
+def _counted(edge: Edge) -> list[str]:
+    """The counters that an edge tests or changes."""
+    tested = [test.register for test in edge.guard if isinstance(test, CounterTest)]
+    return tested + [effect.register for effect in edge.effects if isinstance(effect, (Set, Add, AtLeast))]

@@ -22,11 +22,11 @@ from compiler.ir.edges import (
     CounterEffect,
     CounterTest,
     Edge,
+    OutcomeTest,
     Reset,
     Set,
     counter_effects,
     counter_tests,
-    may_follow,
 )
 from compiler.ir.program import Node, Program, Register, scope_members
 from compiler.ir.tasks import End, alphabet
@@ -61,18 +61,22 @@ class Transitions(Struct, frozen=True, dict=True):
         words = alphabet(node.task)
         if not words:
             return "\n".join(self._arm(node, ["*"], node.edges, numbers))
-        transitions: dict[tuple[Edge, ...], list[str]] = {}
+        asked = [{test.word for test in edge.guard if isinstance(test, OutcomeTest)} for edge in node.edges]
+        transitions: dict[tuple[int, ...], list[str]] = {}  # by the numbers of edges, whose hashes are of all in them
         for word in words:
-            edges = tuple(edge for edge in node.edges if may_follow(edge, word))
-            transitions.setdefault(edges, []).append(word)
-        return "\n".join(line for edges, said in transitions.items() for line in self._arm(node, said, edges, numbers))
+            open_to = tuple(number for number, found in enumerate(asked) if not found or found == {word})
+            transitions.setdefault(open_to, []).append(word)
+        lines: list[str] = []
+        for numbers_of_edges, said in transitions.items():
+            lines += self._arm(node, said, [node.edges[number] for number in numbers_of_edges], numbers)
+        return "\n".join(lines)
 
-    def _arm(self, node: Node, said: list[str], edges: Sequence[Edge], numbers: Numbers) -> Iterator[str]:
+    def _arm(self, node: Node, said: list[str], edges: Sequence[Edge], numbers: Numbers) -> list[str]:
         pattern = " | ".join(said)
         first, *others = self._choice(node, edges, numbers)
         lines = [f"{pattern}) {first}", *(f"{' ' * (len(pattern) + 2)}{line}" for line in others)]
-        yield from lines[:-1]
-        yield f"{lines[-1]} ;;"
+        lines[-1] += " ;;"
+        return lines
 
     def _choice(self, node: Node, edges: Sequence[Edge], numbers: Numbers) -> list[str]:
         """The lines that take the first edge whose guard holds; the last one needs no test (I2)."""
@@ -92,8 +96,9 @@ class Transitions(Struct, frozen=True, dict=True):
     def _transitions(self, node: Node, edges: Sequence[Edge], numbers: Numbers) -> list[_Transition]:
         """The edges up to one that always holds; neighbors that lead to the same place are joined."""
         found: list[_Transition] = []
+        own = self.own.get(node.id, "")
         for edge in edges:
-            limit = retries_of(edge, self.own.get(node.id, ""))
+            limit = retries_of(edge, own) if own else None
             asked = self._retry(limit, edge.label) if limit is not None else self._asked(edge)
             done = [""] if limit is not None else self._done(node, edge, numbers)
             if found and found[-1][0] and asked and found[-1][1] == done and "&&" not in found[-1][0] + asked:
@@ -108,17 +113,21 @@ class Transitions(Struct, frozen=True, dict=True):
         return f"retry {limit}" if label == f"RETRY {limit}" else f"retry {limit} {self._said(label)}"
 
     def _asked(self, edge: Edge) -> str:
+        if all(isinstance(test, OutcomeTest) for test in edge.guard):  # as of most
+            return ""
         return " && ".join(self._test(test) for test in counter_tests(edge))
 
     def _test(self, test: CounterTest) -> str:
         return f"{_OPERATORS[test.operator]} {self.names.counters[test.register]} {test.value}"
 
     def _done(self, node: Node, edge: Edge, numbers: Numbers) -> list[str]:
-        target = self.nodes[edge.target]
+        target, label = self.nodes[edge.target], edge.label
         if isinstance(target.task, End) and not target.edges:
-            transition = self._end(target.task, numbers, edge.label)
+            transition = self._end(target.task, numbers, label)
         else:
-            transition = self._go(self.names.nodes[edge.target], edge.label)
+            transition = self._go(self.names.nodes[edge.target], label)
+        if not edge.effects:
+            return [transition]
         effects = counter_effects(edge.effects)
         return [*self._effects(effects, self.own.get(node.id, "")), transition]
 
