@@ -41,17 +41,14 @@ def recipe(text: str) -> str:
     return f"{NOTHING if _OF_MAKE.match(text) else ''}{escaped}{NOTHING if text.endswith(chr(92)) else ''}"
 
 
-def define(prefix: str, name: str, text: str) -> Iterator[str]:
+def define(prefix: str, name: str, text: str) -> list[str]:
     """The lines of the block of a text, as it is or with escapes."""
     if is_carried(text):
-        yield f"define {prefix}{name}"
+        head = [f"define {prefix}{name}"]
     else:
-        yield f"# With escapes (`\\0NNN` is a byte): {_why(text)}."
-        yield f"define {prefix}escaped_{name}"
+        head = [f"# With escapes (`\\0NNN` is a byte): {_why(text)}.", f"define {prefix}escaped_{name}"]
         text = _escaped(text)
-    if text:
-        yield from text.split("\n")
-    yield "endef"
+    return [*head, *(text.split("\n") if text else ()), "endef"]
 
 
 def _why(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from compiler.ir.edges import Add, AtLeast, CounterTest, Edge, Reset, Set, register_tests
 from compiler.ir.program import Node, Program, scope_members, texts_of
@@ -21,12 +21,19 @@ def retries_of(edge: Edge, counter: str) -> int | None:
     return None
 
 
-def own_retries(program: Program) -> dict[str, str]:
+def shown_counters(program: Program) -> set[str]:
+    """Return the counters that stand in texts: most programs have none."""
+    texts = (text for node in program.nodes for text in texts_of(node) if not text.is_plain)
+    return {item.register for text in texts for item in text.references}
+
+
+def own_retries(program: Program, shown: Collection[str]) -> dict[str, str]:
     """Return the counters that count the retries of one step in one visit and nothing else (M9), by step.
 
-    Such a one is 0 wherever the run is at another step, so the driver counts the attempts at the step instead.
+    Such a one is 0 wherever the run is at another step, so the driver counts the attempts at the step instead. `shown`
+    are those that stand in texts.
     """
-    named = _named_elsewhere(program)
+    named = _named_elsewhere(program, shown)
     initial = {register.name: register.initial for register in program.registers}
     members = {scope: {one.name for one in found} for scope, found in scope_members(program.registers).items()}
     ends = {node.id for node in program.nodes if not node.edges}
@@ -46,7 +53,7 @@ def _keeps_to_it(node: Node, edge: Edge, counter: str, members: Mapping[str, set
         return edge.target == node.id
     if any(isinstance(test, CounterTest) and test.register == counter for test in edge.guard):
         return False
-    if any(isinstance(effect, Add | AtLeast) and effect.register == counter for effect in edge.effects):
+    if any(isinstance(effect, (Add, AtLeast)) and effect.register == counter for effect in edge.effects):
         return False
     forgets = any(
         effect == Set(counter, 0) or (isinstance(effect, Reset) and counter in members.get(effect.scope, ()))
@@ -56,14 +63,14 @@ def _keeps_to_it(node: Node, edge: Edge, counter: str, members: Mapping[str, set
     return (forgets and not is_set) or edge.target in ends
 
 
-def _named_elsewhere(program: Program) -> dict[str, set[str]]:
+def _named_elsewhere(program: Program, shown: Collection[str]) -> dict[str, set[str]]:
     """The nodes that use each counter; a text or a variable that shows it uses it everywhere ("")."""
-    found: dict[str, set[str]] = {}
+    found: dict[str, set[str]] = {counter: {""} for counter in shown}
     for node in program.nodes:
         if node.retries:
             found.setdefault(node.retries, set()).add(node.id)
-        for counter in _shown(node):
-            found.setdefault(counter, set()).add("")
+        for item in node.variables:
+            found.setdefault(item.register, set()).add("")
         for edge in node.edges:
             for counter in _counted(edge):
                 found.setdefault(counter, set()).add(node.id)
@@ -71,15 +78,6 @@ def _named_elsewhere(program: Program) -> dict[str, set[str]]:
                 if isinstance(effect, Add) and isinstance(effect.amount, str):
                     found.setdefault(effect.amount, set()).add("")
     return found
-
-
-def _shown(node: Node) -> list[str]:
-    """The counters that a node shows in a text or a variable."""
-    shown = [item.register for item in node.variables]
-    for text in texts_of(node):
-        if not text.is_plain:
-            shown += [item.register for item in text.references]
-    return shown
 
 
 def _counted(edge: Edge) -> list[str]:
