@@ -114,6 +114,8 @@ class Backend(ABC, Generic[OptionsType]):
         """The output for a program; what cannot be expressed are diagnostics. Raises `OptionsError`."""
         validated = self.validate(options)
         limit = self.limit(validated)
+        if limit.features.issuperset(Feature):  # to look for what it lacks takes a while
+            return self.render(program, validated)
         refused = tuple(_refusal(program, use, limit) for use in uses(program) if use.feature not in limit.features)
         return Emission(None, refused) if refused else self.render(program, validated)
 

@@ -54,9 +54,13 @@ _VAGUE = frozenset({Feature.TEXTS, Feature.CONTEXTS, Feature.LIMITS, Feature.KEY
 
 def reason(program: Program, native: frozenset[Feature] = BASIC, operator: Operator = "basic") -> Reason | None:
     """Return why a target with some native features has to call the program, or None if it need not."""
-    found = sorted(_foreign(program, native), key=lambda use: use.feature in _VAGUE)
-    if found:
-        return _reason(program, found[0])
+    vague: Use | None = None
+    for use in _foreign(program, native):
+        if use.feature not in _VAGUE:
+            return _reason(program, use)
+        vague = vague or use
+    if vague:
+        return _reason(program, vague)
     if operator == "full":
         return Reason(program.sources[0].path, None, "the option `operator` is `full`")
     return None
