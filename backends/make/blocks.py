@@ -80,6 +80,8 @@ class Words:
         """A word that is this text; a plain one has no quotes if it needs none."""
         if is_plain and re.fullmatch(r"[A-Za-z0-9_.:/@%+=-]+", text):
             return text
+        if text.isprintable() and "def" not in text and len(text) <= LONGEST_WORD:  # as most are
+            return quoted(text)
         if is_carried(f"'{text}'") and "\n" not in text and len(text) <= LONGEST_WORD:
             return quoted(text)
         name = self._texts.setdefault(text, f"text_{len(self._texts) + 1}")

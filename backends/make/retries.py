@@ -72,15 +72,12 @@ def _named_elsewhere(program: Program, shown: Collection[str]) -> dict[str, set[
         for item in node.variables:
             found.setdefault(item.register, set()).add("")
         for edge in node.edges:
-            for counter in _counted(edge):
-                found.setdefault(counter, set()).add(node.id)
+            for test in edge.guard:
+                if isinstance(test, CounterTest):
+                    found.setdefault(test.register, set()).add(node.id)
             for effect in edge.effects:
+                if isinstance(effect, (Set, Add, AtLeast)):
+                    found.setdefault(effect.register, set()).add(node.id)
                 if isinstance(effect, Add) and isinstance(effect.amount, str):
                     found.setdefault(effect.amount, set()).add("")
     return found
-
-
-def _counted(edge: Edge) -> list[str]:
-    """The counters that an edge tests or changes."""
-    tested = [test.register for test in edge.guard if isinstance(test, CounterTest)]
-    return tested + [effect.register for effect in edge.effects if isinstance(effect, (Set, Add, AtLeast))]

@@ -61,19 +61,20 @@ class Transitions(Struct, frozen=True, dict=True):
         words = alphabet(node.task)
         if not words:
             return "\n".join(self._arm(node, ["*"], node.edges, numbers))
-        asked = [{test.word for test in edge.guard if isinstance(test, OutcomeTest)} for edge in node.edges]
-        transitions: dict[tuple[int, ...], list[str]] = {}  # by the numbers of edges, whose hashes are of all in them
-        for word in words:
-            open_to = tuple(number for number, found in enumerate(asked) if not found or found == {word})
-            transitions.setdefault(open_to, []).append(word)
         lines: list[str] = []
-        for numbers_of_edges, said in transitions.items():
-            lines += self._arm(node, said, [node.edges[number] for number in numbers_of_edges], numbers)
+        if len(words) == len(node.edges) and all(map(_is_for, node.edges, words)):  # as nearly always
+            for word, edge in zip(words, node.edges, strict=True):
+                lines += self._arm(node, [word], [edge], numbers)
+            return "\n".join(lines)
+        for said, edges in _by_words(node.edges, words):
+            lines += self._arm(node, said, edges, numbers)
         return "\n".join(lines)
 
     def _arm(self, node: Node, said: list[str], edges: Sequence[Edge], numbers: Numbers) -> list[str]:
         pattern = " | ".join(said)
         first, *others = self._choice(node, edges, numbers)
+        if not others:
+            return [f"{pattern}) {first} ;;"]
         lines = [f"{pattern}) {first}", *(f"{' ' * (len(pattern) + 2)}{line}" for line in others)]
         lines[-1] += " ;;"
         return lines
@@ -180,3 +181,20 @@ def _is_sure(edge: Edge) -> bool:
         if not isinstance(test, OutcomeTest):
             return False
     return True
+
+
+def _is_for(edge: Edge, word: str) -> bool:
+    """Whether an edge asks for just this outcome."""
+    guard = edge.guard
+    return len(guard) == 1 and isinstance(guard[0], OutcomeTest) and guard[0].word == word
+
+
+def _by_words(edges: Sequence[Edge], words: Iterable[str]) -> Iterator[tuple[list[str], list[Edge]]]:
+    """The outcomes that the same edges may follow, with these edges."""
+    asked = [{test.word for test in edge.guard if isinstance(test, OutcomeTest)} for edge in edges]
+    found: dict[tuple[int, ...], list[str]] = {}  # by the numbers of edges, whose hashes are of all in them
+    for word in words:
+        numbers = tuple(number for number, own in enumerate(asked) if not own or own == {word})
+        found.setdefault(numbers, []).append(word)
+    for numbers, said in found.items():
+        yield said, [edges[number] for number in numbers]
