@@ -12,6 +12,7 @@ from msgspec import Struct
 from backends.base import Reason
 from backends.companions import Companion
 from backends.python import PythonBackend
+from backends.python.table import Table
 from compiler.ir.features import Feature, Use, uses
 from compiler.ir.program import Program
 
@@ -53,9 +54,13 @@ _VAGUE = frozenset({Feature.TEXTS, Feature.CONTEXTS, Feature.LIMITS, Feature.KEY
 
 def reason(program: Program, native: frozenset[Feature] = BASIC, operator: Operator = "basic") -> Reason | None:
     """Return why a target with some native features has to call the program, or None if it need not."""
-    found = sorted(_foreign(program, native), key=lambda use: use.feature in _VAGUE)
-    if found:
-        return _reason(program, found[0])
+    vague: Use | None = None
+    for use in _foreign(program, native):
+        if use.feature not in _VAGUE:
+            return _reason(program, use)
+        vague = vague or use
+    if vague:
+        return _reason(program, vague)
     if operator == "full":
         return Reason(program.sources[0].path, None, "the option `operator` is `full`")
     return None
@@ -75,13 +80,14 @@ def _reason(program: Program, use: Use) -> Reason:
 class Called(Struct, frozen=True):
     """The program that a main file calls, and the files beside it, each by its path from the main file.
 
-    The runtime is the first of them.
+    The runtime is the first of them. `table` is what the program builds.
     """
 
     path: str
     text: str
     edition: str
     files: dict[str, str]
+    table: Table
 
     @property
     def sha256(self) -> str:
@@ -101,7 +107,11 @@ class Called(Struct, frozen=True):
 
 def called(program: Program, path: str, operator: Operator = "basic", caller: Caller = "person") -> Called:
     """Return the program at a path, with what programs share in its folder (rule 4)."""
-    emission = PythonBackend().emit(program, {"runtime": "shared", "operator": operator, "caller": caller})
+    backend = PythonBackend()
+    tabled, options = backend.tabled(
+        program, backend.validate({"runtime": "shared", "operator": operator, "caller": caller})
+    )
+    emission = backend.written(tabled, options)
     folder = PurePosixPath(path).parent
     files = {str(folder / each.path): each.text for each in emission.companions}
-    return Called(path, emission.text or "", emission.companions[0].path.split("_")[2], files)
+    return Called(path, emission.text or "", emission.companions[0].path.split("_")[2], files, tabled.table)

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from backends.base import Backend, Emission, Reason
 from backends.delegating import reason
 from backends.github.binding import unfit_bindings, with_fixed
+from backends.github.calling.counting import too_many_steps
 from backends.github.calling.line import Line
 from backends.github.calling.publishing import unfit_publications
 from backends.github.calling.refusals import (
@@ -88,6 +89,7 @@ def _calling(program: Program, options: GithubOptions, why: Reason) -> Emission:
         *refused_calls(program, options),
         *unroutable(workflow.routes, options),
     )
+    refused = refused or tuple(too_many_steps(workflow))
     if refused:
         return Emission(None, refused)
     return _checked(workflow, (*entries_apart(workflow.routes, options), *out_of_reach(program)), why)

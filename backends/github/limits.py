@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeGuard
 
 from backends.base import OptionFinding
@@ -115,6 +115,12 @@ def _counts(test: Test, node: Node) -> TypeGuard[CounterTest]:
     return isinstance(test, CounterTest) and test.register == node.retries and test.operator == "<"
 
 
+def with_too_many_steps(workflow: Written, counts: Iterable[int]) -> Iterator[Diagnostic]:
+    """The limits that a workflow is beyond whose jobs have so many steps: those that are known without its text."""
+    yield from _inputs(workflow)
+    yield from (_too_many_steps(workflow, count) for count in counts if count > MOST_STEPS)
+
+
 def exceeded(workflow: Written, text: str) -> Iterator[Diagnostic]:
     """The limits that a workflow is beyond."""
     size = len(text.encode())
@@ -128,8 +134,7 @@ def exceeded(workflow: Written, text: str) -> Iterator[Diagnostic]:
             problem = f"a matrix would have {len(job.matrix):,} jobs, and GitHub takes {MOST_JOBS:,}"
             yield _at(whose, "RD521", problem, "split the step into several, or take `parallel: step`")
         if len(job.steps) > MOST_STEPS:
-            problem = f"a job would have {len(job.steps):,} steps, and GitHub shows {MOST_STEPS:,}"
-            yield _too_large(workflow, problem)
+            yield _too_many_steps(workflow, len(job.steps))
         for step in job.steps:
             for problem, remedy in _step(step):
                 node = nodes.get(step.id)
@@ -156,6 +161,10 @@ def _inputs(workflow: Written) -> Iterator[Diagnostic]:
 
 def _about_option(program: Program, option: KeyPath, code: str, problem: str, remedy: str) -> Diagnostic:
     return OptionFinding(code, program.sources[0].path, None, problem, remedy, option=option)
+
+
+def _too_many_steps(workflow: Written, count: int) -> Diagnostic:
+    return _too_large(workflow, f"a job would have {count:,} steps, and GitHub shows {MOST_STEPS:,}")
 
 
 def _too_large(workflow: Written, problem: str) -> Diagnostic:

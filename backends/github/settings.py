@@ -101,6 +101,8 @@ class StepSecrets:
 
     def of(self, *nodes: Node) -> dict[str, str]:
         """Those that some nodes get. A node that people answer gets none."""
+        if not self.all:  # as in most documents
+            return {}
         wanted = {name for node in nodes for name in self._names(node)}
         return {name: value for name, value in self.all.items() if name in wanted}
 

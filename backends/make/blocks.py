@@ -24,12 +24,12 @@ _CONTROLS = Regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u
 
 def is_carried(text: str) -> bool:
     """Return whether make and awk both find the end of a block with this text, and a terminal shows it as it is."""
-    return prints(text) and not (text.endswith("\\") or _OF_MAKE.search(text))
+    return prints(text) and not text.endswith("\\") and not ("def" in text and _OF_MAKE.search(text))
 
 
 def prints(text: str) -> bool:
     """Return whether a terminal shows a text as it is."""
-    return not _CONTROLS.search(text)
+    return text.isprintable() or not _CONTROLS.search(text)  # the first is sooner said, and true of most
 
 
 def recipe(text: str) -> str:
@@ -41,17 +41,14 @@ def recipe(text: str) -> str:
     return f"{NOTHING if _OF_MAKE.match(text) else ''}{escaped}{NOTHING if text.endswith(chr(92)) else ''}"
 
 
-def define(prefix: str, name: str, text: str) -> Iterator[str]:
+def define(prefix: str, name: str, text: str) -> list[str]:
     """The lines of the block of a text, as it is or with escapes."""
     if is_carried(text):
-        yield f"define {prefix}{name}"
+        head = [f"define {prefix}{name}"]
     else:
-        yield f"# With escapes (`\\0NNN` is a byte): {_why(text)}."
-        yield f"define {prefix}escaped_{name}"
+        head = [f"# With escapes (`\\0NNN` is a byte): {_why(text)}.", f"define {prefix}escaped_{name}"]
         text = _escaped(text)
-    if text:
-        yield from text.split("\n")
-    yield "endef"
+    return [*head, *(text.split("\n") if text else ()), "endef"]
 
 
 def _why(text: str) -> str:
@@ -83,6 +80,8 @@ class Words:
         """A word that is this text; a plain one has no quotes if it needs none."""
         if is_plain and re.fullmatch(r"[A-Za-z0-9_.:/@%+=-]+", text):
             return text
+        if text.isprintable() and "def" not in text and len(text) <= LONGEST_WORD:  # as most are
+            return quoted(text)
         if is_carried(f"'{text}'") and "\n" not in text and len(text) <= LONGEST_WORD:
             return quoted(text)
         name = self._texts.setdefault(text, f"text_{len(self._texts) + 1}")

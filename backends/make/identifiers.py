@@ -9,8 +9,11 @@ from functools import cached_property
 from msgspec import Struct
 
 from compiler.ir.program import Program, scope_members
+from compiler.regex import Regex
 
 LONGEST = 60
+
+_ODD = Regex("[^A-Za-z0-9_.-]+")
 
 
 def names_for(ids: Iterable[str], taken: Collection[str] = ()) -> dict[str, str]:
@@ -21,18 +24,22 @@ def names_for(ids: Iterable[str], taken: Collection[str] = ()) -> dict[str, str]
     found: dict[str, str] = {}
     keys = {key(name) for name in taken}
     for number, written in enumerate(ids, 1):
-        base = re.sub(r"[^A-Za-z0-9_.-]+", "-", written)[:LONGEST].strip(".-") or "step"
-        name = base if key(base) not in keys else f"{base}-{number}"
-        while key(name) in keys:
+        name = _ODD.sub("-", written)[:LONGEST].strip(".-") or "step"
+        known = key(name)
+        if known in keys:
+            name += f"-{number}"
+            known = key(name)
+        while known in keys:
             name += "-x"
-        keys.add(key(name))
+            known = key(name)
+        keys.add(known)
         found[written] = name
     return found
 
 
 def key(name: str) -> str:
     """Return what a name becomes in the name of a shell variable."""
-    return re.sub("[.-]", "_", name)
+    return name.replace(".", "_").replace("-", "_")
 
 
 def file_name(program: Program) -> str:

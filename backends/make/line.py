@@ -7,7 +7,7 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from backends.make.retries import own_retries, retries_of
+from backends.make.retries import own_retries, retries_of, shown_counters
 from compiler.diagnostic import Diagnostic
 from compiler.ir.edges import Edge, Effect, Reset, Set, may_follow
 from compiler.ir.program import Node, Program, scope_members
@@ -70,7 +70,7 @@ class _Path(Struct, frozen=True, dict=True):
 
     @cached_property
     def _own(self) -> Mapping[str, str]:
-        return own_retries(self.program)
+        return own_retries(self.program, shown_counters(self.program))
 
     @cached_property
     def _nested(self) -> frozenset[str]:

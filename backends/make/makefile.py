@@ -25,7 +25,7 @@ from compiler.version import __version__
 def makefile(program: Program, options: MakeOptions) -> Emission:
     """Return the Makefile of an optimised program."""
     prefix, nodes, is_shared = options.prefix, Nodes(program, options.prefix), options.driver == "shared"
-    steps = [[*heading(node), *nodes.blocks(node)] for node in nodes.shown]
+    steps = ["\n".join([*heading(node), *nodes.blocks(node)]) for node in nodes.shown]
     counters = nodes.counters()
     alone = tuple(nodes.names.nodes[node.id] for node in program.nodes if is_node(node))
     text = makefile_mk(
@@ -57,9 +57,9 @@ def _bash(program: Program) -> list[str]:
     return ["bash"] if "bash" in shells(program) else []
 
 
-def _explained(program: Program, steps: list[list[str]]) -> Iterator[str]:
+def _explained(program: Program, steps: list[str]) -> Iterator[str]:
     """The words of the steps that a reader has to know."""
-    if any(" retry " in line for step in steps for line in step):
+    if any(" retry " in step for step in steps):
         yield "`retry 2` makes up to 2 further attempts. What follows `||` comes after that."
     yield from map(comment, of_placeholders(program.nodes, program.registers))
 

@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from backends.make.blocks import Words, define
 from backends.make.identifiers import Identifiers
-from backends.make.numbers import Numbers
-from backends.make.retries import own_retries
+from backends.make.numbers import NO_NUMBERS, Numbers
+from backends.make.retries import own_retries, shown_counters
 from backends.make.texts import comment, visible, visible_lines
 from backends.make.transitions import Transitions
 from backends.remarks import remarks
@@ -27,13 +27,15 @@ LONGEST_TITLE = 1000
 
 def is_node(node: Node) -> bool:
     """Return whether a node does something."""
-    return not isinstance(node.task, Branch | End)
+    return not isinstance(node.task, (Branch, End))
 
 
 def heading(node: Node) -> Iterator[str]:
     """Yield the comment above a step: its name, where it was written, and the text above its command."""
     place = comment(f"{node.origin.path}:{node.origin.span.line}")
-    name, called = split_name(node.id, str(node.title))
+    name, called = node.id, str(node.title)
+    if "/" in name:
+        name, called = split_name(name, called)
     title = comment(visible(f"{_numbered(name)} {called}"))
     title = title if is_node(node) else f"{title or node.id}: what follows from it"
     yield f"# {title:{max(WIDTH - len(place) - 3, 1)}} {place}"
@@ -59,7 +61,11 @@ class Nodes(Struct, frozen=True, dict=True):
     @cached_property
     def own(self) -> dict[str, str]:
         """The counter of each step that counts its own retries alone."""
-        return own_retries(self.program)
+        return own_retries(self.program, self._counters_shown)
+
+    @cached_property
+    def _counters_shown(self) -> set[str]:
+        return shown_counters(self.program)
 
     @cached_property
     def transitions(self) -> Transitions:
@@ -75,19 +81,22 @@ class Nodes(Struct, frozen=True, dict=True):
 
     # --- The blocks of a step -----------------------------------------------------------------------------------------
 
-    def blocks(self, node: Node) -> Iterator[str]:
-        """Yield the lines below that: the command or question, then what the step is, and where the run goes."""
+    def blocks(self, node: Node) -> list[str]:
+        """The lines below that: the command or question, then what the step is, and where the run goes."""
         name, numbers = self.names.nodes[node.id], self._numbers(node)
+        lines: list[str] = []
         if isinstance(node.task, Shell):
-            yield from define(self.prefix, f"do_{name}", numbers.text(node.task.command))
+            lines = define(self.prefix, f"do_{name}", numbers.text(node.task.command))
         elif isinstance(node.task, Ask):
             shown = node.task.prompt if node.task.block is None else _beneath(node.task.prompt, node.task.block)
-            yield from define(self.prefix, f"ask_{name}", visible_lines(numbers.text(shown)))
+            lines = define(self.prefix, f"ask_{name}", visible_lines(numbers.text(shown)))
         about = [*self._about(node, name, numbers), self.transitions.text(node, numbers)]
-        yield from define(self.prefix, f"step_{name}", "\n".join(about))
+        return lines + define(self.prefix, f"step_{name}", "\n".join(about))
 
     def _numbers(self, node: Node) -> Numbers:
         """The marks in the texts of a node, and in the messages of the results that follow."""
+        if not self._counters_shown:
+            return NO_NUMBERS
         targets = (self.transitions.nodes[edge.target] for edge in node.edges)
         ends = (each.task.message for each in targets if isinstance(each.task, End) and not each.edges)
         return Numbers([*texts_of(node), *ends])

@@ -43,12 +43,15 @@ class Numbers:
 
     def text(self, text: Text) -> str:
         """Return a text with marks in place of its counters."""
-        return str(text if text.is_plain else self._marked(_bare(text)))
+        return str(self._marked(_bare(text))) if self._written and not text.is_plain else str(text)
 
     @property
     def marks(self) -> Mapping[str, str]:
         """The counters by their marks."""
         return {mark: found.register for found, mark in self._written.items()}
+
+
+NO_NUMBERS = Numbers(())
 
 
 def _bare(text: Text) -> Text:

@@ -170,8 +170,7 @@ def makefile_mk(
         yield f"# {line}\n"
     for step in steps:
         yield "\n"
-        for line in step:
-            yield f"{line}\n"
+        yield f"{step}\n"
     if counters:
         yield "\n"
         yield "# The counters, and what they are when a run starts.\n"

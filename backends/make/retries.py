@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Mapping
 
 from compiler.ir.edges import Add, AtLeast, CounterTest, Edge, Reset, Set, register_tests
 from compiler.ir.program import Node, Program, scope_members, texts_of
@@ -10,8 +10,10 @@ from compiler.ir.program import Node, Program, scope_members, texts_of
 
 def retries_of(edge: Edge, counter: str) -> int | None:
     """Return how many retries an edge allows that only tries again and counts that; None if it is another edge."""
+    if not counter or edge.effects != (Add(counter, 1),):
+        return None
     tests = register_tests(edge)
-    if not counter or edge.effects != (Add(counter, 1),) or len(tests) != 1:
+    if len(tests) != 1:
         return None
     test = tests[0]
     if isinstance(test, CounterTest) and test.register == counter and test.operator == "<":
@@ -19,12 +21,19 @@ def retries_of(edge: Edge, counter: str) -> int | None:
     return None
 
 
-def own_retries(program: Program) -> dict[str, str]:
+def shown_counters(program: Program) -> set[str]:
+    """Return the counters that stand in texts: most programs have none."""
+    texts = (text for node in program.nodes for text in texts_of(node) if not text.is_plain)
+    return {item.register for text in texts for item in text.references}
+
+
+def own_retries(program: Program, shown: Collection[str]) -> dict[str, str]:
     """Return the counters that count the retries of one step in one visit and nothing else (M9), by step.
 
-    Such a one is 0 wherever the run is at another step, so the driver counts the attempts at the step instead.
+    Such a one is 0 wherever the run is at another step, so the driver counts the attempts at the step instead. `shown`
+    are those that stand in texts.
     """
-    named = _named_elsewhere(program)
+    named = _named_elsewhere(program, shown)
     initial = {register.name: register.initial for register in program.registers}
     members = {scope: {one.name for one in found} for scope, found in scope_members(program.registers).items()}
     ends = {node.id for node in program.nodes if not node.edges}
@@ -44,7 +53,7 @@ def _keeps_to_it(node: Node, edge: Edge, counter: str, members: Mapping[str, set
         return edge.target == node.id
     if any(isinstance(test, CounterTest) and test.register == counter for test in edge.guard):
         return False
-    if any(isinstance(effect, Add | AtLeast) and effect.register == counter for effect in edge.effects):
+    if any(isinstance(effect, (Add, AtLeast)) and effect.register == counter for effect in edge.effects):
         return False
     forgets = any(
         effect == Set(counter, 0) or (isinstance(effect, Reset) and counter in members.get(effect.scope, ()))
@@ -54,24 +63,21 @@ def _keeps_to_it(node: Node, edge: Edge, counter: str, members: Mapping[str, set
     return (forgets and not is_set) or edge.target in ends
 
 
-def _named_elsewhere(program: Program) -> dict[str, set[str]]:
+def _named_elsewhere(program: Program, shown: Collection[str]) -> dict[str, set[str]]:
     """The nodes that use each counter; a text or a variable that shows it uses it everywhere ("")."""
-    found: dict[str, set[str]] = {}
+    found: dict[str, set[str]] = {counter: {""} for counter in shown}
     for node in program.nodes:
-        for counter, where in _named(node):
-            found.setdefault(counter, set()).add(where)
+        if node.retries:
+            found.setdefault(node.retries, set()).add(node.id)
+        for item in node.variables:
+            found.setdefault(item.register, set()).add("")
+        for edge in node.edges:
+            for test in edge.guard:
+                if isinstance(test, CounterTest):
+                    found.setdefault(test.register, set()).add(node.id)
+            for effect in edge.effects:
+                if isinstance(effect, (Set, Add, AtLeast)):
+                    found.setdefault(effect.register, set()).add(node.id)
+                if isinstance(effect, Add) and isinstance(effect.amount, str):
+                    found.setdefault(effect.amount, set()).add("")
     return found
-
-
-def _named(node: Node) -> Iterator[tuple[str, str]]:
-    if node.retries:
-        yield node.retries, node.id
-    yield from ((item.register, "") for item in node.variables)
-    yield from ((item.register, "") for text in texts_of(node) for item in text.references)
-    for edge in node.edges:
-        yield from ((test.register, node.id) for test in edge.guard if isinstance(test, CounterTest))
-        for effect in edge.effects:
-            if isinstance(effect, Set | Add | AtLeast):
-                yield effect.register, node.id
-            if isinstance(effect, Add) and isinstance(effect.amount, str):
-                yield effect.amount, ""

@@ -22,4 +22,6 @@ def visible(text: str) -> str:
 def visible_lines(text: str) -> str:
     """The same for a text of several lines, whose spaces are kept."""
     lines = text.strip("\n").replace("\t", "    ").split("\n")
-    return "\n".join("".join(c if c.isprintable() else "?" for c in line) for line in lines)
+    return "\n".join(
+        line if line.isprintable() else "".join(c if c.isprintable() else "?" for c in line) for line in lines
+    )

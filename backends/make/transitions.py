@@ -22,11 +22,11 @@ from compiler.ir.edges import (
     CounterEffect,
     CounterTest,
     Edge,
+    OutcomeTest,
     Reset,
     Set,
     counter_effects,
     counter_tests,
-    may_follow,
 )
 from compiler.ir.program import Node, Program, Register, scope_members
 from compiler.ir.tasks import End, alphabet
@@ -61,23 +61,30 @@ class Transitions(Struct, frozen=True, dict=True):
         words = alphabet(node.task)
         if not words:
             return "\n".join(self._arm(node, ["*"], node.edges, numbers))
-        transitions: dict[tuple[Edge, ...], list[str]] = {}
-        for word in words:
-            edges = tuple(edge for edge in node.edges if may_follow(edge, word))
-            transitions.setdefault(edges, []).append(word)
-        return "\n".join(line for edges, said in transitions.items() for line in self._arm(node, said, edges, numbers))
+        lines: list[str] = []
+        if len(words) == len(node.edges) and all(map(_is_for, node.edges, words)):  # as nearly always
+            for word, edge in zip(words, node.edges, strict=True):
+                lines += self._arm(node, [word], [edge], numbers)
+            return "\n".join(lines)
+        for said, edges in _by_words(node.edges, words):
+            lines += self._arm(node, said, edges, numbers)
+        return "\n".join(lines)
 
-    def _arm(self, node: Node, said: list[str], edges: Sequence[Edge], numbers: Numbers) -> Iterator[str]:
+    def _arm(self, node: Node, said: list[str], edges: Sequence[Edge], numbers: Numbers) -> list[str]:
         pattern = " | ".join(said)
         first, *others = self._choice(node, edges, numbers)
+        if not others:
+            return [f"{pattern}) {first} ;;"]
         lines = [f"{pattern}) {first}", *(f"{' ' * (len(pattern) + 2)}{line}" for line in others)]
-        yield from lines[:-1]
-        yield f"{lines[-1]} ;;"
+        lines[-1] += " ;;"
+        return lines
 
     def _choice(self, node: Node, edges: Sequence[Edge], numbers: Numbers) -> list[str]:
         """The lines that take the first edge whose guard holds; the last one needs no test (I2)."""
         if not edges:
             return [self._end(node.task, numbers, "")] if isinstance(node.task, End) else []
+        if node.id not in self.own and _is_sure(edges[0]):  # as nearly always
+            return ["; ".join(self._done(node, edges[0], numbers))]
         transitions = self._transitions(node, edges, numbers)
         if len(transitions) == 1:
             return ["; ".join(transitions[0][1])]
@@ -92,8 +99,9 @@ class Transitions(Struct, frozen=True, dict=True):
     def _transitions(self, node: Node, edges: Sequence[Edge], numbers: Numbers) -> list[_Transition]:
         """The edges up to one that always holds; neighbors that lead to the same place are joined."""
         found: list[_Transition] = []
+        own = self.own.get(node.id, "")
         for edge in edges:
-            limit = retries_of(edge, self.own.get(node.id, ""))
+            limit = retries_of(edge, own) if own else None
             asked = self._retry(limit, edge.label) if limit is not None else self._asked(edge)
             done = [""] if limit is not None else self._done(node, edge, numbers)
             if found and found[-1][0] and asked and found[-1][1] == done and "&&" not in found[-1][0] + asked:
@@ -114,11 +122,13 @@ class Transitions(Struct, frozen=True, dict=True):
         return f"{_OPERATORS[test.operator]} {self.names.counters[test.register]} {test.value}"
 
     def _done(self, node: Node, edge: Edge, numbers: Numbers) -> list[str]:
-        target = self.nodes[edge.target]
+        target, label = self.nodes[edge.target], edge.label
         if isinstance(target.task, End) and not target.edges:
-            transition = self._end(target.task, numbers, edge.label)
+            transition = self._end(target.task, numbers, label)
         else:
-            transition = self._go(self.names.nodes[edge.target], edge.label)
+            transition = self._go(self.names.nodes[edge.target], label)
+        if not edge.effects:
+            return [transition]
         effects = counter_effects(edge.effects)
         return [*self._effects(effects, self.own.get(node.id, "")), transition]
 
@@ -163,3 +173,28 @@ class Transitions(Struct, frozen=True, dict=True):
                 return f"raise {counters[register]} {value}"
             case _:
                 assert_never(effect)
+
+
+def _is_sure(edge: Edge) -> bool:
+    """Whether an edge asks for nothing but an outcome."""
+    for test in edge.guard:  # noqa: SIM110 (a generator takes longer than the tests)
+        if not isinstance(test, OutcomeTest):
+            return False
+    return True
+
+
+def _is_for(edge: Edge, word: str) -> bool:
+    """Whether an edge asks for just this outcome."""
+    guard = edge.guard
+    return len(guard) == 1 and isinstance(guard[0], OutcomeTest) and guard[0].word == word
+
+
+def _by_words(edges: Sequence[Edge], words: Iterable[str]) -> Iterator[tuple[list[str], list[Edge]]]:
+    """The outcomes that the same edges may follow, with these edges."""
+    asked = [{test.word for test in edge.guard if isinstance(test, OutcomeTest)} for edge in edges]
+    found: dict[tuple[int, ...], list[str]] = {}  # by the numbers of edges, whose hashes are of all in them
+    for word in words:
+        numbers = tuple(number for number, own in enumerate(asked) if not own or own == {word})
+        found.setdefault(numbers, []).append(word)
+    for numbers, said in found.items():
+        yield said, [edges[number] for number in numbers]

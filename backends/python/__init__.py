@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from msgspec.structs import replace
 
@@ -15,12 +15,20 @@ from backends.python.edition import optimised, runtime, runtime_sha256, sha256_o
 from backends.python.options import PythonOptions
 from backends.python.rendering import program_py, tail_py
 from backends.python.step_calls import step_calls
-from backends.python.table import table
+from backends.python.table import Table, table
 from backends.remarks import of_contexts, of_placeholders, of_settings, shells
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
 from compiler.passes import optimise
 from compiler.version import __version__
+
+
+class Tabled(NamedTuple):
+    """What a file holds: the edition of the runtime, the program after the passes, and the table of that."""
+
+    edition: str
+    program: Program
+    table: Table
 
 
 class PythonBackend(Backend[PythonOptions]):
@@ -42,14 +50,21 @@ class PythonBackend(Backend[PythonOptions]):
 
     def render(self, program: Program, options: PythonOptions) -> Emission:
         """The source text of the file, and the runtime beside it if that is shared."""
+        return self.written(*self.tabled(program, options))
+
+    def tabled(self, program: Program, options: PythonOptions) -> tuple[Tabled, PythonOptions]:
+        """What a file holds of a program, and the options as far as they count for it."""
         if program.contract is not None:  # its edition has all that operators can ask for
             options = replace(options, operator="basic")
-        is_full = options.operator == "full"
         if options.runtime == "script":
             edition, program = "script", optimise(program, jumps=False)
         else:
-            edition, program = optimised(program, is_full=is_full)
-        entries = table(program)
+            edition, program = optimised(program, is_full=options.operator == "full")
+        return Tabled(edition, program, table(program)), options
+
+    def written(self, tabled: Tabled, options: PythonOptions) -> Emission:
+        """The file that holds this, and the runtime beside it if that is shared."""
+        edition, program, entries = tabled
         called = step_calls(entries) or calls(entries, _headings(program))
         caller = "" if options.caller == "person" else options.caller
         shared = shared_files(edition, caller) if options.runtime == "shared" else {}

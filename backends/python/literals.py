@@ -37,6 +37,8 @@ def prose(text: str, indent: int = 8) -> str:
     A text that begins with a line end is framed by two more, since the reader takes a frame away.
     """
     if "\n" not in text:
+        if text.isprintable() and '"' not in text and "\\" not in text:  # as most are
+            return f'"{text}"'
         shown = _quoted(text)
         if text in shown:
             return shown
@@ -91,5 +93,7 @@ def _quoted(text: str) -> str:
     """`repr` with double quotes where that costs no escape."""
     if '"' in text:
         return repr(text)
+    if "\\" not in text and text.isprintable():  # as nearly all are
+        return f'"{text}"'
     shown = repr(text)
     return f'"{shown[1:-1]}"' if shown[0] == "'" else shown

@@ -144,6 +144,20 @@ def _add_variables(step: Table, node: Node, slots: Container[str]) -> None:
 
 
 def _edge(edge: Edge) -> Table:
+    guard = edge.guard
+    if len(guard) == 1 and isinstance(guard[0], OutcomeTest):  # as nearly always
+        written: Table = {"on": guard[0].word}
+    else:
+        written = _tested(edge)
+    if edge.effects:
+        written["do"] = [effect_table(effect) for effect in edge.effects]
+    written["go"] = edge.target
+    written["says"] = edge.label
+    return written
+
+
+def _tested(edge: Edge) -> Table:
+    """What an edge asks for."""
     written: Table = {}
     tests: list[list[Any]] = []
     for test in edge.guard:
@@ -157,8 +171,4 @@ def _edge(edge: Edge) -> Table:
             assert_never(test)
     if tests:
         written["if"] = tests
-    if edge.effects:
-        written["do"] = [effect_table(effect) for effect in edge.effects]
-    written["go"] = edge.target
-    written["says"] = edge.label
     return written

@@ -19,8 +19,8 @@ from backends.delegating import Called, called
 from backends.github.options import GithubOptions
 from backends.github.scalar import OPEN
 from backends.github.step import PLAIN_SHELL, Step
-from backends.python.edition import optimised, publisher, sha256_of
-from backends.python.table import Table, table
+from backends.python.edition import publisher, sha256_of
+from backends.python.table import Table
 from compiler.ir.program import Program
 from compiler.regex import Regex
 from compiler.version import __version__
@@ -96,10 +96,10 @@ class Calling(Struct, frozen=True, dict=True):
     program: Program
     options: GithubOptions
 
-    @cached_property
+    @property
     def table(self) -> Table:
         """The table that the program builds."""
-        return table(optimised(self.program, is_full=self._is_full)[1])
+        return self.called.table
 
     @property
     def _is_full(self) -> bool:

@@ -190,6 +190,12 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         return Places(self.calling, self.cut, part, self.ids, self._secrets)
 
     def _steps(self, part: Part) -> Iterator[Step]:
+        yield from self.begins(part)
+        yield from self._places(part).steps()
+        yield from self.ends(part)
+
+    def begins(self, part: Part) -> Iterator[Step]:
+        """The steps before those of the document."""
         if self.options.checkout:
             yield self._checkout()
         if part.level == 0:
@@ -200,7 +206,9 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
         yield self._opened(part)
         yield from self._set_up()
         yield from self.installed(node for place in part.own for node in place.nodes)
-        yield from self._places(part).steps()
+
+    def ends(self, part: Part) -> Iterator[Step]:
+        """The steps after those of the document."""
         if self._proposes and part in self.cut.completing():
             says = ("Against the commit that was checked out; files that git ignores are left out.",)
             yield Step(
