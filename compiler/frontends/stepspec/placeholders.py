@@ -104,7 +104,7 @@ def placeholders(steps: Sequence[StepSpec]) -> tuple[str, ...]:
 
 def known_path(written: str, values: Mapping[str, str]) -> str:
     """A path with the placeholders filled in whose values are known."""
-    return PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), written)
+    return PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), written) if values else written
 
 
 def doubled(step: StepSpec) -> Iterator[tuple[tuple[str | int, ...], str]]:
