@@ -22,14 +22,22 @@ INTEGER, FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
 LARGEST_VALUE = 100_000
 """In values, those counted again that aliases repeat: a few lines of aliases of aliases could fill any memory."""
 
-READ_UNLIKE = Regex(r"[\t\ufeff]|(?:^|[\s\[{,:?-])!|[|>][0-9+-]*#")
+_READ_UNLIKE = {"\t": None, "\ufeff": None, "!": Regex(r"!(?<![^\s\[{,:?-]!)"), "#": Regex(r"[|>][0-9+-]*#")}
 """Where libyaml and PyYAML's parser in Python differ, or may, besides what `compiler/yaml_composer.py` refuses.
 
-That is over tabs, byte-order marks, tags, and comments right behind `|`.
+That is over tabs, byte-order marks, tags, and comments right behind `|`. Most texts lack the character alone.
 """
 
 LONGEST_NUMBER = 1000
 """In characters: Python takes its time for longer ones, and refuses to show them."""
+
+
+def is_read_unlike(text: str) -> bool:
+    """Whether libyaml may read a text in another way than PyYAML's parser in Python."""
+    return any(
+        character in text and (pattern is None or pattern.search(text) is not None)
+        for character, pattern in _READ_UNLIKE.items()
+    )
 
 
 class TooLargeError(Exception):
@@ -94,7 +102,7 @@ def compose(text: str) -> Node | None:
     """
     import yaml  # noqa: PLC0415 (as above)
 
-    if yaml.__with_libyaml__ and not READ_UNLIKE.search(text):
+    if yaml.__with_libyaml__ and not is_read_unlike(text):
         from compiler import yaml_composer  # noqa: PLC0415 (it imports PyYAML)
 
         with suppress(yaml.YAMLError, UnicodeEncodeError):

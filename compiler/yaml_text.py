@@ -5,22 +5,24 @@ Only the safe loader is used, and keys are the texts that are written: YAML 1.1 
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cached_property, lru_cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from compiler import yaml_nodes
-from compiler.source import KeyPath, Span
+from compiler.source import KeyPath, Span, Spans
+from compiler.yaml_places import Lines, Places, Repeated, collections, repeated_in
 
 if TYPE_CHECKING:
-    from yaml import MappingNode, Mark, MarkedYAMLError, Node, SafeLoader, ScalarNode
+    from yaml import MappingNode, MarkedYAMLError, Node, SafeLoader, ScalarNode
+
+    from compiler.yaml_plain import Plain
 
 _TRUTH, _DATE = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:timestamp"
-
 
 REMEDY = "correct this line; put strings that contain `: ` or ` #` in quotes"
 
@@ -37,47 +39,10 @@ class UnreadableError(ValueError):
         self.remedy = remedy
 
 
-class _Lines:
-    """The lines of a text as a `Source` counts them: PyYAML takes more characters for line ends."""
-
-    def __init__(self, text: str, first: int) -> None:
-        self.starts = [0]
-        self.texts = text.split("\n")
-        for line in self.texts:
-            self.starts.append(self.starts[-1] + len(line) + 1)
-        self.first = first
-        self.may_repeat = "*" in text and "&" in text  # by aliases
-
-    def number(self, mark: Mark | None) -> int:
-        """The number of the line of a mark; the first one where there is none."""
-        return self.at(mark.index) if mark else self.first
-
-    def at(self, index: int) -> int:
-        """The number of the line of a character."""
-        return bisect_right(self.starts, index) - 1 + self.first
-
-    def within(self, text: ScalarNode) -> Iterable[int]:
-        """The numbers of the lines whose ends are within a text, without empty lines below it that do not count."""
-        first, last = self.number(text.start_mark), self.number(text.end_mark)
-        if text.style not in ("|", ">"):
-            return range(first, last)
-        keeps = text.value.endswith("\n\n") or not text.value.strip("\n")
-        while not keeps and last > first + 1 and not self.texts[last - 1 - self.first].strip():
-            last -= 1
-        return range(first + 1, last)
-
-    def span(self, start: Mark, *ends: Mark) -> Span:
-        """From a mark to the first of these ends that stands behind it in its line, else to the end of the line."""
-        line = self.number(start)
-        begin, limit = self.starts[line - self.first : line - self.first + 2]
-        end = next((mark.index for mark in ends if start.index < mark.index < limit), limit - 1)
-        return Span(line, start.index - begin + 1, line, end - begin + 1)
-
-
 def load_value(text: str) -> object:
     """The plain value of a text; raises `UnreadableError`."""
-    loader, node = _compose(text, _Lines(text, 1))
-    return None if node is None else _construct(loader, node, _Lines(text, 1))
+    loader, node = _compose(text, Lines(text, 1))
+    return None if node is None else _construct(loader, node, Lines(text, 1))
 
 
 def load_mapping(text: str, first_line: int = 1) -> tuple[dict[str, Any], dict[KeyPath, Span]]:
@@ -98,30 +63,26 @@ def read_mapping(text: str, first_line: int = 1, list_key: str = "") -> Reading:
     """
     import yaml  # noqa: PLC0415 (few documents have YAML, and importing it takes time)
 
-    lines = _Lines(text, first_line)
+    from compiler.yaml_plain import NotPlainError, read_plain, under_key  # noqa: PLC0415 (it imports PyYAML)
+
+    lines = Lines(text, first_line)
+    with suppress(NotPlainError):
+        plain = read_plain(text, list_key)
+        return Reading(plain.values, Places(plain.root, lines), (), lines, plain.root, plain)
     loader, root = _compose(text, lines)
     if root is None:
         return Reading({}, {}, (), lines, None)
     if list_key and isinstance(root, yaml.SequenceNode):
-        key = yaml.ScalarNode(yaml_nodes.TEXT, list_key, root.start_mark, root.start_mark)
-        root = yaml.MappingNode("tag:yaml.org,2002:map", [(key, root)], root.start_mark, root.end_mark)
+        root = under_key(root, list_key)
     if not isinstance(root, yaml.MappingNode):
         raise UnreadableError(
             "it is not a mapping of keys to values", first_line, "write lines of the form `key: value`"
         )
-    inner = list(_collections(root, lines))
-    repeated = tuple(_repeated(inner))  # before merge keys are resolved, which adds keys to mappings
+    inner = list(collections(root, lines))
+    repeated = tuple(repeated_in(inner))  # before merge keys are resolved, which adds keys to mappings
     values = _values(loader, root, lines)
-    spans = dict(chain.from_iterable(_collections(root, lines) if "<<" in text else inner))
+    spans = dict(chain.from_iterable(collections(root, lines) if "<<" in text else inner))
     return Reading(values, spans, repeated, lines, root)
-
-
-class Repeated(NamedTuple):
-    """A key that stands in its mapping again: its path, where it stands again, and where it stands first."""
-
-    path: KeyPath
-    span: Span
-    first: Span
 
 
 class Reading(Struct, frozen=True, dict=True):
@@ -131,10 +92,16 @@ class Reading(Struct, frozen=True, dict=True):
     """
 
     values: dict[str, Any]
-    spans: dict[KeyPath, Span]
+    places: Spans
     repeated: tuple[Repeated, ...]
-    _lines: _Lines
+    _lines: Lines
     _root: MappingNode | None
+    _plain: Plain | None = None
+
+    @cached_property
+    def spans(self) -> dict[KeyPath, Span]:
+        """The place of each value, for who needs all of them."""
+        return dict(self.places)
 
     @cached_property
     def as_written(self) -> dict[str, Any]:
@@ -147,6 +114,10 @@ class Reading(Struct, frozen=True, dict=True):
         return self._with_texts(_DATE)
 
     def _with_texts(self, *tags: str) -> dict[str, Any]:
+        if self._plain:
+            from compiler.yaml_plain import with_texts  # noqa: PLC0415 (as above)
+
+            return with_texts(self._plain, tags)
         return _values(yaml_nodes.loader(tags)(""), self._root, self._lines) if self._root else {}
 
     @cached_property
@@ -158,14 +129,14 @@ class Reading(Struct, frozen=True, dict=True):
         return frozenset(found)
 
 
-def _values(loader: SafeLoader, root: MappingNode, lines: _Lines) -> dict[str, Any]:
+def _values(loader: SafeLoader, root: MappingNode, lines: Lines) -> dict[str, Any]:
     values = {}
     for key, value in root.value:
         values[str(_construct(loader, key, lines))] = _construct(loader, value, lines)
     return values
 
 
-def _compose(text: str, lines: _Lines) -> tuple[SafeLoader, Node | None]:
+def _compose(text: str, lines: Lines) -> tuple[SafeLoader, Node | None]:
     import yaml  # noqa: PLC0415 (as above)
 
     try:
@@ -191,7 +162,7 @@ def _compose(text: str, lines: _Lines) -> tuple[SafeLoader, Node | None]:
     return yaml_nodes.loader(())(""), root  # it has nothing to read: it makes values of nodes
 
 
-def _unreadable(error: MarkedYAMLError, lines: _Lines) -> UnreadableError:
+def _unreadable(error: MarkedYAMLError, lines: Lines) -> UnreadableError:
     """Say what PyYAML found in words that name what to do."""
     from compiler.yaml_problems import explain  # noqa: PLC0415 (only for errors)
 
@@ -214,7 +185,7 @@ def _characters(node: Node) -> int:
     return len(node.value) if isinstance(node.value, str) else 0
 
 
-def _construct(loader: SafeLoader, node: Node, lines: _Lines) -> Any:  # noqa: ANN401 (YAML has values of any type)
+def _construct(loader: SafeLoader, node: Node, lines: Lines) -> Any:  # noqa: ANN401 (YAML has values of any type)
     import yaml  # noqa: PLC0415 (as above)
 
     try:
@@ -238,38 +209,3 @@ def _scalars(root: Node) -> Iterator[ScalarNode]:
         parts = [part for item in node.value for part in (item if isinstance(item, tuple) else [item])]
         pending += (part for part in parts if id(part) not in seen)
         seen.update(map(id, parts))
-
-
-def _repeated(collections: Iterable[list[tuple[KeyPath, Span]]]) -> Iterator[Repeated]:
-    for inner in collections:
-        seen: dict[KeyPath, Span] = {}
-        for path, span in inner:
-            first = seen.setdefault(path, span)
-            if first is not span:
-                yield Repeated(path, span, first)
-
-
-def _collections(root: MappingNode, lines: _Lines) -> Iterator[list[tuple[KeyPath, Span]]]:
-    """For each collection the paths and places of what is in it."""
-    pending: list[tuple[KeyPath, Node]] = [((), root)]
-    seen: set[int] = set()
-    while pending:
-        path, node = pending.pop()
-        if id(node) in seen:  # by an alias; those of aliases of aliases could be more than can be counted
-            continue
-        seen.add(id(node))
-        inner = [((*path, name), span, value) for name, span, value in _children(node, lines)]
-        yield [(place, span) for place, span, _ in inner]
-        pending += [(place, value) for place, _, value in reversed(inner) if isinstance(value.value, list)]
-
-
-def _children(node: Node, lines: _Lines) -> Iterator[tuple[str, Span, Node]]:
-    """The name, the place and the node of each value in a collection."""
-    import yaml  # noqa: PLC0415 (as above)
-
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            yield str(key.value), lines.span(key.start_mark, value.end_mark, key.end_mark), value
-    elif isinstance(node, yaml.SequenceNode):
-        for number, item in enumerate(node.value):
-            yield str(number), lines.span(item.start_mark, item.end_mark), item

@@ -12,7 +12,8 @@ from compiler.json_text import BrokenJsonError, Everything, Lines, Stretch, lay_
 from compiler.regex import Regex
 from compiler.source import KeyPath, Source, Span
 from compiler.yaml_nodes import LARGEST_VALUE
-from compiler.yaml_text import Repeated, UnreadableError, read_mapping
+from compiler.yaml_places import Repeated
+from compiler.yaml_text import UnreadableError, read_mapping
 
 if TYPE_CHECKING:
     from compiler.yaml_text import Reading
@@ -91,7 +92,7 @@ def _read_json(source: Source, list_key: str) -> Data:
 def _read_yaml(source: Source, list_key: str) -> Data:
     try:
         reading = read_mapping("\n".join(source.lines), 1, list_key)
-        return Data(reading.with_dates_as_texts, reading.spans, reading.repeated, reading)
+        return Data(reading.with_dates_as_texts, reading.places, reading.repeated, reading)
     except UnreadableError as error:
         raise unreadable(source, error) from None
 
@@ -104,6 +105,8 @@ def unreadable(source: Source, error: UnreadableError) -> BrokenDataError:
 
 def _refuse_others(data: Data, source: Source) -> None:
     """Refuses what JSON, or a file in UTF-8, cannot hold, such as bytes, infinite numbers and halves of characters."""
+    if _is_usual(data.values):
+        return
     pending: list[tuple[KeyPath, object]] = [((), data.values)]
     while pending:
         path, value = pending.pop()
@@ -115,6 +118,29 @@ def _refuse_others(data: Data, source: Source) -> None:
             pending += [((*path, key), inner) for key, inner in value.items()]
         elif isinstance(value, list):
             pending += [((*path, str(number)), inner) for number, inner in enumerate(value)]
+
+
+def _is_usual(value: object) -> bool:
+    """Whether there is nothing to refuse, without looking where it would be; most documents have nothing."""
+    texts: list[Any] = []
+    level: list[Any] = [value]
+    for _ in range(DEEPEST + 1):
+        inner: list[Any] = []
+        for item in level:
+            if isinstance(item, str):
+                texts.append(item)
+            elif isinstance(item, dict):
+                texts += item
+                inner += item.values()
+            elif isinstance(item, list):
+                inner += item
+            elif not (item is None or isinstance(item, int)):
+                return False
+        level = inner
+    if level or not all(isinstance(text, str) for text in texts):
+        return False
+    together = "".join(texts)
+    return together.isascii() and "\0" not in together
 
 
 def _problem(value: object) -> str:

@@ -21,7 +21,8 @@ class Places(Struct, frozen=True):
 
     def at(self, path: Path | KeyPath) -> Span:
         """Where a key or an item stands, else what is around it."""
-        return nearest(self.spans, tuple(map(str, path))) or self.source.line_span(1)
+        keys = tuple(map(str, path))
+        return self.spans.get(keys) or nearest(self.spans, keys) or self.source.line_span(1)
 
     def diagnostic(
         self, code: str, path: Path, problem: str, remedy: str, other: tuple[Path, str] | None = None

@@ -10,7 +10,7 @@ from compiler.frontends.places import on_one_line
 from compiler.source import Source
 
 if TYPE_CHECKING:
-    from compiler.yaml_text import Repeated
+    from compiler.yaml_places import Repeated
 
 
 def stand_again(code: str, source: Source, keys: Iterable[Repeated]) -> Iterator[Diagnostic]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from itertools import groupby
 
 from msgspec import Struct
 
@@ -87,11 +86,17 @@ def text(written: str) -> Text:
 def joined(parts: Iterator[Part] | tuple[Part, ...] | list[Part]) -> Text:
     """The text of some parts: neighbouring strings become one, empty ones go."""
     found: list[Part] = []
-    for is_string, group in groupby(parts, lambda part: isinstance(part, str)):
-        if not is_string:
-            found += group
-        elif string := "".join(map(str, group)):
+    strings: list[str] = []  # those since the last reference
+    for part in parts:
+        if isinstance(part, str):
+            strings.append(part)
+            continue
+        if string := "".join(strings):
             found.append(string)
+        strings.clear()
+        found.append(part)
+    if string := "".join(strings):
+        found.append(string)
     return Text(tuple(found))
 
 

@@ -7,7 +7,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from compiler import yaml_nodes, yaml_text
+from compiler import yaml_nodes, yaml_plain
 from compiler.diagnostic import Severity
 from compiler.driver import compile_file
 from tests.compiler.workflows import compiled, findings, program_of, steps
@@ -216,8 +216,8 @@ def test_a_value_that_cannot_be_read_is_told_where_it_stands(tmp_path: Path, val
 def test_a_document_is_read_once_to_recognise_it_and_to_compile_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = Mock(side_effect=yaml_text._compose)
-    monkeypatch.setattr(yaml_text, "_compose", read)
+    read = Mock(side_effect=yaml_plain.read_plain)
+    monkeypatch.setattr(yaml_plain, "read_plain", read)
     (tmp_path / "main.yaml").write_text("name: read once\nsteps: [{name: a, prompt: x, end: true}]\n", encoding="utf-8")
     assert compile_file(str(tmp_path / "main.yaml")).program
     assert read.call_count == 1

@@ -78,7 +78,7 @@ def _lowered(job: Job, parsed: Parsed, program: Program, result: Result) -> Resu
     """The result for a workflow that is right in itself."""
     reading = parsed.reading
     content = reading.as_written.get("scenarios") if reading else None
-    spans = beneath(reading.spans, "scenarios") if reading else {}
+    spans = beneath(reading.places, "scenarios") if reading and content is not None else {}
     return completed(job, result, program, stem(job.source.name, *ENDINGS), content, spans)
 
 
@@ -87,5 +87,5 @@ def _options(source: Source, parsed: Parsed) -> tuple[Options, list[Diagnostic]]
     reading = parsed.reading
     if reading is None or not isinstance(reading.values.get("rdc"), dict):
         return Options(), []
-    place = Place("RD013", source.path, reading.spans["rdc",])
-    return read_options(reading.values["rdc"], place, beneath(reading.spans, "rdc"), Known(OPTIONS, Level.DOCUMENT))
+    place = Place("RD013", source.path, reading.places["rdc",])
+    return read_options(reading.values["rdc"], place, beneath(reading.places, "rdc"), Known(OPTIONS, Level.DOCUMENT))

@@ -56,7 +56,7 @@ def parse(source: Source) -> Parsed:
         reading = read_mapping("\n".join(source.lines))
     except UnreadableError as error:
         return Parsed(None, None, places, [_broken(source, error)])
-    places = Places(source, reading.spans)
+    places = Places(source, reading.places)
     repeated = list(stand_again("RD802", source, reading.repeated[:MOST_SHOWN]))
     plain = reading.as_written
     if too_many := _too_many(source, plain):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from functools import cache
 
 from msgspec import Struct
 
@@ -59,7 +60,7 @@ def _findings(
     document: Document, parsed: Parsed, configured: Configured, called: Called, *, is_linked: bool
 ) -> Iterator[Diagnostic]:
     yield from name_findings(document, called, parsed.places)
-    known = {*single_names(document.step_specs), *configured.runtime.values, *FOLDERS}
+    known = cache(lambda: {*single_names(document.step_specs), *configured.runtime.values, *FOLDERS})
     for number, step in enumerate(document.step_specs):
         scene = Scene(parsed.places, (STEPS, number), step, configured)
         yield from _evidence(scene)
@@ -107,10 +108,10 @@ def _paths(scene: Scene) -> Iterator[Diagnostic]:
         yield scene.finding("RD855", ("inputs", paths.TARGETS), problem, "write a list of paths")
 
 
-def _doubled(scene: Scene, known: Collection[str]) -> Iterator[Diagnostic]:
+def _doubled(scene: Scene, known: Callable[[], Collection[str]]) -> Iterator[Diagnostic]:
     """Placeholders in two pairs of braces: in paths always, elsewhere where the name is that of a placeholder (B3)."""
     for inner, written in doubled(scene.step):
-        if inner[0] in ("outputs", "templates") or written in known:
+        if inner[0] in ("outputs", "templates") or written in known():
             problem = f"`{{{{{written}}}}}` is a placeholder in braces, so braces would stay around its value"
             yield scene.finding("RD874", inner, problem, f"write `{{{written}}}`")
 
@@ -143,6 +144,8 @@ def _gate(scene: Scene, *, is_linked: bool) -> Iterator[Diagnostic]:
 
 def _variables(document: Document, configured: Configured) -> Iterator[Diagnostic]:
     """Variables that no placeholder names, and values that no input takes."""
+    if not configured.runtime.values:
+        return
     names, places = placeholders(document.step_specs), configured.places
     for name, value in configured.runtime.values.items():
         choices = (("variables", name), ("runtime", "variables", name))

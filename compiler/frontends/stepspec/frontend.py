@@ -92,9 +92,11 @@ def _lowered(job: Job, parsed: Parsed, meaning: Meaning, result: Result) -> Resu
     """The result for a specification that is right in itself."""
     data = parsed.data
     program = lower(meaning, parsed.places, tuple(SECRETS.first(result.options.values) or {}))
-    written = data.yaml.as_written if data and data.yaml else data.values if data else {}
-    spans = beneath(data.spans, "scenarios") if data else {}
-    return completed(job, result, program, stem(job.source.name, *ENDINGS), written.get("scenarios"), spans)
+    content, spans = None, {}
+    if data and data.values.get("scenarios") is not None:
+        content = (data.yaml.as_written if data.yaml else data.values)["scenarios"]
+        spans = beneath(data.spans, "scenarios")
+    return completed(job, result, program, stem(job.source.name, *ENDINGS), content, spans)
 
 
 def _options(source: Source, parsed: Parsed) -> tuple[Options, list[Diagnostic]]:

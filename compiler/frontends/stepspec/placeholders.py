@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from compiler.frontends.stepspec.syntax import StepSpec
-from compiler.ir.texts import Part, Reference, Text, joined
+from compiler.ir.texts import Part, Reference, Text, joined, text
 from compiler.regex import Regex
 
 PLACEHOLDER = Regex(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -15,37 +15,43 @@ DOUBLED = Regex(r"(?<![\{$])\{\{([A-Za-z_][A-Za-z0-9_]*)\}\}(?!\})")
 FOLDERS = ("output_folder", "bmb_creations_output_folder")
 """The placeholders of which each output has one."""
 
+_TO_JSON = json.JSONEncoder(ensure_ascii=False).encode
+"""As `json.dumps`, which makes an encoder for each value."""
+
 TEMPLATE = "template:"
 TEMPLATE_FOLDER = "template_folder"
 
 
 def with_references(written: str) -> Text:
     """A text whose placeholders are references."""
-    return joined(list(_parts(written)))
-
-
-def _parts(written: str) -> Iterator[Part]:
+    if "{" not in written:  # as in most
+        return text(written)
+    parts: list[Part] = []
     for place, part in enumerate(PLACEHOLDER.split(written)):
-        yield Reference(part, f"{{{part}}}") if place % 2 else part
+        if place % 2:
+            parts.append(Reference(part, f"{{{part}}}"))
+        elif part:
+            parts.append(part)
+    return Text(tuple(parts))
 
 
 def with_json_references(value: object) -> Text:
     """A JSON value as a text, in whose strings placeholders are references (I13)."""
-    if any("{" in key for key in _keys(value)):  # those in keys stay
-        return json_text(_filled(value))
-    return with_references(json.dumps(value, ensure_ascii=False))
+    written = _TO_JSON(value)
+    is_brace_in_key = "{" in written and any("{" in key for key in _keys(value))  # those in keys stay
+    return json_text(_filled(value)) if is_brace_in_key else with_references(written)
 
 
 def json_text(value: object) -> Text:
     """A JSON value as a text; texts in it stand for values, and other strings are as they are."""
     texts: list[Text] = []
 
-    def put_off(text: Text) -> str:
-        texts.append(text)
+    def put_off(one: Text) -> str:
+        texts.append(one)
         return "\0"  # which no document holds
 
     first, *others = json.dumps(value, ensure_ascii=False, default=put_off).split('"\\u0000"')
-    rest = (part for text, string in zip(texts, others, strict=True) for part in (*text.parts, string))
+    rest = (part for one, string in zip(texts, others, strict=True) for part in (*one.parts, string))
     return joined([first, *rest])
 
 
@@ -61,7 +67,7 @@ def _keys(value: object) -> Iterator[str]:
 def _filled(value: object) -> object:
     """A JSON value with a text for each of its strings."""
     if isinstance(value, str):
-        return with_references(json.dumps(value, ensure_ascii=False))
+        return with_references(_TO_JSON(value))
     if isinstance(value, list):
         return [_filled(item) for item in value]
     return {key: _filled(item) for key, item in value.items()} if isinstance(value, dict) else value
@@ -86,8 +92,9 @@ def filled_texts(step: StepSpec) -> Iterator[tuple[tuple[str | int, ...], Any]]:
 
 def names_in(value: object) -> Iterator[str]:
     """The placeholders in a value, in order, each as often as it stands there."""
-    for text in strings_in(value):
-        yield from PLACEHOLDER.findall(text)
+    for string in strings_in(value):
+        if "{" in string:
+            yield from PLACEHOLDER.findall(string)
 
 
 def placeholders(steps: Sequence[StepSpec]) -> tuple[str, ...]:
@@ -97,7 +104,7 @@ def placeholders(steps: Sequence[StepSpec]) -> tuple[str, ...]:
 
 def known_path(written: str, values: Mapping[str, str]) -> str:
     """A path with the placeholders filled in whose values are known."""
-    return PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), written)
+    return PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), written) if values else written
 
 
 def doubled(step: StepSpec) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -109,15 +116,15 @@ def doubled(step: StepSpec) -> Iterator[tuple[tuple[str | int, ...], str]]:
             else [(path, value)]
         )
         for place, item in items:
-            yield from ((place, name) for text in strings_in(item) for name in DOUBLED.findall(text))
+            for string in strings_in(item):
+                if "{{" in string:
+                    yield from ((place, name) for name in DOUBLED.findall(string))
 
 
 def single_names(steps: Sequence[StepSpec]) -> set[str]:
     """The placeholders that stand in one pair of braces somewhere."""
     values = (value for step in steps for _, value in filled_texts(step))
-    return {
-        name for value in values for text in strings_in(value) for name in PLACEHOLDER.findall(DOUBLED.sub("", text))
-    }
+    return {name for value in values for one in strings_in(value) for name in PLACEHOLDER.findall(DOUBLED.sub("", one))}
 
 
 def strings_in(value: object) -> Iterator[str]:

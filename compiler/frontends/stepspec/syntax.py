@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -81,17 +82,23 @@ class StepSpec(Part):
     @property
     def level(self) -> Level | None:
         """The level of its evidence, of several the lowest; None for a word that is no level."""
-        written = (self.evidence or "none").strip()
-        if written.lower() == "none":
-            return "none"
-        found = written.upper().replace(" ", "")
-        return min(found.split("/"), key=LEVELS.index) if _SEVERAL.fullmatch(found) else None  # type: ignore[arg-type]
+        return _level(self.evidence or "none")
 
     @property
     def targets(self) -> tuple[str, ...]:
         """The files that its validation looks at, beside the outputs."""
         found = (self.inputs or {}).get("validation_targets") or ()
         return tuple(one for one in found if isinstance(one, str)) if isinstance(found, (list, tuple)) else ()
+
+
+@lru_cache(maxsize=16)
+def _level(evidence: str) -> Level | None:
+    """Most steps say one of a few words, and several rules ask for it."""
+    written = evidence.strip()
+    if written.lower() == "none":
+        return "none"
+    found = written.upper().replace(" ", "")
+    return min(found.split("/"), key=LEVELS.index) if _SEVERAL.fullmatch(found) else None  # type: ignore[arg-type]
 
 
 class Workflow(Part):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import get_args
 
 from compiler.ir.tasks import Check
 from runtime_shim.contract.step_builder import checks_of as checks_named
 
 
+@lru_cache(maxsize=16)  # most steps have one of a few policies, and several rules ask for it
 def checks_of(policy: str) -> tuple[Check, ...]:
     """The checks of a validation: that files are there, always, and what the policy names."""
     named = checks_named(policy)
