@@ -16,6 +16,8 @@ def remarks(node: Node) -> list[str]:
     """The first lines of the prompt of a command that are not blank."""
     if not isinstance(node.task, Shell):
         return []
+    if not node.task.prompt.parts:
+        return []
     lines = [line for line in str(node.task.prompt).splitlines() if line.strip()]
     return lines if len(lines) <= MOST else [*lines[:MOST], "…"]
 

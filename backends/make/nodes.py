@@ -32,7 +32,8 @@ def is_node(node: Node) -> bool:
 
 def heading(node: Node) -> Iterator[str]:
     """Yield the comment above a step: its name, where it was written, and the text above its command."""
-    place = comment(f"{node.origin.path}:{node.origin.span.line}")
+    origin = node.origin
+    place = comment(f"{origin.path}:{origin.span.line}")
     name, called = node.id, str(node.title)
     if "/" in name:
         name, called = split_name(name, called)
@@ -122,7 +123,7 @@ class Nodes(Struct, frozen=True, dict=True):
             yield f"  attempts {self.names.counters[node.retries]}"
         for variable in node.variables if is_node(node) else ():
             yield f"  variable {variable.name} {self.names.counters[variable.register]}"
-        for mark, counter in numbers.marks.items():
+        for mark, counter in numbers.marks.items() if numbers is not NO_NUMBERS else ():
             yield f"  mark '{mark}' {self.names.counters[counter]}"
 
 

@@ -40,6 +40,17 @@ def test_too_many_steps(tmp_path: Path) -> None:
     assert "before 601" in said
 
 
+def test_too_many_steps_that_call_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All steps are counted, those around the document too, and none is written for that."""
+    document = straight(30) + "\n## 31. Ask\n\nIs it good?\n"
+    steps = max(len(job["steps"]) for job in parsed(text_of(tmp_path, document))["jobs"].values())
+    monkeypatch.setattr("backends.github.calling.counting.MOST_STEPS", 20)
+    monkeypatch.setattr(limits, "MOST_STEPS", 20)
+    monkeypatch.setattr("backends.github.calling.steps.Places.steps", None)
+    (said,) = refusals(tmp_path, document)
+    assert f"a job would have {steps} steps, and GitHub shows 20" in said
+
+
 def test_an_expression_that_is_too_long(tmp_path: Path) -> None:
     """Each of many steps jumps to the same one, whose condition names them all."""
     steps = "\n".join(f"## {n}\n\n```bash\ntrue\n```\n\n- FAIL: GOTO Mend\n" for n in range(1, 801))
