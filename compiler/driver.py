@@ -161,7 +161,7 @@ def _read_by(program: Program, settings: Settings) -> Program:
         return program
     first, *others = program.sources
     told = replace(program, sources=(replace(first, read_by=tuple(words)), *others))
-    told.analyses.update(program.analyses)
+    told.analyses.update(program.analyses)  # none of them looks at sources
     return told
 
 

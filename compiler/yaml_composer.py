@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from compiler.yaml_nodes import LARGEST_VALUE, MAPPING, SEQUENCE, TEXT, as_text
+from compiler.yaml_nodes import LARGEST_VALUE, MAPPING, SEQUENCE, TEXT, TooLargeError, as_text
 
 _SCALAR: Any = yaml.ScalarEvent
 _ALIAS: Any = yaml.AliasEvent
@@ -23,6 +23,7 @@ def compose(text: str) -> yaml.Node | None:
     """The root of a text, None for an empty one.
 
     Raises:
+        TooLargeError: It has too many values.
         yaml.YAMLError: The parser in Python reads the text in another way, or has more to say of what is wrong.
     """
     return _Composer(text).root()
@@ -50,7 +51,7 @@ class _Composer:
     def _node(self, event: Any) -> yaml.Node:  # noqa: ANN401
         self._count += 1
         if self._count > LARGEST_VALUE:
-            raise yaml.YAMLError
+            raise TooLargeError(event.start_mark.line)
         if isinstance(event, _SCALAR):
             tag = self._resolve(yaml.ScalarNode, event.value, event.implicit) if event.implicit[0] else TEXT
             node = yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark, event.style)

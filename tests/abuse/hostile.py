@@ -153,7 +153,7 @@ def commit(root: Path) -> None:
 
 
 MODULES = (
-    "attr", "backends", "click", "compiler", "encodings_", "grammars", "json", "pyromark", "networkx",
+    "attr", "backends", "click", "compiler", "encodings_", "grammars", "json", "msgspec", "pyromark", "networkx",
     "pydantic", "pydantic_core", "pygraphviz", "runtime_shim", "shlex", "sitecustomize",
     "subprocess", "tempfile", "tomllib", "typing_extensions", "usercustomize", "yaml",
 )  # fmt: skip

@@ -70,15 +70,18 @@ def test_functions_write_what_jinja_writes(target: str, monkeypatch: pytest.Monk
         for module in (package, *modules):
             if module is not rendering and getattr(module, function_name(name), None) is function:
                 monkeypatch.setattr(module, function_name(name), compared)
+    emitted: set[int] = set()
     for example in (*NAMES, *PROGRAMS):
         if target in carrying(example):
-            for options in SETTINGS[target]:
+            for number, options in enumerate(SETTINGS[target]):
                 with_given = {**given(example, target), **options}
                 try:
                     backend.emit(program(example), with_given)
                 except OptionsError:
                     continue  # a form that this example can't have
+                emitted.add(number)
     assert seen == set(templates(target))
+    assert len(emitted) == len(SETTINGS[target]), "no example takes some of the settings"
 
 
 @pytest.fixture

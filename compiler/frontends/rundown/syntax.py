@@ -155,8 +155,7 @@ class Step(Struct, frozen=True):
 class Runbook(Struct, frozen=True):
     """A whole document. `metadata` is its frontmatter (D3), `scenarios` (S1) and `declared` (E1 to E10) stand in it.
 
-    `prose` has the headings of the sections that are text by the option of that name. They are no part of the flow, so
-    runbooks that differ in them alone are equal.
+    `prose` has the headings of the sections that are text by the option of that name. They are no part of the flow.
     """
 
     title: str

@@ -75,7 +75,7 @@ def format_document(job: Job) -> Formatted:
         original = _read(wanted.scan(job.source, text_of(lines)), layout)
         original = replace(original, errors=tuple(_placed_back(original.errors, lines)))
     misplaced = (found for found in as_wanted.errors if found.code in OUT_OF_ORDER)
-    errors = tuple(sorted({*misplaced, *original.errors}, key=sort_key))
+    errors = tuple(sorted(dict.fromkeys([*misplaced, *original.errors]), key=sort_key))
     if original.runbook is None or not _can_be_mended(original):
         return Formatted(None, errors)
     if moved and not _has_same_content(job.source, sections, original.scanned, layout):
