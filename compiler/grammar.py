@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable
 from functools import cache, partial
@@ -13,7 +12,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, json
 
 import grammars
 
@@ -97,7 +96,7 @@ class Grammar:
 def load(name: str) -> Grammar:
     """The grammar `grammars/<name>.lark`, from its tables."""
     path = Path(grammars.__file__).with_name(f"{name}.json")
-    return Grammar(json.loads(path.read_text(encoding="utf-8")))
+    return Grammar(json.decode(path.read_bytes()))
 
 
 class Parser:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -93,6 +92,8 @@ def transitions_in_prose(source: Source, written: Sequence[Block], marked: Seque
 
 def prose_advice(heading: str) -> str:
     """The advice to make a section prose."""
+    import json  # noqa: PLC0415 (only for an error)
+
     name = json.dumps(_spaced(heading), ensure_ascii=False)
     return f"if `## {heading}` is text and not a step, say so in the frontmatter: `rdc: {{prose: [{name}]}}`"
 
