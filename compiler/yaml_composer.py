@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from compiler.yaml_nodes import LARGEST_VALUE, MAPPING, SEQUENCE, TEXT, TooLargeError, as_text
+from compiler.yaml_nodes import LARGEST_VALUE, MAPPING, SEQUENCE, TEXT, TooLargeError, as_text, is_alike
 
 _SCALAR: Any = yaml.ScalarEvent
 _ALIAS: Any = yaml.AliasEvent
@@ -69,7 +69,7 @@ class _Composer:
         while not isinstance(inner := self._event(), yaml.SequenceEndEvent):
             items.append(self._node(inner))
         node.end_mark = inner.end_mark
-        return _alike(node, items)
+        return self._alike(node)
 
     def _mapping(self, event: Any) -> yaml.MappingNode:  # noqa: ANN401
         pairs: list[tuple[yaml.Node, yaml.Node]] = []
@@ -79,7 +79,7 @@ class _Composer:
             key = self._node(inner)
             pairs.append((as_text(key), self._node(self._event())))
         node.end_mark = inner.end_mark
-        return _alike(node, [part for pair in pairs for part in pair] if node.flow_style else [])
+        return self._alike(node)
 
     def _anchored(self, event: Any, node: yaml.Node) -> yaml.Node:  # noqa: ANN401
         if event.anchor:
@@ -88,13 +88,7 @@ class _Composer:
             self._anchors[event.anchor] = node
         return node
 
-
-def _alike(node: CollectionType, inner: list[yaml.Node]) -> CollectionType:
-    """Return a collection that PyYAML's parser in Python composes too; raise `YAMLError` if it may not.
-
-    They differ over what is empty in `[…]` and `{…}`, and over texts with `?` there.
-    """
-    for part in inner if node.flow_style else ():
-        if isinstance(part, yaml.ScalarNode) and not part.style and (not part.value or "?" in part.value):
+    def _alike(self, node: CollectionType) -> CollectionType:
+        if not is_alike(node):
             raise yaml.YAMLError
-    return node
+        return node

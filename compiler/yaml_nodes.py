@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from compiler.regex import Regex
 
 if TYPE_CHECKING:
-    from yaml import Event, MappingNode, Node, SafeLoader
+    from yaml import CollectionNode, Event, MappingNode, Node, SafeLoader
 
 TEXT, MERGE = "tag:yaml.org,2002:str", "tag:yaml.org,2002:merge"
 SEQUENCE, MAPPING = "tag:yaml.org,2002:seq", "tag:yaml.org,2002:map"
@@ -23,13 +23,18 @@ LARGEST_VALUE = 100_000
 """In values, those counted again that aliases repeat: a few lines of aliases of aliases could fill any memory."""
 
 _READ_UNLIKE = {"\t": None, "\ufeff": None, "!": Regex(r"!(?<![^\s\[{,:?-]!)"), "#": Regex(r"[|>][0-9+-]*#")}
-"""Where libyaml and PyYAML's parser in Python differ, or may, besides what `compiler/yaml_composer.py` refuses.
+"""Where libyaml and PyYAML's parser in Python differ, or may, besides what `is_alike` finds.
 
 That is over tabs, byte-order marks, tags, and comments right behind `|`. Most texts lack the character alone.
 """
 
 LONGEST_NUMBER = 1000
 """In characters: Python takes its time for longer ones, and refuses to show them."""
+
+
+def may_repeat(text: str) -> bool:
+    """Whether there may be aliases in a text."""
+    return "*" in text and "&" in text
 
 
 def is_read_unlike(text: str) -> bool:
@@ -72,6 +77,21 @@ def as_text(key: Node) -> Node:
     if not isinstance(key, yaml.ScalarNode) or key.tag in (TEXT, MERGE):
         return key
     return yaml.ScalarNode(TEXT, key.value, key.start_mark, key.end_mark)
+
+
+def is_alike(node: CollectionNode) -> bool:
+    """Whether PyYAML's parser in Python composes a collection as libyaml does.
+
+    They differ over what is empty in `[…]` and `{…}`, and over texts with `?` there.
+    """
+    import yaml  # noqa: PLC0415 (as above)
+
+    if not node.flow_style:
+        return True
+    parts = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else node.value
+    return not any(
+        isinstance(part, yaml.ScalarNode) and not part.style and (not part.value or "?" in part.value) for part in parts
+    )
 
 
 @cache

@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from compiler.source import KeyPath, Span
+from compiler.yaml_nodes import may_repeat
 
 if TYPE_CHECKING:
     from yaml import MappingNode, Mark, Node, ScalarNode
@@ -20,7 +21,7 @@ class Lines:
         self.texts = text.split("\n")
         self.starts = list(accumulate((len(line) + 1 for line in self.texts), initial=0))
         self.first = first
-        self.may_repeat = "*" in text and "&" in text  # by aliases
+        self.may_repeat = may_repeat(text)
 
     def number(self, mark: Mark | None) -> int:
         """The number of the line of a mark; the first one where there is none."""

@@ -70,8 +70,9 @@ def with_texts(plain: Plain, tags: Collection[str]) -> dict[str, Any]:
 
 
 def _compose(text: str) -> yaml.Node | None:
-    may_repeat = "*" in text and "&" in text  # by aliases, and aliases of aliases more than any memory holds
-    if not yaml.__with_libyaml__ or may_repeat or yaml_nodes.is_read_unlike(text) or not _is_small(text):
+    if not yaml.__with_libyaml__ or yaml_nodes.may_repeat(text):  # aliases of aliases could fill any memory
+        raise NotPlainError
+    if yaml_nodes.is_read_unlike(text) or not _is_small(text):
         raise NotPlainError
     try:
         return _loader()(text).get_single_node()
@@ -117,7 +118,7 @@ class _Reader:
 
     def value(self, node: Any, depth: int = 0) -> Any:  # noqa: ANN401 (YAML has values of any type)
         """The value of a node that is no text."""
-        if depth > DEEPEST or (node.tag in (MAPPING, SEQUENCE) and node.flow_style and not _is_alike(node)):
+        if depth > DEEPEST or (node.tag in (MAPPING, SEQUENCE) and not yaml_nodes.is_alike(node)):
             raise NotPlainError
         if node.tag == MAPPING:
             return self._mapping(node, depth + 1)
@@ -144,11 +145,3 @@ class _Reader:
             except (yaml.YAMLError, ValueError, LookupError, ArithmeticError, AttributeError, TypeError):
                 raise NotPlainError from None
         return node.value if node.tag in self._texts else self.read[known]
-
-
-def _is_alike(node: yaml.CollectionNode) -> bool:
-    """Whether PyYAML's parser in Python makes the same of a collection in brackets, as `yaml_composer.py` has it."""
-    parts = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else node.value
-    return not any(
-        isinstance(part, yaml.ScalarNode) and not part.style and (not part.value or "?" in part.value) for part in parts
-    )
