@@ -61,19 +61,19 @@ class Grammar:
     Attributes:
         start: The first state for each start symbol.
         patterns: The regular expression of each terminal; the lexer tries them in this order.
-        rules: For each rule its symbol, how many parts it has, the name of its node ("" for a helper rule, whose value
-            is a list of children), and its children. A child is the index of a part, ~index for a helper's list, which
-            becomes part of the children, or None. A single index means that the part takes the place of the node.
         states: For each state the next action by symbol: the state to shift or to go to, ~rule to reduce, or `ACCEPT`.
         reductions: For each rule its symbol, how many parts it has, and what makes its value of a list of them.
+
+    The tables have the name of a rule's node ("" for a helper rule, whose value is a list of children), and its
+    children. A child is the index of a part, ~index for a helper's list, which becomes part of the children, or None. A
+    single index means that the part takes the place of the node.
     """
 
     def __init__(self, tables: dict[str, Any]) -> None:
         self.start: dict[str, int] = tables["start"]
         self.patterns: dict[str, str] = tables["patterns"]
-        self.rules: list[tuple[str, int, str, list[int | None] | int]] = tables["rules"]
         self.states: list[dict[str, int]] = tables["states"]
-        self.reductions = [(symbol, size, _maker(size, name, kept)) for symbol, size, name, kept in self.rules]
+        self.reductions = [(symbol, size, _maker(size, name, kept)) for symbol, size, name, kept in tables["rules"]]
         self._lexers: dict[int, re.Pattern[str]] = {}
 
     def token(self, text: str, column: int, state: int) -> Token:

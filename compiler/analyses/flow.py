@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from compiler.analyses.possible import possible, possible_transitions
+from compiler.analyses.possible import PossibleTransition, possible
 from compiler.diagnostic import Diagnostic
 from compiler.ir.edges import Origin
 from compiler.ir.graph import reachable, to_graph, with_path_out
@@ -32,9 +32,10 @@ def flow_warnings(
     program: Program, written: Iterable[Origin], sources: Mapping[str, Source], wording: Wording
 ) -> Iterator[Diagnostic]:
     """The warnings for a program; `written` is the place of every transition, `sources` are by the names in it."""
-    if not possible(without_jumps(program)).is_complete:
+    found = possible(without_jumps(program))
+    if not found.is_complete:
         yield _gave_up(program, sources)
-    program = _without_impossible(program)
+    program = _without_impossible(program, found.transitions)
     reached, leaving = _reach(program)
     shown: set[tuple[str, Span]] = set()
     for node in program.nodes:
@@ -58,9 +59,8 @@ def _gave_up(program: Program, sources: Mapping[str, Source]) -> Diagnostic:
     return Diagnostic("RD411", sources[program.sources[0].path].path, None, problem, "use fewer counters in a step")
 
 
-def _without_impossible(program: Program) -> Program:
+def _without_impossible(program: Program, transitions: Mapping[str, Sequence[PossibleTransition]]) -> Program:
     """The program without edges that counters rule out: what only these lead to is not reached."""
-    transitions = possible_transitions(without_jumps(program))
     if not transitions:
         return program
     nodes = (
