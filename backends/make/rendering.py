@@ -30,16 +30,7 @@ def calling_mk(
     version: Any,
 ) -> Iterator[str]:
     """Fill in `calling.mk.jinja`."""
-    yield f"# {title}\n"
-    yield "#\n"
-    yield f"# {mark} {version} from {comment(source.path)}\n"
-    yield f"# (sha256 {source.sha256}){',' if included else '.'}\n"
-    for other_index, other in enumerate(included):
-        yield f"# with {comment(other.path)}\n"
-        yield f"# (sha256 {other.sha256}){'.' if other_index == len(included) - 1 else ','}\n"
-    yield "# Do not edit: change the document and compile again. To prove this file, run `rdc verify FILE`. It was written by\n"
-    yield f"#   {command}\n"
-    yield "#\n"
+    yield head_mk(command=command, included=included, mark=mark, source=source, title=title, version=version)
     yield f"# Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer for {program}, which does the steps\n"
     yield f"# because {clause}. `make{' ' + p + 'run' if p else ''}{start}` starts a run, `make {p}resume` continues it, and `make {p}help`\n"
     yield f"# lists everything else. make exits with 0 only after COMPLETE. State is kept in {state} in the current folder.\n"
@@ -129,6 +120,21 @@ def calling_mk(
 
 
 @joined
+def head_mk(*, command: Any, included: Any, mark: Any, source: Any, title: Any, version: Any) -> Iterator[str]:
+    """Fill in `head.mk.jinja`."""
+    yield f"# {title}\n"
+    yield "#\n"
+    yield f"# {mark} {version} from {comment(source.path)}\n"
+    yield f"# (sha256 {source.sha256}){',' if included else '.'}\n"
+    for other_index, other in enumerate(included):
+        yield f"# with {comment(other.path)}\n"
+        yield f"# (sha256 {other.sha256}){'.' if other_index == len(included) - 1 else ','}\n"
+    yield "# Do not edit: change the document and compile again. To prove this file, run `rdc verify FILE`. It was written by\n"
+    yield f"#   {command}\n"
+    yield "#\n"
+
+
+@joined
 def makefile_mk(
     *,
     asks: Any,
@@ -148,16 +154,7 @@ def makefile_mk(
     version: Any,
 ) -> Iterator[str]:
     """Fill in `makefile.mk.jinja`."""
-    yield f"# {title}\n"
-    yield "#\n"
-    yield f"# {mark} {version} from {comment(source.path)}\n"
-    yield f"# (sha256 {source.sha256}){',' if included else '.'}\n"
-    for other_index, other in enumerate(included):
-        yield f"# with {comment(other.path)}\n"
-        yield f"# (sha256 {other.sha256}){'.' if other_index == len(included) - 1 else ','}\n"
-    yield "# Do not edit: change the document and compile again. To prove this file, run `rdc verify FILE`. It was written by\n"
-    yield f"#   {command}\n"
-    yield "#\n"
+    yield head_mk(command=command, included=included, mark=mark, source=source, title=title, version=version)
     yield f"# Needs {needs}.\n"
     yield f"# `make{' ' + p + 'run' if p else ''}` starts a run. `make {p}resume` continues one that waits or was interrupted.\n"
     yield f"# `make {p}help` lists the other targets. The state of a run is in {state} in the current folder.\n"
