@@ -60,7 +60,7 @@ fuzz: $(READY) ## Fuzz the compiler, guided by coverage (MINUTES=10)
 golden: $(READY) ## Regenerate templates, tables of grammars, texts of the runtime, golden files and generated pages
 	$(BIN)/python -m tests.regenerate
 	$(BIN)/python -m backends.python.bundler
-	$(BIN)/python -m pytest -q tests/golden --snapshot-update
+	$(BIN)/python -m pytest -q tests/golden tests/rdc/test_imports.py --snapshot-update
 
 lock: $(READY) ## Resolve the dependencies anew into requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \

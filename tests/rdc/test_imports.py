@@ -1,6 +1,6 @@
 """What each command imports: a start of rdc is little else, so that every module on these lists is looked at.
 
-`make golden` writes the lists anew. The library of Python is left out, since its modules change with its version, but
+`make golden` regenerates the lists. The library of Python is left out, since its modules change with its version, but
 for those that take long.
 """
 
