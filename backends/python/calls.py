@@ -13,10 +13,11 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from backends.python.common import implied, without_common
+from backends.python.common import without_common
 from backends.python.literals import WIDEST, broken, laid_out, literal, prose
 from backends.python.table import Table
 from backends.remarks import comment
+from runtime_shim.data.implied import implied
 
 INDENT = "    "
 WORDS = ("about", "group", "step", "end", "branch", "go", "retry", "complete", "stop")

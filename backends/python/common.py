@@ -1,6 +1,6 @@
 """What steps of a program need not say: what follows from others, and what goes for every step and is said once.
 
-`runtime_shim/data/shared.py` adds both again. It is not imported, because it imports much of the runtime.
+`runtime_shim/data/shared.py` adds both again.
 """
 
 from __future__ import annotations
@@ -17,17 +17,6 @@ _CALLING = ("shell", "agent", "tool", "parallel")
 _TEXTS = ("title", "prompt", "block", "command", "message", "reason", "arguments", "options", "entries")
 _KEYS = ("texts", "placeholders", "outputs", "edges")
 """What steps say only where it differs."""
-
-_WORDS_OF_TASKS = {"gate": ["approved", "rejected"], "confirm": ["yes", "no"], "input": ["pass"]}
-_UNREAD = ("none", "invalid", "ambiguous", "failed")
-
-
-def implied(node: Table) -> Table:
-    """Return the settings of a step that follow from its task and its keywords."""
-    known = [keyword for one in (node, *node.get("entries", ())) for keyword in one.get("keywords", ())]
-    words = [*dict.fromkeys(known), *_UNREAD] if known else _WORDS_OF_TASKS.get(node["task"])
-    found = {"agent": "" if node["task"] == "agent" else None, "words": words}
-    return {key: value for key, value in found.items() if value is not None}
 
 
 def without_common(table: Table) -> Table:

@@ -14,7 +14,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := 44c7846e38744e70199c84ef19853f88d4d53871bba4b434a159906b0efe2ec2
+override RDC_SHA256 := bb5695ee81cece7b88b9a785dc73b72f5a0b4ee053b6d77a47eeac73d69821fe
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := 9e56b45351dba67655b1ebfef6d47dddc7c537b00dbe47bb6dd2b42fa48dc1fb
+override RDC_SHA256 := f7240a1315554afb876f677d2cf3f94b528374cc9bf2ea51aec61d67cf56c2d2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -71,7 +71,7 @@ printf '{"entry": "double"}\n' > build/manifest.json
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 53ee9a0da06d1876885edbdcc36ff0c7a7870991d12d33f11fb9757b8639a037).
+# The runtime of rdc 0.1.0, edition contract (sha256 24750b93652e89853b9bf8ed58c104427a280496fd279aad48c43c37a6e2fe13).
 # The specification ends here. `rdc runtime contract` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -117,6 +117,7 @@ from contextlib import contextmanager, suppress
 # --- backends/python/parts/tasks.ask.txt
 # --- backends/python/parts/operator.history.txt
 # --- backends/python/parts/engine.command_line.txt
+# --- backends/python/parts/data.implied.txt
 # --- backends/python/parts/data.shared.txt
 # --- backends/python/parts/data.fitting.txt
 # --- backends/python/parts/tasks.terminal.txt

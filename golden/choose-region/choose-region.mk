@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := 9d8717a06298034f36a9bf602e6a12411be8be69df0d68b753724825c6f3831d
+override RDC_SHA256 := dc0032bfba95e96cc9f51dff91086e004cc85638f50d841a817321060e833473
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

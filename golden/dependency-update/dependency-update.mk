@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := a9451fb13cffe3ca0a8ba026fad12e75226f525e4777d9bf1d87e18a38b1308d
+override RDC_SHA256 := 99379c17df941d4eb735a0fb667c877bd47629043a3a97dc14cba1dcab6af9f9
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/draft-prd.py
-override RDC_SHA256 := 8adab906c0a1b2c0da437b93a9a03c8220e1c889a890486d89d37def2288e9af
+override RDC_SHA256 := b669901bb0b3492ef55da227a048674672a866b949f4fb891d04b97ff854c30c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

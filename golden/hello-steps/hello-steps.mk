@@ -12,7 +12,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := 76830ddcb30db6314dc4a3910bcf7ad2a60c9e8cea93dbc8945d6c05c7b8aa7d
+override RDC_SHA256 := 5b043dc798fee783aa9a1f3dd2ac1d28b37c4104bcbf0a5addffa0aaa391c9ae
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

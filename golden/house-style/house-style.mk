@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := 182f58e1d9247bd0946355fa3b06237f867f7f035aa60f773fd99ebac003c936
+override RDC_SHA256 := b484a30fd2f79c728bca8783b51bd0385cd886d6d3e5711f58aa9cfd8b60e841
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := 17b64e2a4ed021711496148690a2e6cc748f83aa93f8e7cb40783bccc1e8846e
+override RDC_SHA256 := e8c802f55978858e4fe31dee6bc8b20d75a4dacc221b8d862343156c9135b283
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := 169c8444564d978e7cc0d8f5fe5ed63113fe60d3afb9d30c3b01bd3cccbe6a71
+override RDC_SHA256 := 3e6fa05ff0185659924b6823f8839285fd894624aca0ac84e4c23601d304ebe3
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := 36d4d4083f435062da191c186b9d86b6bafa5a4628f54e997e51ba2276886c21
+override RDC_SHA256 := c652da7b16a69191ea5932311266d4818edc04d0010e921d00ceff46180c90ec
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

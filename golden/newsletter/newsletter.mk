@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := aeab89d3d782ebfec0a664cd0cc149bae1e9398354fb1153096b5bf87744fe64
+override RDC_SHA256 := 37fa244f92bb98dbd874f2082137271dd575518ecd4f50059f593b9d93df32a0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -85,7 +85,7 @@ def playbook(about, end, branch, go, agent, confirm, input, select):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 8a443e1a08fffe9523e9217be2757bf093b54bef6bfd2c7ea1799a446841a9db).
+# The runtime of rdc 0.1.0, edition agents (sha256 f7cd89268fe69d501af79e0c5d9f7a3d7cb99316002b0805eb6ad8c6a298e068).
 # The playbook ends here. `rdc runtime agents` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -131,6 +131,7 @@ from functools import cached_property
 # --- backends/python/parts/tasks.ask.txt
 # --- backends/python/parts/operator.history.txt
 # --- backends/python/parts/engine.command_line.txt
+# --- backends/python/parts/data.implied.txt
 # --- backends/python/parts/data.shared.txt
 # --- backends/python/parts/data.fitting.txt
 # --- backends/python/parts/tasks.terminal.txt

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/nightly-report.py
-override RDC_SHA256 := 2546840e2412f5b0a263be3dd4dbb4ad7c2eba56eab3e006da36ab976e12ef04
+override RDC_SHA256 := e55733171d760bf914b3e1928b642f7a7c3145edd1de938723d6ccecbfc7cd9d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := a27680efe0b2cd7dc89cf8ba26e45cf0a6962e95b589d09ec577705e67781041
+override RDC_SHA256 := 0a02cbd6691bda4a0302ae724574e43ca832aced992ff86beb2908690a30379b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := 6c96a9103b7074405021c51b126f4a43b72704168cf99a7c1b8ce00ee8fe1e88
+override RDC_SHA256 := d5871d42b9b2b5578dd995b98ba511d61411d6b82b7d94191b4b075879f359f4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

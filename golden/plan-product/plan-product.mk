@@ -12,7 +12,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := 57b75766eb36f5e4c78e634e4f661cc594c2f35585e9fe5b87d1c17fe8200961
+override RDC_SHA256 := f6d9106272d4d6428537c2047ae04b148cecb296e69068cc88b8d3913aa57e9a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := acbe1ff0c9b5eba948a20cd002dc22a6e5879bef5df760861470e287fb0bfff4
+override RDC_SHA256 := 84e238ff7f72cb81af6aa2b6456e6729d2daa8dac631e724a32c366be667ada9
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

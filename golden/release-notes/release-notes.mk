@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := 3fc082860feb69b6919f0ecf45da2fd0fc946589cb899e43378adfb45abf913c
+override RDC_SHA256 := 0ecc85f8deae573dbc03f581c065e4b6decf3bb8cf709a1cb20be3191ab0a1b5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

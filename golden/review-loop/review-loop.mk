@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := c976f4524ee22de33a19fb73045860195c0a327dae745d980ea39f74b2ca74d6
+override RDC_SHA256 := 042243b72bba70d86e12a3629add8071a7401e79f8e63357c34f643ef13e6822
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

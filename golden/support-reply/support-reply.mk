@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := 7f2d0d920e3214c069976e8413dbfb1e190cfb25c2d6062265cb8e6114d93311
+override RDC_SHA256 := 4210cad2270e1cb01fcf472bdf882477ee6fab849e134c79ce94c69c3e961248
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := ae9f821d02b7f98df9a4b5c93d9495f80c26f0de2c9943ffa7b27ca243703937
+override RDC_SHA256 := 22edc5684701def19197708457ac61eeb03f07292c00a90790e22243116a8a2a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -72,7 +72,7 @@ echo "$VERSION" > "releases/$CHANNEL.txt" && echo "$CHANNEL is at $(cat "release
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 bcb0de37ac19eaeb4adf19a132f656bd03f8077369de1620feb7b1b2da15f2a3).
+# The runtime of rdc 0.1.0, edition values (sha256 5ab753577628e689022a3b5ee0e2b1f41e2da8718a457d4ac5c19b2c9bae33af).
 # The runbook ends here. `rdc runtime values` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -117,6 +117,7 @@ from contextlib import contextmanager, suppress
 # --- backends/python/parts/tasks.ask.txt
 # --- backends/python/parts/operator.history.txt
 # --- backends/python/parts/engine.command_line.txt
+# --- backends/python/parts/data.implied.txt
 # --- backends/python/parts/data.shared.txt
 # --- backends/python/parts/data.fitting.txt
 # --- backends/python/parts/tasks.terminal.txt

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := a90ac42aad03ed20e830bd420236401708869b22a0e4da8b4992d2f903f94661
+override RDC_SHA256 := c18c1aa4824408ff7c798eb1ab266067fc6849cafb73c9ac2af4ffdab91b722d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := b94fd98cc6ce529e45c990755b2c9955b3d472ed615b4cfc6132b27dd651d726
+override RDC_SHA256 := ff69d0a3be5928d4f85e4a070019afb80364d73b478744aec0f0c7efb03393ed
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -1,14 +1,13 @@
 """What the calls of a document need not say, since it follows from others (I6, I7, I9)."""
 
 import json
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from runtime_shim.data.implied import implied
 from runtime_shim.engine.lifecycle import Extension
 from runtime_shim.engine.program import RefusedError, Table
 
-WORDS_OF_TASKS = {"gate": ["approved", "rejected"], "confirm": ["yes", "no"], "input": ["pass"]}
-UNREAD = ("none", "invalid", "ambiguous", "failed")  # the outcomes of an agent without one of its keywords
 CALLING = ("shell", "agent", "tool", "parallel")
 TEXTS = ("title", "prompt", "block", "command", "message", "reason", "arguments", "options", "entries")
 
@@ -30,14 +29,6 @@ class Shared(Extension):
         for node in table["nodes"].values():
             node.update(implied(node, node))
         add_common(table)
-
-
-def implied(node: Table, said: Container[str] = ()) -> Table:
-    """Return the settings that follow from others, without those that a step states itself."""
-    known = [keyword for one in (node, *node.get("entries", ())) for keyword in one.get("keywords", ())]
-    words = [*dict.fromkeys(known), *UNREAD] if known else WORDS_OF_TASKS.get(node["task"])
-    found = {"agent": "" if node["task"] == "agent" else None, "words": words}
-    return {key: value for key, value in found.items() if value is not None and key not in said}
 
 
 def add_common(table: Table) -> None:

@@ -10,11 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from backends.python.calls import Calls, calls
-from backends.python.common import implied
 from backends.python.table import Table, table
 from compiler.driver import compile_file
 from compiler.passes import optimise
-from runtime_shim.data import shared
+from runtime_shim.data.implied import implied
 from runtime_shim.editions import EDITIONS
 from runtime_shim.engine.builder import built
 
@@ -151,15 +150,20 @@ def saved(folder: Path, body: str) -> Path:
     return path
 
 
+OUTCOMES = {"gate": ["approved", "rejected"], "confirm": ["yes", "no"], "input": ["pass"]}
+UNREAD = ["none", "invalid", "ambiguous", "failed"]
+
+
 @pytest.mark.parametrize(
     "task", ["shell", "ask", "input", "select", "confirm", "gate", "agent", "tool", "branch", "end"]
 )
 @pytest.mark.parametrize("keywords", [[], ["GO", "STOP", "GO"]])
-def test_what_follows_from_a_task_is_what_the_runtime_adds(task: str, keywords: list[str]) -> None:
-    node: Table = {"task": task, "keywords": keywords}
+def test_what_follows_from_a_task_and_its_keywords(task: str, keywords: list[str]) -> None:
+    words = {"words": ["GO", "STOP", *UNREAD]} if keywords else {"words": OUTCOMES[task]} if task in OUTCOMES else {}
+    agent = {"agent": ""} if task == "agent" else {}
+    assert implied({"task": task, "keywords": keywords}) == agent | words
     parallel: Table = {"task": "parallel", "entries": [{"keywords": keywords}, {"keywords": ["MORE"]}]}
-    assert implied(node) == shared.implied(node)
-    assert implied(parallel) == shared.implied(parallel)
+    assert implied(parallel) == {"words": [*dict.fromkeys(keywords), "MORE", *UNREAD]}
 
 
 def test_what_all_commands_share_is_said_once(tmp_path: Path) -> None:

@@ -90,4 +90,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(playbook, EXTENSIONS), EXTENSIONS, host=Host(edition="agents 8a443e1a08ff")))
+    sys.exit(main(built(playbook, EXTENSIONS), EXTENSIONS, host=Host(edition="agents f7cd89268fe6")))

@@ -23,7 +23,7 @@ from runtime_shim.targets.github.page import (
     table_of_steps,
 )
 from runtime_shim.targets.github.says import annotation, hidden, plain
-from runtime_shim.targets.github.shown import word_of_place
+from runtime_shim.targets.github.shown import words_of_places
 from runtime_shim.targets.github.strict import check_records
 
 
@@ -53,9 +53,9 @@ def close(job: Job, part: list[str]) -> int:
 
 def _check_gates(job: Job, state: State) -> None:
     """Refuse a run that has passed a gate which was not approved before this job began."""
-    approved, gates = job.words("APPROVED"), job.gates()
+    approved, gates, words = job.words("APPROVED"), job.gates(), words_of_places(job.program)
     for record in passed_gates(state.finished, gates):
-        if is_approved(record) and word_of_place(job.program, record["node"]) not in approved:
+        if is_approved(record) and words[record["node"]] not in approved:
             raise unapproved([record])
 
 

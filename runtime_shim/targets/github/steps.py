@@ -27,7 +27,7 @@ from runtime_shim.targets.github.gates import (
 )
 from runtime_shim.targets.github.kept import ANSWERS_FILE, KEPT, check_kept, take_over
 from runtime_shim.targets.github.replies import as_lines, left_over
-from runtime_shim.targets.github.shown import word_of_place
+from runtime_shim.targets.github.shown import word_of_place, words_of_places
 from runtime_shim.targets.github.strict import check_records, damaged
 
 
@@ -168,8 +168,9 @@ def _say_approved(job: Job, gates: set[str]) -> None:
     """Say to later steps and jobs which gates GitHub has let the run through: nothing else has run in this job yet."""
     state = job.state()
     records = passed_gates(state.finished, gates) if state is not None else []
-    words = [word_of_place(job.program, record["node"]) for record in records if is_approved(record)]
-    job.runner.output("approved", f" {' '.join(words)} ")
+    words = words_of_places(job.program)
+    approved = [words[record["node"]] for record in records if is_approved(record)]
+    job.runner.output("approved", f" {' '.join(approved)} ")
 
 
 def _joined(job: Job, about: Table) -> bool:
