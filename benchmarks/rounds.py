@@ -11,6 +11,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 """The folder of the project, from which the processes are started that import it."""
 
+CALLER = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+"""The environment of the processes: Python keeps what it has compiled, as it does for a user."""
+
 Times = dict[str, list[float]]
 
 
@@ -43,7 +46,7 @@ def elapsed(command: Sequence[str], folder: Path = ROOT, environment: Mapping[st
     process = subprocess.run(
         command,
         cwd=folder,
-        env={**os.environ, **(environment or {})},
+        env={**CALLER, **(environment or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

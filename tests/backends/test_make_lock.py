@@ -47,6 +47,15 @@ def wait_until(pid: int, *, lives: bool = False) -> None:
         time.sleep(0.01)
 
 
+def kill_with_driver(make: subprocess.Popen[str]) -> None:
+    """Kill make and its driver, and wait until both are gone; the command of the driver lives on."""
+    (driver,) = children(make.pid)
+    for pid in (make.pid, driver):
+        os.kill(pid, signal.SIGKILL)
+    make.wait(PATIENCE)
+    wait_until(driver)
+
+
 @BOTH
 def test_a_signal_to_make_alone_ends_the_command_and_the_run_is_resumed(
     document: str, tmp_path: Path, ended: list[subprocess.Popen[str]]
@@ -90,11 +99,8 @@ def test_a_command_that_outlived_its_driver_is_not_assumed_and_is_ended_before_i
 ) -> None:
     place = Place(tmp_path, document)
     ended.append(place.start())
-    (driver,) = children(ended[0].pid)
     command = slow_command(place)
-    for pid in (ended[0].pid, driver):
-        os.kill(pid, signal.SIGKILL)
-    ended[0].wait(PATIENCE)
+    kill_with_driver(ended[0])
     try:
         still = f"step 2: its command still runs (pid {command})"
         again = "stop it and run it again: make resume RERUN=1"
@@ -130,10 +136,7 @@ def left(request: pytest.FixtureRequest, tmp_path: Path, ended: list[subprocess.
     place, shell = Place(tmp_path, SLOW_FLOW), f"SHELL={request.param}"
     without_proc(place)
     ended.append(place.start(shell))
-    (driver,) = children(ended[0].pid)
-    for pid in (ended[0].pid, driver):
-        os.kill(pid, signal.SIGKILL)
-    ended[0].wait(PATIENCE)
+    kill_with_driver(ended[0])
     return place, shell
 
 
@@ -180,11 +183,8 @@ def test_without_proc_a_process_that_has_the_number_of_one_that_is_gone_is_left_
 def test_a_command_that_cannot_be_ended_is_not_run_again(tmp_path: Path, ended: list[subprocess.Popen[str]]) -> None:
     place = Place(tmp_path, SLOW_FLOW)
     ended.append(place.start())
-    (driver,) = children(ended[0].pid)
     command = slow_command(place)
-    for pid in (ended[0].pid, driver):
-        os.kill(pid, signal.SIGKILL)
-    ended[0].wait(PATIENCE)
+    kill_with_driver(ended[0])
     path = tmp_path / "Makefile"
     text = path.read_text(encoding="utf-8")
     powerless = text.replace("\nload\n", "\nload\nkill() { :; }\nsleep() { :; }\n")
