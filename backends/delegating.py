@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Literal
@@ -15,6 +14,7 @@ from backends.python import PythonBackend
 from backends.python.table import Table
 from compiler.ir.features import Feature, Use, uses
 from compiler.ir.program import Program
+from compiler.source import sha256_of
 
 Operator = Literal["full", "basic"]
 Caller = Literal["person", "make", "github"]
@@ -92,12 +92,12 @@ class Called(Struct, frozen=True):
     @property
     def sha256(self) -> str:
         """The hash of the program, which the main file pins; the program pins the runtime."""
-        return hashlib.sha256(self.text.encode()).hexdigest()
+        return sha256_of(self.text)
 
     @property
     def runtime_sha256(self) -> str:
         """The hash of the runtime."""
-        return hashlib.sha256(next(iter(self.files.values())).encode()).hexdigest()
+        return sha256_of(next(iter(self.files.values())))
 
     def companions(self, option: str = "program", home: str = "") -> tuple[Companion, ...]:
         """The files beside the main one. The program names the others, so all are in the folder of `option`."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import sys
-from pathlib import Path
 
 from msgspec import Struct
 
-from compiler.source import BYTE_ORDER_MARK, STANDARD_INPUT, Source
+from compiler.source import BYTE_ORDER_MARK, STANDARD_INPUT, Source, sha256_of
 
 LARGEST_FILE = 8 * 1024 * 1024
 """In bytes (D1)."""
@@ -27,7 +25,7 @@ class Refusal(Struct, frozen=True):
     remedy: str
 
 
-def read_source(file: Path, path: str, name: str) -> Source | Refusal:
+def read_source(file: str | os.PathLike[str], path: str, name: str) -> Source | Refusal:
     """The document in a file; `path` and `name` are what the source is called (see `Source`).
 
     The file is read once; it is never waited for, so a pipe or a device is refused.
@@ -67,21 +65,21 @@ def _source(data: bytes, path: str, name: str) -> Source | Refusal:
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
         return Refusal("RD003", f"there is a NUL byte in line {line}", "remove it; is this a text file?")
-    source = Source(path, name, text, hashlib.sha256(data).hexdigest(), data.startswith(BYTE_ORDER_MARK))
+    source = Source(path, name, text, sha256_of(data), data.startswith(BYTE_ORDER_MARK))
     if len(source.lines) > MOST_LINES and sum(1 for line in source.lines if line.strip()) > MOST_LINES:
         problem = f"the file has more than {MOST_LINES:,} lines that are not blank"
         return Refusal("RD004", problem, "split the document into smaller ones")
     return source
 
 
-def read_text(file: Path, root: Path) -> str:
+def read_text(file: str, root: str) -> str:
     """The text of a file of the project that is no document. It is not waited for, nor read outside of the root.
 
     Raises:
         OSError: It cannot be read.
         ValueError: It is not what it must be; the message says why.
     """
-    if not Path(os.path.realpath(file)).is_relative_to(root):
+    if not is_below(os.path.realpath(file), root):
         raise ValueError("it leads out of the project through a link")
     data = _read(file)
     if len(data) > LARGEST_FILE:
@@ -89,7 +87,12 @@ def read_text(file: Path, root: Path) -> str:
     return data.decode().replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _read(file: Path) -> bytes:
+def is_below(path: str, folder: str) -> bool:
+    """Whether a path is a folder or lies in it; both are absolute and without `..`."""
+    return path == folder or path.startswith(os.path.join(folder, ""))
+
+
+def _read(file: str | os.PathLike[str]) -> bytes:
     descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as stream:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):

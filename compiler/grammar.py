@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable
 from functools import cache, partial
 from operator import itemgetter
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from msgspec import Struct, json
 
@@ -26,7 +26,7 @@ ACCEPT = 0
 """The action for a whole text. It can't be a shift: state 0 is a start state."""
 
 
-class Token(NamedTuple):
+class Token(Struct, frozen=True):
     """A piece of a text. `type` is its terminal, and `column` is its place in the text, counted from 0."""
 
     type: str
@@ -95,8 +95,8 @@ class Grammar:
 @cache
 def load(name: str) -> Grammar:
     """The grammar `grammars/<name>.lark`, from its tables."""
-    path = Path(grammars.__file__).with_name(f"{name}.json")
-    return Grammar(json.decode(path.read_bytes()))
+    with open(os.path.join(os.path.dirname(grammars.__file__), f"{name}.json"), "rb") as file:
+        return Grammar(json.decode(file.read()))
 
 
 class Parser:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic
-from compiler.files import Refusal, read_source, read_standard_input, read_text
+from compiler.files import Refusal, is_below, read_source, read_standard_input, read_text
 from compiler.options import Known, Level, Option, Options, Place, read_options
 from compiler.source import STANDARD_INPUT, Source, beneath
 
@@ -25,7 +24,7 @@ _SECTION = "[tool.rdc"
 class Located(Struct, frozen=True):
     """A document that is there: its file, links resolved, what messages call it, and its path from the root."""
 
-    file: Path
+    file: str
     path: str
     name: str
 
@@ -37,13 +36,12 @@ class Located(Struct, frozen=True):
 class Project(Struct, frozen=True):
     """`root` is an absolute path without links."""
 
-    root: Path
+    root: str
 
     def locate(self, path: str) -> Located:
         """The document at a path that the user gave; that it can be read is for `read` to say."""
-        file = Path(os.path.realpath(path))
-        name = file.relative_to(self.root).as_posix() if file.is_relative_to(self.root) else file.name
-        return Located(file, path, name)
+        file = os.path.realpath(path)
+        return Located(file, path, self._name(file) if is_below(file, self.root) else os.path.basename(file))
 
     def read_standard_input(self) -> Source | Refusal:
         """The document on standard input, as if it stood in the current folder: it refers to others from there."""
@@ -54,9 +52,9 @@ class Project(Struct, frozen=True):
 
         `noun` is what messages call it.
         """
-        if PurePosixPath(reference).is_absolute() or "\\" in reference:
+        if reference.startswith("/") or "\\" in reference:
             return _outside(reference, noun, "is not a relative path with `/`")
-        beside = os.path.normpath(os.path.join(os.path.dirname(source.name), reference))  # noqa: PTH118, PTH120 (lexical)
+        beside = os.path.normpath(os.path.join(os.path.dirname(source.name), reference))
         if _leaves(beside):
             return _outside(reference, noun, "leaves the project by `..`")
         if len(reference) > LONGEST_PATH:  # links in it would be followed one by one, each from the root on
@@ -71,21 +69,21 @@ class Project(Struct, frozen=True):
 
         It lies in that folder or below it, whatever links there are, and the path never goes up.
         """
-        folder = self.root / os.path.dirname(source.name)  # noqa: PTH120 (lexical)
-        parts = PurePosixPath(reference)
-        if parts.is_absolute() or "\\" in reference or ".." in parts.parts or not parts.parts:
+        folder = os.path.normpath(os.path.join(self.root, os.path.dirname(source.name)))
+        parts = [part for part in reference.split("/") if part not in ("", ".")]
+        if reference.startswith("/") or "\\" in reference or ".." in parts or not parts:
             return _beyond(reference, "is not a relative path with `/` and without `..`")
         if len(reference) > LONGEST_PATH:
             return _beyond(f"{reference[:80]}…", f"has more than {LONGEST_PATH:,} characters")
         try:
-            file = (folder / reference).resolve()
-            if not file.is_relative_to(folder):
+            file = os.path.realpath(os.path.join(folder, reference))
+            if not is_below(file, folder):
                 return _beyond(reference, "leads out of the folder of the document through a link")
-            if not file.exists():
+            if not _exists(file):
                 return None
         except (OSError, RuntimeError, ValueError) as error:
             return _beyond(reference, f"cannot be looked up: {error}")
-        own = file.relative_to(self.root).as_posix()
+        own = self._name(file)
         return Located(file, _shown(source, own), own)
 
     def find_above(self, source: Source, name: str) -> Located | Refusal | None:
@@ -93,23 +91,44 @@ class Project(Struct, frozen=True):
 
         It lies in the project, whatever links there are; None if there is none.
         """
-        folder = PurePosixPath(source.name).parent
-        for above in (folder, *folder.parents):
-            path = (above / name).as_posix()
-            if os.path.lexists(self.root / path):
-                return self.find(source, os.path.relpath(path, folder), "file")
+        folder = os.path.dirname(source.name)
+        for above in _upwards(folder):
+            path = os.path.join(above, name)
+            if os.path.lexists(os.path.join(self.root, path)):
+                return self.find(source, os.path.relpath(path, folder or "."), "file")
         return None
 
     def _find(self, source: Source, reference: str, beside: str, noun: str) -> Located | Refusal:
         for name in dict.fromkeys((beside, os.path.normpath(reference))):
-            file = (self.root / name).resolve()
-            if not file.is_relative_to(self.root):
+            file = os.path.realpath(os.path.join(self.root, name))
+            if not is_below(file, self.root):
                 return _outside(reference, noun, "leads out of the project through a link")
-            if not _leaves(name) and file.exists():
-                own = file.relative_to(self.root).as_posix()
+            if not _leaves(name) and _exists(file):
+                own = self._name(file)
                 return Located(file, _shown(source, own), own)
         problem = f"there is no {noun} `{reference}` in this folder or in the project root"
         return Refusal("RD301", problem, "correct the path; `rdc check --no-link` checks a document on its own")
+
+    def _name(self, file: str) -> str:
+        """The path of a file in the project, from the root with `/`."""
+        return os.path.relpath(file, self.root).replace(os.sep, "/")
+
+
+def _exists(file: str) -> bool:
+    """Whether something is there. Raises `OSError` where that cannot be known."""
+    try:
+        os.stat(file)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
+
+
+def _upwards(folder: str) -> Iterator[str]:
+    """A folder and all above it, by their paths."""
+    yield folder
+    while (above := os.path.dirname(folder)) != folder:
+        folder = above
+        yield folder
 
 
 def _leaves(name: str) -> bool:
@@ -134,19 +153,19 @@ def _beyond(reference: str, problem: str) -> Refusal:
 
 def open_project(path: str) -> Project:
     """The project of a file: the nearest folder above it with `.git` or a configuration, else its own folder."""
-    return project_around(Path(os.path.realpath(path)).parent)
+    return project_around(os.path.dirname(os.path.realpath(path)))
 
 
-def project_around(folder: Path) -> Project:
+def project_around(folder: str) -> Project:
     """The project of what lies in a folder, whose path is absolute and without links."""
-    return Project(next((above for above in (folder, *folder.parents) if _is_root(above)), folder))
+    return Project(next(filter(_is_root, _upwards(folder)), folder))
 
 
-def _is_root(folder: Path) -> bool:
-    if (folder / ".git").exists() or (folder / CONFIGURATION).exists():
+def _is_root(folder: str) -> bool:
+    if any(os.path.exists(os.path.join(folder, name)) for name in (".git", CONFIGURATION)):
         return True
     try:
-        return _SECTION in read_text(folder / _PYPROJECT, folder)
+        return _SECTION in read_text(os.path.join(folder, _PYPROJECT), folder)
     except (OSError, ValueError):
         return False
 
@@ -161,8 +180,8 @@ class Configuration(Struct, frozen=True):
 
 def read_configuration(project: Project, options: Sequence[Option[Any]]) -> Configuration:
     """The project's configuration: `rdc.toml`, else `[tool.rdc]`; `options` are those of all formats."""
-    own = project.root / CONFIGURATION
-    file = own if own.exists() else project.root / _PYPROJECT
+    own = os.path.join(project.root, CONFIGURATION)
+    file = own if os.path.exists(own) else os.path.join(project.root, _PYPROJECT)
     try:
         text = read_text(file, project.root)
     except FileNotFoundError:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from functools import cached_property
+from importlib import import_module
 from typing import TypeVar
 
 from msgspec import Struct
@@ -50,6 +50,21 @@ def nearest(places: Mapping[KeyPath, Where], path: KeyPath) -> Where | None:
     return next((places[outer] for outer in around if outer in places), None)
 
 
+def sha256_of(content: str | bytes) -> str:
+    """The SHA-256 of a text or of bytes, in hexadecimal digits.
+
+    `hashlib` loads OpenSSL, which takes a third as long as starting Python does. Like `random` in Python's own library,
+    this looks for the small module first, which has another name before Python 3.12.
+    """
+    data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    for name in ("_sha2", "_sha256"):
+        try:
+            return str(import_module(name).sha256(data).hexdigest())
+        except ImportError:
+            continue
+    return str(import_module("hashlib").sha256(data).hexdigest())
+
+
 class Source(Struct, frozen=True, dict=True):
     """One document as it was read.
 
@@ -67,7 +82,7 @@ class Source(Struct, frozen=True, dict=True):
     @classmethod
     def from_text(cls, path: str, text: str) -> Source:
         """The source of a text that did not come from a file."""
-        return cls(path, path, text, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
+        return cls(path, path, text, sha256_of(text))
 
     @cached_property
     def lines(self) -> tuple[str, ...]:

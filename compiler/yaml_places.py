@@ -5,7 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from compiler.source import KeyPath, Span
 from compiler.yaml_nodes import may_repeat
@@ -49,7 +51,7 @@ class Lines:
         return Span(line, start.index - begin + 1, line, end - begin + 1)
 
 
-class Repeated(NamedTuple):
+class Repeated(Struct, frozen=True):
     """A key that stands in its mapping again: its path, where it stands again, and where it stands first."""
 
     path: KeyPath

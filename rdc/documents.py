@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from compiler.driver import Opened, open_file, open_standard_input
 from compiler.frontends import FRONT_ENDS
@@ -29,9 +28,9 @@ def open_documents(arguments: Sequence[str]) -> Iterator[Opened]:
 
 
 def _paths(argument: str) -> list[str]:
-    if argument == STANDARD_INPUT or not os.path.isdir(argument):  # noqa: PTH112 (it takes every path, Path.is_dir raises for some)
+    if argument == STANDARD_INPUT or not os.path.isdir(argument):
         return [argument]
-    found = sorted(_below(argument), key=lambda path: Path(path).parts)
+    found = sorted(_below(argument), key=lambda path: path.split(os.sep))
     if not found:
         names = " or ".join(
             name for form in FRONT_ENDS.values() for name in (*map("*{}".format, form.suffixes), *form.names)
@@ -54,14 +53,14 @@ def _below(folder: str) -> Iterator[str]:
             is_document = (
                 any(form.has(name) for form in FRONT_ENDS.values())
                 and not name.startswith(".")
-                and not Path(path).is_symlink()
+                and not os.path.islink(path)
             )
             if is_document and path not in ignored:
                 yield path
 
 
 def _place(above: str, name: str) -> str:
-    return os.path.normpath(os.path.join(above, name))  # noqa: PTH118 (as people write it)
+    return os.path.normpath(os.path.join(above, name))
 
 
 def _ignored(folder: str) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -89,7 +90,7 @@ def _read_mocks(
         return companions, ()
     from rdc.mock_files import MockFileError, as_json  # noqa: PLC0415 (few documents have mocks)
 
-    root = open_project(compilation.path).root
+    root = Path(open_project(compilation.path).root)
     try:
         return tuple(as_json(each, root) if each.mocks else each for each in companions), ()
     except MockFileError as error:

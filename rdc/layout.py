@@ -129,7 +129,7 @@ def _calls(reason: Reason, main: Output, beside: Sequence[Laid]) -> Diagnostic:
 
 def _root_around(folder: Path) -> Path:
     """The root of the project of a folder; workflows of GitHub lie two folders below it, whatever marks it."""
-    root = project_around(folder).root
+    root = Path(project_around(str(folder)).root)
     return folder.parents[1] if root == folder and folder.parts[-2:] == _OF_GITHUB else root
 
 

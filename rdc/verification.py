@@ -23,7 +23,7 @@ from backends.python.proof import Problem, first_difference, needed, proof, shar
 from backends.registry import load, names
 from backends.remarks import listed
 from compiler.driver import Compilation, Settings, compile_file
-from compiler.files import Refusal, read_source
+from compiler.files import Refusal, is_below, read_source
 from compiler.frontends import FRONT_ENDS, all_options
 from compiler.options import Level, Wrong
 from compiler.project import open_project, project_around
@@ -244,12 +244,11 @@ def _sources(path: str, named: str) -> Iterator[Path]:
     pure = PurePosixPath(named)
     if pure.is_absolute() or ".." in pure.parts or not pure.parts:
         return
-    own = Path(os.path.realpath(path)).parent
-    roots = (project_around(own).root, project_around(Path(os.path.realpath("."))).root)
+    roots = (open_project(path).root, project_around(os.path.realpath(".")).root)
     for root in dict.fromkeys(roots):
         try:
-            file = Path(os.path.realpath(root / named))
-            if file.is_file() and file.is_relative_to(root) and open_project(str(file)).root == root:
+            file = Path(os.path.realpath(Path(root) / named))
+            if file.is_file() and is_below(str(file), root) and open_project(str(file)).root == root:
                 yield file
         except (OSError, ValueError):
             continue

@@ -4,7 +4,3 @@
 ask for, `operator` what people ask for beside running; `publish` leaves results in a repository. `editions` says which
 modules an edition is made of. All of it needs nothing but Python 3.9.
 """
-
-from runtime_shim.editions import CALLERS, EDITIONS, main
-
-__all__ = ["CALLERS", "EDITIONS", "main"]

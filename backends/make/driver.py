@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 
 from backends.base import MARK
-from backends.python.edition import sha256_of
+from compiler.source import sha256_of
 from compiler.version import __version__
 
 PARTS = ("says", "program", "run", "commands", "journal", "lock", "asks", "verbs")

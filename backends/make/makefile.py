@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 
 from backends.base import MARK, Emission
@@ -19,6 +18,7 @@ from backends.make.texts import comment, visible
 from backends.remarks import listed, of_placeholders, shells
 from compiler.ir.program import Program
 from compiler.ir.tasks import Ask
+from compiler.source import sha256_of
 from compiler.version import __version__
 
 
@@ -67,4 +67,4 @@ def _explained(program: Program, steps: list[str]) -> Iterator[str]:
 def _identity(program: Program) -> str:
     """Return what tells programs apart: a digest of all their sources (R4)."""
     parts = [__version__, *(source.sha256 for source in program.sources)]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]
+    return sha256_of("\n".join(parts))[:32]

@@ -11,7 +11,7 @@ from backends.command import canonical_command
 from backends.companions import Companion
 from backends.python.calls import calls
 from backends.python.common import explained
-from backends.python.edition import optimised, runtime, runtime_sha256, sha256_of, shared_files
+from backends.python.edition import optimised, runtime, runtime_sha256, shared_files
 from backends.python.options import PythonOptions
 from backends.python.rendering import program_py, tail_py
 from backends.python.step_calls import step_calls
@@ -20,6 +20,7 @@ from backends.remarks import of_contexts, of_placeholders, of_settings, shells
 from compiler.ir.features import Feature
 from compiler.ir.program import Program
 from compiler.passes import optimise
+from compiler.source import sha256_of
 from compiler.version import __version__
 
 

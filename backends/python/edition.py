@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -12,6 +11,7 @@ from backends.base import MARK
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Agent, Ask, Branch, End, Parallel, Shell, Tool
 from compiler.passes import optimise
+from compiler.source import sha256_of
 from compiler.version import __version__
 from runtime_shim.editions import CALLERS, EDITIONS, PUBLISH
 
@@ -109,11 +109,6 @@ def shared_files(edition: str, caller: str = "") -> dict[str, str]:
 def runtime_sha256(name: str) -> str:
     """Return the hash of an edition's text."""
     return sha256_of(runtime(name))
-
-
-def sha256_of(text: str) -> str:
-    """Return the hash of a text."""
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def joined(names: Sequence[str]) -> str:

@@ -7,7 +7,8 @@ what it does on its way into a step it does only where the run stands outside of
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from compiler.analyses.tracks import Tracks
 from compiler.ir.edges import Clear, Effect, Keep, Reset, Set
@@ -17,7 +18,7 @@ EFFORT = 100
 """How many groups are looked at on the paths into each target, on average, before nothing is said of the program."""
 
 
-class Landing(NamedTuple):
+class Landing(Struct, frozen=True):
     """One way in which a jump changes the counters of a track; `is_inside` if it leaves from inside of their step."""
 
     target: str
@@ -62,11 +63,12 @@ class Landings:
             number: self._leaving(number, _union(at[name].get(number, 0) for name in names if name in at))
             for number, names in self._inside.items()
         }
-        for target, number, is_inside, effects in self._every:
-            values = inside[number] if is_inside else outside[number]
+        for landing in self._every:
+            number = landing.track
+            values = inside[number] if landing.is_inside else outside[number]
             if values:
-                known = found[target].get(number, 0)
-                found[target][number] = known | self.tracks.every[number].after(values, effects)
+                known = found[landing.target].get(number, 0)
+                found[landing.target][number] = known | self.tracks.every[number].after(values, landing.effects)
         return found.items()
 
     def _leaving(self, number: int, values: int) -> int:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
-from pathlib import PurePosixPath
 
 LONGEST_NAME = 64
 """In characters: the name becomes the name of files."""
@@ -16,7 +16,7 @@ def safe_name(wanted: str, otherwise: str) -> str:
 
 def stem(path: str, *endings: str) -> str:
     """The name of a document's file without its endings, the last of them first."""
-    name = PurePosixPath(path).name
+    name = posixpath.basename(path)
     for ending in endings:
         name = name.removesuffix(ending)
     return name

@@ -14,7 +14,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := bb5695ee81cece7b88b9a785dc73b72f5a0b4ee053b6d77a47eeac73d69821fe
+override RDC_SHA256 := 70c1145ebcb32067bcfdbcb3f2cac9a4b1819fb23e1fc629d78d8289739d4db1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

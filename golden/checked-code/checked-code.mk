@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := af60f676f88dbf6f774122a5464cc87687607345e4d8d7f94438bf1c48f3b316
+override RDC_SHA256 := f141909ca0b5597524109a20582e0af39b7b85a25f8bc0564ec3718be22d178b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -71,7 +71,7 @@ printf '{"entry": "double"}\n' > build/manifest.json
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 24750b93652e89853b9bf8ed58c104427a280496fd279aad48c43c37a6e2fe13).
+# The runtime of rdc 0.1.0, edition contract (sha256 06d4b439b97d15b91ee20ab9e3518d19e007be86a7817377663768dce7189106).
 # The specification ends here. `rdc runtime contract` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := dc0032bfba95e96cc9f51dff91086e004cc85638f50d841a817321060e833473
+override RDC_SHA256 := 0d181e6bd0a8dd0866a44ba9ffc40668aa1e78fab651fdf854c153ff108068da
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/database-failover.py
-override RDC_SHA256 := dea764449d83fdfe4f5c78749be6b1534c4e6f6595a2803b5bb7110d89266c98
+override RDC_SHA256 := 9f1b417e46276f757c29897dd72dedf17af10899c08898db31cb0625d2c4f8d8
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/dependency-update in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/dependency-update.py
-override RDC_SHA256 := 99379c17df941d4eb735a0fb667c877bd47629043a3a97dc14cba1dcab6af9f9
+override RDC_SHA256 := 72f3874f101b712af38c244f12d5b2d6916694575161c8683edcf47981517781
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/draft-prd.py
-override RDC_SHA256 := b669901bb0b3492ef55da227a048674672a866b949f4fb891d04b97ff854c30c
+override RDC_SHA256 := 28bfde5787cf0b0b702c4cb1c1cf2f7c7a50e4e4fcf1b06bfef3764554264cdf
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := 807a0ee222f8a64f0c2f92bc03f80a94955c49efe7d6303d4639c1125d6b4321
+override RDC_SHA256 := 67c71d8ac72ddb924276123dbfd166b28e53cdb074481dd1fecaf8f0eafe05a4
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

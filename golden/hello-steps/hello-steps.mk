@@ -12,7 +12,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := 5b043dc798fee783aa9a1f3dd2ac1d28b37c4104bcbf0a5addffa0aaa391c9ae
+override RDC_SHA256 := add99afb262f38ea2f7970dbb8763f58e82f7039edbdd4f78f7c0c4bb1f7e678
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

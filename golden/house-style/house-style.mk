@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := b484a30fd2f79c728bca8783b51bd0385cd886d6d3e5711f58aa9cfd8b60e841
+override RDC_SHA256 := 96f157745537983224d204e860c7d95606202d3aa803e0646909476a559423dc
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

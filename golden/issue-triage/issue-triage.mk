@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := e8c802f55978858e4fe31dee6bc8b20d75a4dacc221b8d862343156c9135b283
+override RDC_SHA256 := 48f47d9c6584437e1b21a766dbc4692ef87eaef82fb27b3fcfe328afa974e34a
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := 3e6fa05ff0185659924b6823f8839285fd894624aca0ac84e4c23601d304ebe3
+override RDC_SHA256 := f3da6bf3558da6b8ba69f6f50451c9e461f75f3c1be03230bda25a65c37711e2
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := c652da7b16a69191ea5932311266d4818edc04d0010e921d00ceff46180c90ec
+override RDC_SHA256 := 1a92780648572f74842d0d3a4d2fc3bfa1a517683c1a8990c89dffdeb16fbdc1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := 37fa244f92bb98dbd874f2082137271dd575518ecd4f50059f593b9d93df32a0
+override RDC_SHA256 := 4075b086e2fd3ad42499fe4ab56e5e4c7eb4fd893f0c7303fbdf6c21c22cd54d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/nightly-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/nightly-report.py
-override RDC_SHA256 := e55733171d760bf914b3e1928b642f7a7c3145edd1de938723d6ccecbfc7cd9d
+override RDC_SHA256 := a3aca0e48c57fc1f7356296e635f3b027c9e36743ede36e9f72e4a15be118b58
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/plan-and-build in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-and-build.py
-override RDC_SHA256 := d5871d42b9b2b5578dd995b98ba511d61411d6b82b7d94191b4b075879f359f4
+override RDC_SHA256 := 8ab5a43652493f6adf1b9ee59d8c0d62f28c0d67f16953e75d1b3b8a7db731f8
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

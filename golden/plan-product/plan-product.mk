@@ -12,7 +12,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := f6d9106272d4d6428537c2047ae04b148cecb296e69068cc88b8d3913aa57e9a
+override RDC_SHA256 := f83de1587bacb054e77ae7e122e1ca82b9ccb9f6adbac9eed00185497e3677a7
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := 84e238ff7f72cb81af6aa2b6456e6729d2daa8dac631e724a32c366be667ada9
+override RDC_SHA256 := 4f3b70a0c9038e7aea74e1987a2b45fa609a80b89c0dc752a0fa9da9f76a9bf0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := 0ecc85f8deae573dbc03f581c065e4b6decf3bb8cf709a1cb20be3191ab0a1b5
+override RDC_SHA256 := ef2a8037800be6d51e3f35bdae5fefb84edbe8dc8b42d02d04e7adb5310e644d
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := 042243b72bba70d86e12a3629add8071a7401e79f8e63357c34f643ef13e6822
+override RDC_SHA256 := 738dba4e70232a93d9be95d10967bccc39e91e27ba36c346878dabc73db6b66b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

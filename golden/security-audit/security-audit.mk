@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/security-audit in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/security-audit.py
-override RDC_SHA256 := 06c44b8e4cb3a5644a6f0c47d3e2c7d25c2f433d75d59cf1224d4fe131f35740
+override RDC_SHA256 := f345e4ee007394258a7162c05b101d2056b4dae3dc18e146b46631776b999d3f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

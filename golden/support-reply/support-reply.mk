@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := 4210cad2270e1cb01fcf472bdf882477ee6fab849e134c79ce94c69c3e961248
+override RDC_SHA256 := d5a2db9dc5ebd2044c23bd2b59a4aa84253b2d46ca7bcf2b3b3f2fa04918c1c8
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

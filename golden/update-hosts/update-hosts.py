@@ -99,7 +99,7 @@ shift "$((RDC_STEP_INSTANCE - 1))" && echo "host=$1" >> "$RDC_OUTPUT"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 5ab753577628e689022a3b5ee0e2b1f41e2da8718a457d4ac5c19b2c9bae33af).
+# The runtime of rdc 0.1.0, edition values (sha256 1c8b7009cfe8843c54f8133a92e39223ffbef7dfdf8cd124995186500a4e8551).
 # The runbook ends here. `rdc runtime values` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := ff69d0a3be5928d4f85e4a070019afb80364d73b478744aec0f0c7efb03393ed
+override RDC_SHA256 := 09ed5f10f88d45bef76bbccdd72073b91893db9230135083e2d013d483d9ddb5
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -39,7 +39,7 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
     from backends.python.table import table  # noqa: PLC0415 (not where there are errors)
     from compiler.passes import optimise  # noqa: PLC0415
     from rdc.plain_files import parse  # noqa: PLC0415
-    from runtime_shim import main  # noqa: PLC0415
+    from runtime_shim.editions import main  # noqa: PLC0415
     from runtime_shim.engine.lifecycle import Host  # noqa: PLC0415
 
     return main(table(optimise(compilation.program)), _with_subcommand(arguments), Host(_called(file, settings), parse))

@@ -62,7 +62,7 @@ def command(name: str | None, old: str | None, *, hashes: bool) -> int:
     if hashes == (name is not None) or (old is not None and name is None):
         raise click.UsageError("give the NAME of an edition, or only --sha256", context)
     if name is None:
-        from backends.python.edition import sha256_of  # noqa: PLC0415 (slow to import)
+        from compiler.source import sha256_of  # noqa: PLC0415 (slow to import)
 
         put("\n".join(f"{sha256_of(_text(each))}  {each}" for each in _names()))
         return 0

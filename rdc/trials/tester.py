@@ -104,7 +104,7 @@ def _run(base: Result, mock_run: MockRun, compilation: Compilation, timeout: flo
         program, is_mock = base.program, not mock_run.needs_commands
         *legs, answers = _answers(base.scenario, mock_run, program)
         if not is_mock:
-            workspace = copied(open_project(compilation.path).root, workspace)
+            workspace = copied(Path(open_project(compilation.path).root), workspace)
         elif not base.scenario.jumps:
             program = with_stand_ins(program, scratch, mock_run.outcomes(program, of_commands=True))
         replies = mock_run.replies(program) if speaks(program) else ()

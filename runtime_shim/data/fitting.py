@@ -1,6 +1,5 @@
 """Whether a run keeps a string, and it fits its input: one rule for targets and the compiler (I8)."""
 
-import json
 import re
 import sys
 from collections.abc import Sequence
@@ -56,6 +55,7 @@ def is_matched(pattern: str, value: str) -> Optional[bool]:
 
 def in_time(function: str, flags: int, pattern: str, value: str) -> Optional[bool]:
     """Tell what a function of `re` finds, in a process of its own that ends itself in time; None if it had to."""
+    import json
     import subprocess
 
     words = [sys.executable, "-I", "-S", "-W", "ignore", "-c", MATCH, str(LONGEST_MATCH)]

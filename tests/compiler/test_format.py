@@ -42,7 +42,7 @@ def formatted(text: str, layout: Layout | None = None, configured: Mapping[str, 
     """What formatting a document gives."""
     source = Source.from_text("numbers.md", text)
     given = {"transitions": layout} if layout else {}
-    return format_document(Job(source, Project(Path("/")), given, configured or {}, link=False))
+    return format_document(Job(source, Project("/"), given, configured or {}, link=False))
 
 
 def normal(text: str, layout: Layout | None = None) -> str:

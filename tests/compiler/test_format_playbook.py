@@ -14,7 +14,7 @@ from compiler.source import Source
 from tests.compiler.documents import finding
 
 
-def formatted(text: str, root: Path = Path("/")) -> Formatted:
+def formatted(text: str, root: str = "/") -> Formatted:
     """What formatting a playbook gives."""
     source = Source.from_text("a.playbook.md", text)
     return format_document(Job(source, Project(root), {}, {}, link=True))
@@ -178,9 +178,9 @@ def test_numbers_stay_where_something_may_refer_to_them(named: str) -> None:
 
 def test_numbers_stay_where_scenarios_stand_beside(tmp_path: Path) -> None:
     text = "# A\n\n## STEP 2: B\n\nx\n"
-    assert formatted(text, tmp_path).renumbered == (("2", "1"),)
+    assert formatted(text, str(tmp_path)).renumbered == (("2", "1"),)
     (tmp_path / "a.scenarios.yaml").write_text("b: {result: COMPLETE}\n")
-    assert formatted(text, tmp_path).text == text
+    assert formatted(text, str(tmp_path)).text == text
 
 
 def test_a_playbook_with_errors_is_left_alone() -> None:

@@ -22,6 +22,7 @@ from compiler.ir.tasks import Agent, End, Parallel, Task
 from compiler.ir.text_form import to_text_form
 from compiler.ir.texts import Reference, joined, text
 from compiler.ir.verify import problems, verify
+from runtime_shim.editions import EDITIONS
 from tests.compiler.programs import validator
 from tests.mermaid.programs import node, program
 from tests.program_json import from_json
@@ -103,9 +104,9 @@ def test_the_folder_is_what_a_run_is_told() -> None:
 
 def test_a_kind_can_be_the_name_of_a_function() -> None:
     """A generated file defines it above the runtime, which must have nothing of that name."""
-    for name in {name for edition in runtime_shim.EDITIONS.values() for name in edition.modules}:
+    for name in {name for edition in EDITIONS.values() for name in edition.modules}:
         module = ast.parse(
-            (Path(runtime_shim.__file__).parent / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8")
+            (Path(runtime_shim.__file__ or "").parent / f"{name.replace('.', '/')}.py").read_text(encoding="utf-8")
         )
         found = {getattr(part, "name", "") for part in module.body}
         assert not found & set(get_args(Noun)), name

@@ -25,7 +25,7 @@ from tests import warm
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = """#!/usr/bin/env python3
 import sys
-from runtime_shim import main
+from runtime_shim.editions import main
 PROGRAM = {program!r}
 if __name__ == "__main__":
     sys.exit(main(PROGRAM))

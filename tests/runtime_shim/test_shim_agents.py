@@ -121,8 +121,8 @@ DIGITS = "head -c 60000 /dev/zero | tr '\\0' 9; echo ' OK'"
 
 def test_search_for_a_pattern_that_takes_too_long_is_given_up(tmp_path: Path) -> None:
     place = Compiled(tmp_path, program(node("1", agent("x", "OK", validation=r"\d+:"))))
-    short = "from runtime_shim import main\nfrom runtime_shim.tasks import agent\nagent.LONGEST_SEARCH = 1"
-    place.script.write_text(place.script.read_text().replace("from runtime_shim import main", short))
+    short = "from runtime_shim.editions import main\nfrom runtime_shim.tasks import agent\nagent.LONGEST_SEARCH = 1"
+    place.script.write_text(place.script.read_text().replace("from runtime_shim.editions import main", short))
     result = place.run("run", "--agent", DIGITS)
     assert place.walk() == ["1 failed"], result.err
     assert "looking for its validation pattern: out of time" in result.err

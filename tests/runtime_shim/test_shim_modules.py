@@ -19,7 +19,7 @@ import pytest
 
 from backends.python.bundler import parts
 from backends.python.edition import joined, part_file, runtime, runtime_for
-from runtime_shim import CALLERS, EDITIONS
+from runtime_shim.editions import CALLERS, EDITIONS
 from tests.interpreters import ENDS, VERSIONS, end_of_support, interpreter
 from tests.runtime_shim.shim_process import ROOT, Table, ask, program, shell
 

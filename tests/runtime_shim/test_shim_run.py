@@ -455,7 +455,7 @@ def test_help_is_given_wherever_it_is_asked_for(tmp_path: Path, words: tuple[str
 def test_run_that_ends_while_its_status_is_read_was_not_interrupted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from runtime_shim import main  # noqa: PLC0415
+    from runtime_shim.editions import main  # noqa: PLC0415
     from runtime_shim.engine.lifecycle import Host  # noqa: PLC0415
     from runtime_shim.engine.state import Store  # noqa: PLC0415
 

@@ -19,10 +19,11 @@ from backends.delegating import Called, called
 from backends.github.options import GithubOptions
 from backends.github.scalar import OPEN
 from backends.github.step import PLAIN_SHELL, Step
-from backends.python.edition import publisher, sha256_of
+from backends.python.edition import publisher
 from backends.python.table import Table
 from compiler.ir.program import Program
 from compiler.regex import Regex
+from compiler.source import sha256_of
 from compiler.version import __version__
 from runtime_shim.targets.github.shown import words_of_places
 

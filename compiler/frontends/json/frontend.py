@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable, Iterator
-from pathlib import PurePosixPath
 
 from msgspec.structs import replace
 
@@ -63,7 +63,7 @@ class _Read:
         if found:
             return
         reader = Reader(self._origin)
-        name = safe_name(PurePosixPath(source.name).name.removesuffix(".json").removesuffix(".program"), FORMAT.noun)
+        name = safe_name(posixpath.basename(source.name).removesuffix(".json").removesuffix(".program"), FORMAT.noun)
         program = reader.program(value, {"name": name, "title": name, "sources": []})
         program = program and self._with_source(program)
         wrong = reader.problems if program is None else check(program)

@@ -6,10 +6,10 @@ is the operator's own jump.
 
 from __future__ import annotations
 
+import posixpath
 import shlex
 from collections.abc import Mapping
 from functools import partial
-from pathlib import PurePosixPath
 
 from msgspec.structs import replace
 
@@ -115,8 +115,8 @@ def _run_problem(words: list[str], document: str) -> str:
     files = [word for word in words[2:] if word != "--prompted"]
     if len(files) != 1:
         return f"`rd run` takes one file, not {len(files)}"
-    name = PurePosixPath(files[0]).name
-    if PurePosixPath(document).name not in {name, STANDARD_INPUT}:
+    name = posixpath.basename(files[0])
+    if posixpath.basename(document) not in {name, STANDARD_INPUT}:
         return f"it runs `{name}`, which is not this document"
     return ""
 

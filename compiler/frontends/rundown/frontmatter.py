@@ -110,10 +110,11 @@ def _with_texts(read: Reading, plain: Mapping[str, Any]) -> Mapping[str, Any]:
 def _repeated(read: Reading, place: Place) -> Iterator[Diagnostic]:
     """Names that are declared twice: YAML forgets the first, and a run would lack what was said there (E1 to E3)."""
     names = {STEPS, *(option.name for option in OPTIONS if option.as_written)}
-    for path, span, _ in read.repeated:
+    for key in read.repeated:
+        path = key.path
         if path[0] == "rdc" and len(path) > 1 and path[1] in names:
             problem = f"`{path[-1]}` is twice in `{path[-2]}`, and only the last would count"
-            yield replace(place, span=span).finding(problem, "make one of the two, or give one another name")
+            yield replace(place, span=key.span).finding(problem, "make one of the two, or give one another name")
 
 
 def _scenarios(

@@ -7,8 +7,8 @@ recursion.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator, Mapping
-from pathlib import PurePosixPath
 from typing import Any
 
 from msgspec import Struct
@@ -101,7 +101,7 @@ def _too_large(main: Document) -> Diagnostic:
 
 def _name(document: Document) -> str:
     """A name that is safe in paths: from the frontmatter, else from the file."""
-    file_name = PurePosixPath(document.source.name).name.removesuffix(".md").removesuffix(".runbook")
+    file_name = posixpath.basename(document.source.name).removesuffix(".md").removesuffix(".runbook")
     given = document.runbook.metadata.get("name")
     plain = given if isinstance(given, str) and given.strip() else file_name
     return safe_name(plain, "runbook")

@@ -36,4 +36,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=Host(edition="contract 24750b93652e")))
+    sys.exit(main(built(specification, EXTENSIONS), EXTENSIONS, host=Host(edition="contract 06d4b439b97d")))

@@ -90,4 +90,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="agents f7cd89268fe6")))
+    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="agents a1d5dcc5889c")))

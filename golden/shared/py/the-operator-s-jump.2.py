@@ -63,4 +63,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="values 5ab753577628")))
+    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="values 1c8b7009cfe8")))

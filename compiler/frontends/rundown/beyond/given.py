@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from compiler.frontends.rundown.beyond.declarations import Declarations
 from compiler.frontends.rundown.beyond.texts import text_problem
@@ -11,7 +12,7 @@ from compiler.scenarios import Unclear
 from compiler.source import Span
 
 
-class Given(NamedTuple):
+class Given(Struct, frozen=True):
     """The value of an input as it is written, and where."""
 
     name: str
@@ -24,16 +25,19 @@ def unfit_inputs(declared: Declarations, given: Sequence[Given], begin: Span | N
     from runtime_shim.data.fitting import unfit  # noqa: PLC0415 (few documents have inputs)
 
     inputs = {item.input.name: item.input for item in declared.inputs}
-    for name, value, span in given:
-        if name not in inputs:
+    for one in given:
+        if one.name not in inputs:
             listed = f"the inputs are {', '.join(inputs)}" if inputs else "the document has none"
             yield Unclear(
-                f"there is no input `{name}`; {listed}", span, "remove it, or declare it under `rdc: {inputs: …}`"
+                f"there is no input `{one.name}`; {listed}",
+                one.span,
+                "remove it, or declare it under `rdc: {inputs: …}`",
             )
             continue
-        known, problem = inputs[name], text_problem(value)
-        if problem := problem or unfit(str(value), known.type, known.options, known.pattern):
-            yield Unclear(f"the value of the input `{name}` does not fit: {problem}", span, "give one that fits")
+        known, problem = inputs[one.name], text_problem(one.value)
+        if problem := problem or unfit(str(one.value), known.type, known.options, known.pattern):
+            said = f"the value of the input `{one.name}` does not fit: {problem}"
+            yield Unclear(said, one.span, "give one that fits")
     missing = [name for name, item in inputs.items() if item.required and item.default is None]
     for name in missing:
         if name not in {item.name for item in given}:
