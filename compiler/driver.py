@@ -95,7 +95,8 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     renamed = () if result.program or settings.front_end else _another_format(begun.job.source, begun.form)
     diagnostics = tuple(sorted(dict.fromkeys([*begun.found, *result.diagnostics, *too_long, *renamed]), key=sort_key))
     program = None if begun.found or too_long or result.program is None else _read_by(result.program, settings)
-    sources = begun.sources | {item.path: item for item in result.sources.values()}
+    read = {item.path: replace(item) for item in result.sources.values()}  # without the lines, which few need again
+    sources = begun.sources | read
     tables = merge(result.options.targets, begun.configured.targets)
     told = (begun.form.name, result.facts)
     return Compilation(opened.path, program, diagnostics, sources, tables, result.scenarios, *told)

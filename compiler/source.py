@@ -12,7 +12,7 @@ from msgspec import Struct
 from compiler.regex import Regex
 
 
-class Span(Struct, frozen=True, order=True):
+class Span(Struct, frozen=True, order=True, gc=False):
     """A stretch of a source text: lines and columns count from 1 in characters, the end is exclusive."""
 
     line: int

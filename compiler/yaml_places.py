@@ -45,10 +45,14 @@ class Lines:
 
     def span(self, start: Mark, *ends: Mark) -> Span:
         """From a mark to the first of these ends that stands behind it in its line, else to the end of the line."""
-        line = self.number(start)
-        begin, limit = self.starts[line - self.first : line - self.first + 2]
-        end = next((mark.index for mark in ends if start.index < mark.index < limit), limit - 1)
-        return Span(line, start.index - begin + 1, line, end - begin + 1)
+        index = start.index
+        behind = bisect_right(self.starts, index)
+        line, begin, end = behind - 1 + self.first, self.starts[behind - 1], self.starts[behind] - 1
+        for mark in ends:
+            if index < mark.index <= end:
+                end = mark.index
+                break
+        return Span(line, index - begin + 1, line, end - begin + 1)
 
 
 class Repeated(Struct, frozen=True):
@@ -59,8 +63,8 @@ class Repeated(Struct, frozen=True):
     first: Span
 
 
-_Child = tuple["Mark", tuple["Mark", ...], "Node"]
-"""Where the place of a key or an item begins, where it may end, and the node of its value."""
+_Child = tuple["Node", "Node"]
+"""The node where the place of a key or an item begins, which is that key or item, and the node of its value."""
 
 
 class Places(Mapping[KeyPath, Span]):
@@ -72,7 +76,7 @@ class Places(Mapping[KeyPath, Span]):
     def __init__(self, root: MappingNode, lines: Lines) -> None:
         self._root = root
         self._lines = lines
-        self._inner: dict[KeyPath, dict[str, _Child]] = {(): _named(root)}
+        self._inner: dict[KeyPath, dict[str, _Child]] = {(): dict(_named(root))}
         self._found: dict[KeyPath, Span] = {}
 
     def __getitem__(self, path: KeyPath) -> Span:
@@ -81,14 +85,15 @@ class Places(Mapping[KeyPath, Span]):
         if span is None:
             if not path:
                 raise KeyError(path)
-            start, ends, _ = self._children(path[:-1])[path[-1]]
-            span = self._found[path] = self._lines.span(start, *ends)
+            span = self._found[path] = _span(self._children(path[:-1])[path[-1]], self._lines)
         return span
 
     def _children(self, path: KeyPath) -> dict[str, _Child]:
-        if path not in self._inner:
-            self._inner[path] = _named(self._children(path[:-1])[path[-1]][2])
-        return self._inner[path]
+        found = self._inner.get(path)
+        if found is None:
+            _, value = self._children(path[:-1])[path[-1]]
+            found = self._inner[path] = dict(_named(value))
+        return found
 
     def __iter__(self) -> Iterator[KeyPath]:
         """All paths, in the order of the text."""
@@ -120,22 +125,21 @@ def collections(root: MappingNode, lines: Lines) -> Iterator[list[tuple[KeyPath,
         if id(node) in seen:  # by an alias; those of aliases of aliases could be more than can be counted
             continue
         seen.add(id(node))
-        inner = [((*path, name), child) for name, child in children(node)]
-        yield [(place, lines.span(start, *ends)) for place, (start, ends, _) in inner]
-        pending += [(place, value) for place, (_, _, value) in reversed(inner) if isinstance(value.value, list)]
+        inner = [((*path, name), child) for name, child in _named(node)]
+        yield [(place, _span(child, lines)) for place, child in inner]
+        pending += [(place, value) for place, (_, value) in reversed(inner) if isinstance(value.value, list)]
 
 
-def children(node: Node) -> Iterator[tuple[str, _Child]]:
-    """The names of what is in a collection."""
+def _span(child: _Child, lines: Lines) -> Span:
+    key, value = child
+    return lines.span(key.start_mark, value.end_mark, key.end_mark)
+
+
+def _named(node: Node) -> list[tuple[str, _Child]]:
+    """What is in a collection, with its names."""
     import yaml  # noqa: PLC0415 (few documents have YAML, and importing it takes time)
 
     if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            yield str(key.value), (key.start_mark, (value.end_mark, key.end_mark), value)
-    elif isinstance(node, yaml.SequenceNode):
-        for number, item in enumerate(node.value):
-            yield str(number), (item.start_mark, (item.end_mark,), item)
-
-
-def _named(node: Node) -> dict[str, _Child]:
-    return dict(children(node))
+        return [(str(pair[0].value), pair) for pair in node.value]
+    items = node.value if isinstance(node, yaml.SequenceNode) else ()
+    return [(str(number), (item, item)) for number, item in enumerate(items)]

@@ -7,6 +7,7 @@ other text, and wherever something is wrong, there is `NotPlainError`: `compiler
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cache
 from typing import Any
 
 import yaml
@@ -75,7 +76,7 @@ def _compose(text: str) -> yaml.Node | None:
     if yaml_nodes.is_read_unlike(text) or not _is_small(text):
         raise NotPlainError
     try:
-        return _loader()(text).get_single_node()
+        return _loader(text).get_single_node()
     except (yaml.YAMLError, UnicodeEncodeError):
         raise NotPlainError from None
 
@@ -90,22 +91,12 @@ def _is_small(text: str) -> bool:
     return text.count("[") + text.count("{") <= MOST_BRACKETS or len(_BRACKET.findall(text)) <= MOST_BRACKETS
 
 
-def _loader() -> type[yaml.CSafeLoader]:
+def _loader(text: str) -> yaml.CSafeLoader:
     """A loader for one text, which finds the tag of what stands there often, as keys do, only once."""
-    tags: dict[str, str] = {}
-
-    class Loader(yaml.CSafeLoader):
-        def resolve(self, kind: type[yaml.Node], value: str, implicit: Any) -> str:  # noqa: ANN401 (as PyYAML has it)
-            if kind is not yaml.ScalarNode:
-                return MAPPING if kind is yaml.MappingNode else SEQUENCE
-            if not implicit[0]:
-                return TEXT
-            tag = tags.get(value)
-            if tag is None:
-                tag = tags[value] = super().resolve(kind, value, implicit)  # type: ignore[no-untyped-call]
-            return tag
-
-    return Loader
+    loader: Any = yaml.CSafeLoader(text)
+    loader.resolve = cache(yaml.resolver.Resolver().resolve)  # not its own one: it would refer to itself
+    loader.descend_resolver = loader.ascend_resolver = "".format  # does nothing: there are no tags by paths
+    return loader  # type: ignore[no-any-return]
 
 
 class _Reader:
@@ -118,11 +109,12 @@ class _Reader:
 
     def value(self, node: Any, depth: int = 0) -> Any:  # noqa: ANN401 (YAML has values of any type)
         """The value of a node that is no text."""
-        if depth > DEEPEST or (node.tag in (MAPPING, SEQUENCE) and not yaml_nodes.is_alike(node)):
+        tag = node.tag
+        if depth > DEEPEST or (tag in (MAPPING, SEQUENCE) and node.flow_style and not yaml_nodes.is_alike(node)):
             raise NotPlainError
-        if node.tag == MAPPING:
+        if tag == MAPPING:
             return self._mapping(node, depth + 1)
-        if node.tag == SEQUENCE:
+        if tag == SEQUENCE:
             value, deeper = self.value, depth + 1
             return [item.value if item.tag == TEXT else value(item, deeper) for item in node.value]
         return self._scalar(node)

@@ -16,6 +16,8 @@ from compiler.suggestions import did_you_mean
 def with_limits(program: Program, said: Iterable[TimeLimit]) -> tuple[Program, list[Diagnostic]]:
     """The program with these time limits, and what is wrong with them."""
     seconds = {limit.step: limit.seconds for limit in said}
+    if not seconds:
+        return program, []
     calling = [node.id for node in program.nodes if isinstance(node.task, Agent | Parallel | Tool)]
     found = [
         limit.place.finding(
@@ -29,4 +31,4 @@ def with_limits(program: Program, said: Iterable[TimeLimit]) -> tuple[Program, l
     def limited(node: Node) -> Node:
         return replace(node, settings=Settings(seconds[node.id])) if node.id in seconds else node
 
-    return (program if found or not seconds else replace(program, nodes=tuple(map(limited, program.nodes)))), found
+    return (program if found else replace(program, nodes=tuple(map(limited, program.nodes)))), found

@@ -137,7 +137,7 @@ def _is_usual(value: object) -> bool:
             elif not (item is None or isinstance(item, int)):
                 return False
         level = inner
-    if level or not all(isinstance(text, str) for text in texts):
+    if level or not {str}.issuperset(map(type, texts)):
         return False
     together = "".join(texts)
     return together.isascii() and "\0" not in together

@@ -75,13 +75,13 @@ def _mend(value: Any, flaw: Flaw, defaults: Mapping[str, object]) -> None:  # no
 
 
 def texts_in(value: object) -> Iterator[str]:
-    """All texts in a plain value, which its reader has bounded."""
+    """All texts in a plain value, which its reader has bounded, in order."""
     pending = [value]
     while pending:
         one = pending.pop()
         if isinstance(one, str):
             yield one
         elif isinstance(one, list):
-            pending += one
+            pending += reversed(one)
         elif isinstance(one, dict):
-            pending += one.values()
+            pending += reversed(one.values())

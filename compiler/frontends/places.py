@@ -22,7 +22,10 @@ class Places(Struct, frozen=True):
     def at(self, path: Path | KeyPath) -> Span:
         """Where a key or an item stands, else what is around it."""
         keys = tuple(map(str, path))
-        return self.spans.get(keys) or nearest(self.spans, keys) or self.source.line_span(1)
+        try:
+            return self.spans[keys]
+        except KeyError:
+            return nearest(self.spans, keys) or self.source.line_span(1)
 
     def diagnostic(
         self, code: str, path: Path, problem: str, remedy: str, other: tuple[Path, str] | None = None

@@ -10,7 +10,7 @@ from msgspec import Struct
 from compiler.source import Span
 
 
-class Origin(Struct, frozen=True):
+class Origin(Struct, frozen=True, gc=False):
     """Where a node or edge was written: the path as its source shows it, and the span there."""
 
     path: str
@@ -130,7 +130,7 @@ class Written(Struct, frozen=True):
         return ": ".join(filter(None, (f"{self.step} {self.outcome.upper()}".strip(), self.action)))
 
 
-class Edge(Struct, frozen=True):
+class Edge(Struct, frozen=True, gc=False):
     """A transition from a node. The guard is a conjunction, empty for always; effects apply in order.
 
     `written` is what the author wrote for it, the step's own action first; `origins` are the places of that, a default

@@ -3,6 +3,7 @@
 A program is a list of nodes with guarded edges. A run stands at one node, does the node's task, gets an outcome,
 takes the first edge whose guard holds, applies that edge's effects to the registers and goes to its target.
 Everything is frozen and holds tuples only, so that a program can be hashed, compared and shared.
+So nothing refers to itself, and the garbage collector need not know what there is most of (`gc=False`).
 `Program.analyses` is a cache beside the fields: no part of equality, and empty after `replace`.
 """
 

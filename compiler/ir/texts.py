@@ -28,7 +28,7 @@ class Reference(Struct, frozen=True):
 Part = str | Reference
 
 
-class Text(Struct, frozen=True):
+class Text(Struct, frozen=True, gc=False):
     """A text. Strings stand between references, never beside each other, and none is empty: see `joined`."""
 
     parts: tuple[Part, ...] = ()

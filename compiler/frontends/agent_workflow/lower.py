@@ -67,7 +67,7 @@ def lower(workflow: Workflow, places: Places, asked: Asked) -> Program:
         places,
         "COMPLETE/end" if "COMPLETE" in names else "COMPLETE",
         frozenset(step.name for step in steps if step.human),
-        {step.name: verdicts(step, names[: place + 1]) for place, step in enumerate(steps)},
+        _read(steps),
         redirects(workflow),
     )
     nodes = [node for number in range(len(steps)) for node in _nodes(number, scene)]
@@ -86,6 +86,16 @@ def lower(workflow: Workflow, places: Places, asked: Asked) -> Program:
         kind="workflow",
         folder=FOLDER,
     )
+
+
+def _read(steps: Sequence[Step]) -> dict[str, Verdicts]:
+    """How the answers of each step are read."""
+    found: dict[str, Verdicts] = {}
+    earlier: set[str] = set()
+    for step in steps:
+        earlier.add(step.name)
+        found[step.name] = verdicts(step, earlier)
+    return found
 
 
 def _task_input(workflow: Workflow) -> Input:

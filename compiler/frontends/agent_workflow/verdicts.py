@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 
 from msgspec import Struct
@@ -31,7 +31,7 @@ class Verdicts(Struct, frozen=True):
     failing: tuple[str, ...]
 
 
-def verdicts(step: Step, earlier: Iterable[str]) -> Verdicts:
+def verdicts(step: Step, earlier: Collection[str]) -> Verdicts:
     """The keywords of a step without errors; `earlier` are the names of this step and those before it."""
     goto = {condition.keyword: condition.goto for condition in step.conditions or ()}
     keywords = tuple(_keywords(step, (*goto, TASK_DONE)))
@@ -39,8 +39,7 @@ def verdicts(step: Step, earlier: Iterable[str]) -> Verdicts:
         # The words that rdc has for answers without a verdict are in lower case, so that in this step no keyword is.
         keywords = tuple(word.upper() for word in keywords)
         goto = {word.upper(): target for word, target in goto.items()}
-    back = frozenset(earlier)
-    failing = tuple(word for word in keywords if word.casefold() in FAILING or goto.get(word) in back)
+    failing = tuple(word for word in keywords if word.casefold() in FAILING or goto.get(word) in earlier)
     return Verdicts(keywords, goto, failing)
 
 

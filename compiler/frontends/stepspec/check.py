@@ -8,6 +8,7 @@ from functools import cache
 from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic, Severity
+from compiler.frontends.modelled import texts_in
 from compiler.frontends.places import Path, Places, on_one_line
 from compiler.frontends.stepspec import paths
 from compiler.frontends.stepspec.configuration import Configured
@@ -20,6 +21,7 @@ from compiler.frontends.stepspec.placeholders import (
     FOLDERS,
     PLACEHOLDER,
     doubled,
+    filled_texts,
     known_path,
     placeholders,
     single_names,
@@ -60,13 +62,16 @@ def _findings(
     document: Document, parsed: Parsed, configured: Configured, called: Called, *, is_linked: bool
 ) -> Iterator[Diagnostic]:
     yield from name_findings(document, called, parsed.places)
+    texts = texts_in([value for step in document.step_specs for _, value in filled_texts(step)])
+    is_doubled = any("{{" in text for text in texts)  # in most documents nothing is
     known = cache(lambda: {*single_names(document.step_specs), *configured.runtime.values, *FOLDERS})
     for number, step in enumerate(document.step_specs):
         scene = Scene(parsed.places, (STEPS, number), step, configured)
         yield from _evidence(scene)
         yield from _outputs(scene)
         yield from _paths(scene)
-        yield from _doubled(scene, known)
+        if is_doubled:
+            yield from _doubled(scene, known)
         yield from _validation(scene)
         yield from _gate(scene, is_linked=is_linked)
         yield from context_findings(step, parsed.places, scene.path)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from typing import Literal
 
 from msgspec import Struct
@@ -20,11 +21,12 @@ from compiler.frontends.stepspec.tools import Asked, tool_gates
 from compiler.frontends.stepspec.validation import checks_of
 from compiler.ir.edges import Add, CounterTest, Edge, Effect, Origin, OutcomeTest, Reset
 from compiler.ir.program import Group, Input, Jump, Node, Program, Register, Settings, Slot, SourceFile
-from compiler.ir.tasks import End, Gate, Stage, Task
+from compiler.ir.tasks import End, Gate, Stage
 from compiler.ir.texts import Text, text
 from compiler.source import Source
 
 COMPLETE = "COMPLETE"
+PASS, FAIL = OutcomeTest("pass"), OutcomeTest("fail")
 
 
 class Meaning(Struct, frozen=True):
@@ -58,25 +60,22 @@ class _Step(Struct, frozen=True):
     stages: tuple[_Stage, ...]
     retries: int
     delay: int
+    counter: str | None
 
     @property
     def entry(self) -> str:
         """The node that it begins with."""
         return self.gates[0].gate if self.gates else self.stages[0].id
 
-    @property
-    def counter(self) -> str | None:
-        """The counter of further attempts."""
-        return f"{self.spec.id} retries" if self.retries else None
-
 
 def lower(meaning: Meaning, places: Places, secrets: tuple[str, ...]) -> Program:
     """The program of a specification without errors."""
     steps = list(_steps(meaning))
+    origin = cache(partial(_origin, places))
     complete = _free(COMPLETE, steps)
     following = [*(step.entry for step in steps[1:]), complete]
-    nodes = [node for step, then in zip(steps, following, strict=True) for node in _nodes(step, then, places)]
-    end = Node(complete, Text(), _origin(places, steps[-1].at), End("complete"), ())
+    nodes = [node for step, then in zip(steps, following, strict=True) for node in _nodes(step, then, origin)]
+    end = Node(complete, Text(), origin(steps[-1].at), End("complete"), ())
     names = placeholders([step.spec for step in steps])
     called = meaning.called
     return Program(
@@ -85,7 +84,7 @@ def lower(meaning: Meaning, places: Places, secrets: tuple[str, ...]) -> Program
         sources=tuple(SourceFile(source.name, source.sha256) for source in meaning.sources),
         entry=steps[0].entry,
         nodes=(*nodes, end),
-        groups=tuple(_group(step, places) for step in steps),
+        groups=tuple(_group(step, origin(step.at)) for step in steps),
         registers=tuple(
             Register(step.counter, step.spec.id, role="retries", of=step.spec.id) for step in steps if step.counter
         ),
@@ -111,9 +110,9 @@ def _origin(places: Places, at: Path) -> Origin:
     return Origin(places.source.name, places.at(at))
 
 
-def _group(step: _Step, places: Places) -> Group:
+def _group(step: _Step, origin: Origin) -> Group:
     about = with_references(step.spec.description or "")
-    return Group(step.spec.id, text(step.spec.name or ""), about, "step", "", _origin(places, step.at))
+    return Group(step.spec.id, text(step.spec.name or ""), about, "step", "", origin)
 
 
 def _input(name: str, runtime: Runtime) -> Input:
@@ -135,9 +134,9 @@ def _steps(meaning: Meaning) -> Iterator[_Step]:
         said = spec.retries
         most = said.max if said and said.max is not None else meaning.runtime.max_retries or 0
         delay = (said and said.backoff_seconds) or 0
-        yield _Step(
-            spec, (STEPS, number), tuple(gates.values()), tuple(_stages(spec, meaning.runtime, number)), most, delay
-        )
+        counter = f"{spec.id} retries" if most else None
+        stages = tuple(_stages(spec, meaning.runtime, number))
+        yield _Step(spec, (STEPS, number), tuple(gates.values()), stages, most, delay, counter)
 
 
 def _gates(spec: StepSpec, meaning: Meaning) -> Iterator[Asked]:
@@ -183,7 +182,7 @@ def _texts(written: Sequence[str]) -> tuple[Text, ...]:
 # --- Nodes and edges -------------------------------------------------------------------------------------------------
 
 
-def _nodes(step: _Step, following: str, places: Places) -> Iterator[Node]:
+def _nodes(step: _Step, following: str, origin: Callable[[Path], Origin]) -> Iterator[Node]:
     spec = step.spec
     after = [gate.gate for gate in step.gates[1:]] + [step.stages[0].id]
     for gate, then in zip(step.gates, after, strict=False):
@@ -192,34 +191,32 @@ def _nodes(step: _Step, following: str, places: Places) -> Iterator[Node]:
             Edge((OutcomeTest("approved"),), (), then),
             Edge((OutcomeTest("rejected"),), (), part(spec.id, "rejected")),
         )
-        origin = _origin(places, (*step.at, "human_gate"))
-        yield Node(gate.gate, text(spec.name or ""), origin, task, edges, spec.id)
+        yield Node(gate.gate, text(spec.name or ""), origin((*step.at, "human_gate")), task, edges, spec.id)
+    fresh, failing, usual = _fresh(step), _failing(step), Settings()
+    last = len(step.stages) - 1
     for place, stage in enumerate(step.stages):
-        is_last = place == len(step.stages) - 1
-        settings = Settings(delay=step.delay) if place == 0 and step.counter else Settings()
-        transitions = tuple(_edges(step, stage, following if is_last else step.stages[place + 1].id, leaves=is_last))
-        origin = _origin(places, stage.at)
-        yield Node(stage.id, stage.title, origin, stage.task, transitions, spec.id, (), step.counter, settings)
-    yield from _ends(step, places)
+        then = following if place == last else step.stages[place + 1].id
+        passing = Edge(() if stage.failed == "on" else (PASS,), fresh if place == last else (), then)
+        transitions = (passing, *failing[stage.failed])
+        settings = Settings(delay=step.delay) if place == 0 and step.counter else usual
+        yield Node(
+            stage.id, stage.title, origin(stage.at), stage.task, transitions, spec.id, (), step.counter, settings
+        )
+    for word, said in (("rejected", "was rejected"), ("failed", "failed"))[not step.gates :]:
+        end = End("stop", text(f"step {spec.id} {said}"))
+        yield Node(part(spec.id, word), Text(), origin(step.at), end, ())
 
 
-def _ends(step: _Step, places: Places) -> Iterator[Node]:
-    """How the run may end badly at a step."""
-    words = ("rejected", "failed") if step.gates else ("failed",)
-    for word in words:
-        said = {"rejected": "was rejected", "failed": "failed"}[word]
-        task: Task = End("stop", text(f"step {step.spec.id} {said}"))
-        yield Node(part(step.spec.id, word), Text(), _origin(places, step.at), task, ())
+def _fresh(step: _Step) -> tuple[Effect, ...]:
+    """What is done where a step is left, whichever way."""
+    return (Reset(step.spec.id),) if step.counter else ()
 
 
-def _edges(step: _Step, stage: _Stage, then: str, *, leaves: bool) -> Iterator[Edge]:
-    """On, where the stage passes or need not; else again from the first stage, or to STOP."""
-    if stage.failed == "on":
-        yield Edge((), (), then)
-        return
-    fresh: tuple[Effect, ...] = (Reset(step.spec.id),) if step.counter else ()
-    yield Edge((OutcomeTest("pass"),), fresh if leaves else (), then)
-    if stage.failed == "again" and step.counter:
-        left = CounterTest(step.counter, "<", step.retries)
-        yield Edge((OutcomeTest("fail"), left), (Add(step.counter, 1),), step.stages[0].id)
-    yield Edge((OutcomeTest("fail"),), fresh, part(step.spec.id, "failed"))
+def _failing(step: _Step) -> dict[str, tuple[Edge, ...]]:
+    """The edges of a failure by what it leads to: again from the first stage, else to STOP, or on as if it passed."""
+    stop = Edge((FAIL,), _fresh(step), part(step.spec.id, "failed"))
+    if step.counter is None:
+        return {"again": (stop,), "stop": (stop,), "on": ()}
+    left = CounterTest(step.counter, "<", step.retries)
+    again = Edge((FAIL, left), (Add(step.counter, 1),), step.stages[0].id)
+    return {"again": (again, stop), "stop": (stop,), "on": ()}

@@ -80,10 +80,12 @@ def _unique(document: Document, places: Places) -> Iterator[Diagnostic]:
 
 def _gates(document: Document, called: Called, places: Places) -> Iterator[Diagnostic]:
     """Gates of one name have one approval, so that a name must not come about by chance."""
-    taken = {stage.casefold(): stage for step in document.step_specs for stage in stages(step)}
     made: dict[str, tuple[str, str]] = {}
     spelled: dict[str, str] = {}
     gates = sorted(_written_gates(document, called), key=lambda gate: gate.origin is None)
+    has_slash = any("/" in gate.name for gate in gates)  # as all stages have but that of the step's own id
+    named = (stages(step) if has_slash else (step.id,) for step in document.step_specs)
+    taken = {stage.casefold(): stage for names in named for stage in names}
     for gate in gates:
         folded = gate.name.casefold()
         other = taken.get(folded) or spelled.setdefault(folded, gate.name)

@@ -65,7 +65,7 @@ def needed(step: StepSpec) -> list[str]:
 
 def validated(step: StepSpec) -> list[str]:
     """What the validation looks at, each once."""
-    return list(dict.fromkeys(path for _, path in (*targets(step), *outputs(step))))
+    return list(dict.fromkeys((*step.targets, *(step.outputs or ()))))
 
 
 def all_paths(step: StepSpec) -> Iterator[tuple[Path, str]]:

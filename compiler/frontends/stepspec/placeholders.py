@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from compiler.frontends.modelled import texts_in
 from compiler.frontends.stepspec.syntax import StepSpec
 from compiler.ir.texts import Part, Reference, Text, joined, text
 from compiler.regex import Regex
@@ -18,6 +19,9 @@ FOLDERS = ("output_folder", "bmb_creations_output_folder")
 _TO_JSON = json.JSONEncoder(ensure_ascii=False).encode
 """As `json.dumps`, which makes an encoder for each value."""
 
+_BRACE_IN_KEY = Regex(r'\{(?:[^"\\{]|\\.)*+":')
+"""In JSON. It may find a brace elsewhere, but misses none in a key."""
+
 TEMPLATE = "template:"
 TEMPLATE_FOLDER = "template_folder"
 
@@ -26,20 +30,15 @@ def with_references(written: str) -> Text:
     """A text whose placeholders are references."""
     if "{" not in written:  # as in most
         return text(written)
-    parts: list[Part] = []
-    for place, part in enumerate(PLACEHOLDER.split(written)):
-        if place % 2:
-            parts.append(Reference(part, f"{{{part}}}"))
-        elif part:
-            parts.append(part)
-    return Text(tuple(parts))
+    parts: list[Part] = [*PLACEHOLDER.split(written)]
+    parts[1::2] = [Reference(str(name), f"{{{name}}}") for name in parts[1::2]]
+    return Text(tuple(filter(None, parts)))
 
 
 def with_json_references(value: object) -> Text:
     """A JSON value as a text, in whose strings placeholders are references (I13)."""
     written = _TO_JSON(value)
-    is_brace_in_key = "{" in written and any("{" in key for key in _keys(value))  # those in keys stay
-    return json_text(_filled(value)) if is_brace_in_key else with_references(written)
+    return json_text(_filled(value)) if _BRACE_IN_KEY.search(written) else with_references(written)  # keys stay
 
 
 def json_text(value: object) -> Text:
@@ -53,15 +52,6 @@ def json_text(value: object) -> Text:
     first, *others = json.dumps(value, ensure_ascii=False, default=put_off).split('"\\u0000"')
     rest = (part for one, string in zip(texts, others, strict=True) for part in (*one.parts, string))
     return joined([first, *rest])
-
-
-def _keys(value: object) -> Iterator[str]:
-    """The keys of all mappings in a value."""
-    if isinstance(value, dict):
-        yield from value
-        value = list(value.values())
-    for item in value if isinstance(value, list) else ():
-        yield from _keys(item)
 
 
 def _filled(value: object) -> object:
@@ -92,14 +82,14 @@ def filled_texts(step: StepSpec) -> Iterator[tuple[tuple[str | int, ...], Any]]:
 
 def names_in(value: object) -> Iterator[str]:
     """The placeholders in a value, in order, each as often as it stands there."""
-    for string in strings_in(value):
+    for string in texts_in(value):
         if "{" in string:
             yield from PLACEHOLDER.findall(string)
 
 
 def placeholders(steps: Sequence[StepSpec]) -> tuple[str, ...]:
     """The placeholders of all steps, each once, in their order."""
-    return tuple(dict.fromkeys(name for step in steps for _, value in filled_texts(step) for name in names_in(value)))
+    return tuple(dict.fromkeys(names_in([value for step in steps for _, value in filled_texts(step)])))
 
 
 def known_path(written: str, values: Mapping[str, str]) -> str:
@@ -116,7 +106,7 @@ def doubled(step: StepSpec) -> Iterator[tuple[tuple[str | int, ...], str]]:
             else [(path, value)]
         )
         for place, item in items:
-            for string in strings_in(item):
+            for string in texts_in(item):
                 if "{{" in string:
                     yield from ((place, name) for name in DOUBLED.findall(string))
 
@@ -124,13 +114,4 @@ def doubled(step: StepSpec) -> Iterator[tuple[tuple[str | int, ...], str]]:
 def single_names(steps: Sequence[StepSpec]) -> set[str]:
     """The placeholders that stand in one pair of braces somewhere."""
     values = (value for step in steps for _, value in filled_texts(step))
-    return {name for value in values for one in strings_in(value) for name in PLACEHOLDER.findall(DOUBLED.sub("", one))}
-
-
-def strings_in(value: object) -> Iterator[str]:
-    """The strings in a value, in order."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | dict):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from strings_in(item)
+    return {name for value in values for one in texts_in(value) for name in PLACEHOLDER.findall(DOUBLED.sub("", one))}
