@@ -55,13 +55,15 @@ class Emission(Struct, frozen=True):
     """The output of a backend and what is to be said about it; None if there is none, and then the reasons why.
 
     `text` is the main file, which `-o` names; the companions are named by options of the target. With a `reason`, the
-    main file calls the first of them.
+    main file calls the first of them. `items` are what a reviewer must not miss in it, beside what every target has:
+    a kind and a value, such as `permission contents: read` (B-5).
     """
 
     text: str | None
     diagnostics: tuple[Diagnostic, ...] = ()
     companions: tuple[Companion, ...] = ()
     reason: Reason | None = None
+    items: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Hold the backend to its contract: each text has the mark, and companions have a main file."""

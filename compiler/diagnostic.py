@@ -196,6 +196,12 @@ CODES: dict[str, Code] = {
     "RD539": Code("calls-program", _N, "architecture"),
     "RD540": Code("unused-option", _E, "architecture"),
     "RD541": Code("runner-file-out-of-reach", _W, "architecture"),
+    "RD542": Code("wrong-version", _E, "B-1"),
+    "RD543": Code("edited-output", _E, "B-2"),
+    "RD544": Code("missing-output", _E, "B-2"),
+    "RD545": Code("leftover-output", _E, "B-2"),
+    "RD546": Code("new-item", _E, "B-5"),
+    "RD547": Code("unmatched-source", _E, "B-1"),
     # Playbooks: their form
     "RD700": Code("step-number-too-large", _E, "P4"),
     "RD701": Code("empty-playbook", _E, "P1"),

@@ -46,6 +46,7 @@ class Compilation(Struct, frozen=True):
     """
 
     path: str
+    project: Project
     program: Program | None
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, Source]
@@ -89,7 +90,7 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     """Compiles a document that was opened, as `compile_file` does."""
     begun = _begin(opened, settings)
     if begun.job is None or begun.form is None:
-        return Compilation(opened.path, None, begun.found, begun.sources, begun.configured.targets)
+        return Compilation(opened.path, opened.project, None, begun.found, begun.sources, begun.configured.targets)
     result = begun.form.load().compile_document(begun.job)
     too_long = tuple(commands_too_long(result.program, result.sources)) if result.program else ()
     renamed = () if result.program or settings.front_end else _another_format(begun.job.source, begun.form)
@@ -99,7 +100,7 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     sources = begun.sources | read
     tables = merge(result.options.targets, begun.configured.targets)
     told = (begun.form.name, result.facts)
-    return Compilation(opened.path, program, diagnostics, sources, tables, result.scenarios, *told)
+    return Compilation(opened.path, opened.project, program, diagnostics, sources, tables, result.scenarios, *told)
 
 
 class Formatting(Struct, frozen=True):

@@ -25,13 +25,45 @@ class Refusal(Struct, frozen=True):
     remedy: str
 
 
-def read_source(file: str | os.PathLike[str], path: str, name: str) -> Source | Refusal:
+class Disk(Struct, frozen=True):
+    """The files of a project, which are read through it alone."""
+
+    def exists(self, file: str, *, follow: bool = True) -> bool:
+        """Whether something is there, with `follow` at the end of links too. Raises `OSError` if nobody can tell."""
+        try:
+            os.stat(file, follow_symlinks=follow)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return True
+
+    def resolve(self, file: str) -> str:
+        """The absolute path of a file at the end of all links."""
+        return os.path.realpath(file)
+
+    def read(self, file: str | os.PathLike[str]) -> bytes:
+        """The bytes of a file, at most one more than `LARGEST_FILE`. It is not waited for.
+
+        Raises:
+            OSError: It cannot be read.
+            ValueError: It is a pipe, a device or a folder.
+        """
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as stream:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise ValueError("it is not a regular file")
+            return stream.read(LARGEST_FILE + 1)
+
+
+DISK = Disk()
+
+
+def read_source(file: str | os.PathLike[str], path: str, name: str, disk: Disk = DISK) -> Source | Refusal:
     """The document in a file; `path` and `name` are what the source is called (see `Source`).
 
     The file is read once; it is never waited for, so a pipe or a device is refused.
     """
     try:
-        data = _read(file)
+        data = disk.read(file)
     except OSError as error:
         problem = f"the file cannot be read: {error.strerror or error}"
         return Refusal("RD001", problem, "give the path of a document that you may read")
@@ -72,16 +104,16 @@ def _source(data: bytes, path: str, name: str) -> Source | Refusal:
     return source
 
 
-def read_text(file: str, root: str) -> str:
+def read_text(file: str, root: str, disk: Disk = DISK) -> str:
     """The text of a file of the project that is no document. It is not waited for, nor read outside of the root.
 
     Raises:
         OSError: It cannot be read.
         ValueError: It is not what it must be; the message says why.
     """
-    if not is_below(os.path.realpath(file), root):
+    if not is_below(disk.resolve(file), root):
         raise ValueError("it leads out of the project through a link")
-    data = _read(file)
+    data = disk.read(file)
     if len(data) > LARGEST_FILE:
         raise ValueError("it is larger than 8 MiB")
     return data.decode().replace("\r\n", "\n").replace("\r", "\n")
@@ -90,11 +122,3 @@ def read_text(file: str, root: str) -> str:
 def is_below(path: str, folder: str) -> bool:
     """Whether a path is a folder or lies in it; both are absolute and without `..`."""
     return path == folder or path.startswith(os.path.join(folder, ""))
-
-
-def _read(file: str | os.PathLike[str]) -> bytes:
-    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ValueError("it is not a regular file")
-        return stream.read(LARGEST_FILE + 1)

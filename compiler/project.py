@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic
-from compiler.files import Refusal, is_below, read_source, read_standard_input, read_text
-from compiler.options import Known, Level, Option, Options, Place, read_options
+from compiler.files import DISK, Disk, Refusal, is_below, read_source, read_standard_input, read_text
+from compiler.options import Known, Level, Option, Options, Place, Places, Table, read_options
 from compiler.source import STANDARD_INPUT, Source, beneath
+from compiler.version import __version__
 
 CONFIGURATION = "rdc.toml"
+SKIPPED = frozenset({"node_modules", "__pycache__"})
+"""Folders that hold nobody's own documents; hidden ones are skipped too."""
+
 LONGEST_PATH = 4096
 """In characters: no system opens a longer one."""
+
+REQUIRED_VERSION = "required-version"
+BUILD = "build"
+OWN_KEYS = (REQUIRED_VERSION, BUILD)
+"""The keys of a configuration that are about the project, and not about how its documents are read."""
 
 _PYPROJECT = "pyproject.toml"
 _SECTION = "[tool.rdc"
@@ -27,21 +37,24 @@ class Located(Struct, frozen=True):
     file: str
     path: str
     name: str
+    disk: Disk = DISK
 
     def read(self) -> Source | Refusal:
         """The document itself."""
-        return read_source(self.file, self.path, self.name)
+        return read_source(self.file, self.path, self.name, self.disk)
 
 
 class Project(Struct, frozen=True):
-    """`root` is an absolute path without links."""
+    """`root` is an absolute path without links; all that documents need of the project is read from `disk`."""
 
     root: str
+    disk: Disk = DISK
 
     def locate(self, path: str) -> Located:
         """The document at a path that the user gave; that it can be read is for `read` to say."""
         file = os.path.realpath(path)
-        return Located(file, path, self._name(file) if is_below(file, self.root) else os.path.basename(file))
+        name = self._name(file) if is_below(file, self.root) else os.path.basename(file)
+        return Located(file, path, name, self.disk)
 
     def read_standard_input(self) -> Source | Refusal:
         """The document on standard input, as if it stood in the current folder: it refers to others from there."""
@@ -76,15 +89,15 @@ class Project(Struct, frozen=True):
         if len(reference) > LONGEST_PATH:
             return _beyond(f"{reference[:80]}…", f"has more than {LONGEST_PATH:,} characters")
         try:
-            file = os.path.realpath(os.path.join(folder, reference))
+            file = self.disk.resolve(os.path.join(folder, reference))
             if not is_below(file, folder):
                 return _beyond(reference, "leads out of the folder of the document through a link")
-            if not _exists(file):
+            if not self.disk.exists(file):
                 return None
         except (OSError, RuntimeError, ValueError) as error:
             return _beyond(reference, f"cannot be looked up: {error}")
         own = self._name(file)
-        return Located(file, _shown(source, own), own)
+        return Located(file, _shown(source, own), own, self.disk)
 
     def find_above(self, source: Source, name: str) -> Located | Refusal | None:
         """The file of this name, a path with `/`, in the folder of a document, else in the nearest folder above it.
@@ -94,33 +107,24 @@ class Project(Struct, frozen=True):
         folder = os.path.dirname(source.name)
         for above in _upwards(folder):
             path = os.path.join(above, name)
-            if os.path.lexists(os.path.join(self.root, path)):
+            if self.disk.exists(os.path.join(self.root, path), follow=False):
                 return self.find(source, os.path.relpath(path, folder or "."), "file")
         return None
 
     def _find(self, source: Source, reference: str, beside: str, noun: str) -> Located | Refusal:
         for name in dict.fromkeys((beside, os.path.normpath(reference))):
-            file = os.path.realpath(os.path.join(self.root, name))
+            file = self.disk.resolve(os.path.join(self.root, name))
             if not is_below(file, self.root):
                 return _outside(reference, noun, "leads out of the project through a link")
-            if not _leaves(name) and _exists(file):
+            if not _leaves(name) and self.disk.exists(file):
                 own = self._name(file)
-                return Located(file, _shown(source, own), own)
+                return Located(file, _shown(source, own), own, self.disk)
         problem = f"there is no {noun} `{reference}` in this folder or in the project root"
         return Refusal("RD301", problem, "correct the path; `rdc check --no-link` checks a document on its own")
 
     def _name(self, file: str) -> str:
         """The path of a file in the project, from the root with `/`."""
         return os.path.relpath(file, self.root).replace(os.sep, "/")
-
-
-def _exists(file: str) -> bool:
-    """Whether something is there. Raises `OSError` where that cannot be known."""
-    try:
-        os.stat(file)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    return True
 
 
 def _upwards(folder: str) -> Iterator[str]:
@@ -171,19 +175,23 @@ def _is_root(folder: str) -> bool:
 
 
 class Configuration(Struct, frozen=True):
-    """The options that hold for all documents of a project, what is wrong with them, and the file by its path."""
+    """The options that hold for all documents of a project, what is wrong with them, and the file by its path.
+
+    `own` has the keys in `OWN_KEYS` as they are written.
+    """
 
     options: Options
     diagnostics: list[Diagnostic]
     sources: dict[str, Source]
+    own: Table = Table()
 
 
 def read_configuration(project: Project, options: Sequence[Option[Any]]) -> Configuration:
     """The project's configuration: `rdc.toml`, else `[tool.rdc]`; `options` are those of all formats."""
     own = os.path.join(project.root, CONFIGURATION)
-    file = own if os.path.exists(own) else os.path.join(project.root, _PYPROJECT)
+    file = own if project.disk.exists(own) else os.path.join(project.root, _PYPROJECT)
     try:
-        text = read_text(file, project.root)
+        text = read_text(file, project.root, project.disk)
     except FileNotFoundError:
         text = ""
     except (OSError, ValueError) as error:
@@ -210,8 +218,41 @@ def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Co
     for key in section:
         table = table.get(key, {}) if isinstance(table, dict) else table
     spans = beneath(find_keys(source), *section)
-    options, found = read_options(table, Place("RD501", source.path, spans.get(())), spans, known)
-    return Configuration(options, found, {source.path: source})
+    place = Place("RD501", source.path, spans.get(()))
+    own, rest = _parted(table)
+    places = {path: replace(place, span=span) for path, span in spans.items() if path[:1] in [(name,) for name in own]}
+    if wrong := _wrong_version(own, places):
+        return Configuration(Options(), [wrong], {source.path: source})
+    options, found = read_options(rest, place, spans, known)
+    return Configuration(options, found, {source.path: source}, Table(own, places))
+
+
+def _parted(table: object) -> tuple[dict[str, object], object]:
+    """The keys about the project, and what else stands in a configuration."""
+    if not isinstance(table, Mapping):
+        return {}, table
+    own = {name: table[name] for name in OWN_KEYS if name in table}
+    return own, {name: value for name, value in table.items() if name not in own}
+
+
+def _wrong_version(own: Mapping[str, object], places: Places) -> Diagnostic | None:
+    """What is wrong if the project requires another version of rdc (B-1)."""
+    wanted = own.get(REQUIRED_VERSION)
+    if wanted is None:
+        return None
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet  # noqa: PLC0415 (few projects name a version)
+
+    place = places[(REQUIRED_VERSION,)]
+    try:
+        is_met = isinstance(wanted, str) and SpecifierSet(wanted if wanted[:1] in "<>=!~" else f"=={wanted}").contains(
+            __version__, prereleases=True
+        )
+    except InvalidSpecifier:
+        return place.finding(f"`{REQUIRED_VERSION}` is no version", f'write `{REQUIRED_VERSION} = "=={__version__}"`')
+    if is_met:
+        return None
+    problem = f"this project requires rdc {wanted}, and this is rdc {__version__}"
+    return Diagnostic("RD542", place.path, place.span, problem, f"install that version, or change `{REQUIRED_VERSION}`")
 
 
 def _invalid(path: str, problem: str) -> Diagnostic:

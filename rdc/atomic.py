@@ -33,7 +33,7 @@ def is_current(file: File) -> bool:
     return file.path.is_file() and file.path.read_bytes() == file.data
 
 
-def write_all(*stages: Sequence[File]) -> None:
+def write_all(*stages: Sequence[File], staging: Path | None = None) -> None:
     """Write files: all are on the disk under temporary names before the first is renamed into place.
 
     Links are followed: the file at their end is replaced. Folders that are missing are made.
@@ -41,6 +41,7 @@ def write_all(*stages: Sequence[File]) -> None:
     Args:
         stages: Those to write, no two at one path. Those of a stage stand in place, through a power cut too, before
             the first of the next does.
+        staging: The folder for temporary files, if it is on the same file system; without it they are beside the files.
 
     Raises:
         OSError: One could not be written or renamed; `filename` is its path. No temporary file and no empty folder
@@ -54,7 +55,7 @@ def write_all(*stages: Sequence[File]) -> None:
                 with _blaming(file):
                     target = file.path.resolve()
                     _make(target.parent, folders)
-                    ready.append(_Staged(file, _stage(file, target), target))
+                    ready.append(_Staged(file, _stage(file, target, staging), target))
         for ready in staged:
             for one in ready:
                 with _blaming(one.file):
@@ -87,10 +88,11 @@ def _blaming(file: File) -> Iterator[None]:
         raise OSError(error.errno, error.strerror, str(file.path)) from error
 
 
-def _stage(file: File, target: Path) -> Path:
-    """Write the file beside its target, since a rename is atomic only within one file system."""
+def _stage(file: File, target: Path, staging: Path | None) -> Path:
+    """Write the file beside its target or where temporary files go: a rename is atomic only within one file system."""
     mode = S_IMODE(target.stat().st_mode) if target.exists() else None
-    temporary = target.parent / f".rdc-{os.urandom(12).hex()}.tmp"
+    is_near = staging is not None and staging.stat().st_dev == target.parent.stat().st_dev
+    temporary = (staging if staging and is_near else target.parent) / f".rdc-{os.urandom(12).hex()}.tmp"
     new = 0o777 if file.executable else 0o666  # the umask takes from it what it must
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     descriptor = os.open(temporary, flags, new if mode is None else mode)

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from compiler.driver import Opened, open_file, open_standard_input
 from compiler.frontends import FRONT_ENDS
+from compiler.project import SKIPPED
 
 STANDARD_INPUT = "-"
-SKIPPED = frozenset({"node_modules", "__pycache__"})
-"""Folders that hold nobody's own documents; hidden ones are skipped too, and so is what git ignores."""
 
 
 class NoDocumentsError(ValueError):
@@ -30,13 +29,17 @@ def open_documents(arguments: Sequence[str]) -> Iterator[Opened]:
 def _paths(argument: str) -> list[str]:
     if argument == STANDARD_INPUT or not os.path.isdir(argument):
         return [argument]
-    found = sorted(_below(argument), key=lambda path: path.split(os.sep))
+    found = _paths_below(argument)
     if not found:
         names = " or ".join(
             name for form in FRONT_ENDS.values() for name in (*map("*{}".format, form.suffixes), *form.names)
         )
         raise NoDocumentsError(f"the folder {argument} has no documents ({names}) in it")
     return found
+
+
+def _paths_below(folder: str) -> list[str]:
+    return sorted(_below(folder), key=lambda path: path.split(os.sep))
 
 
 def _below(folder: str) -> Iterator[str]:
@@ -57,6 +60,11 @@ def _below(folder: str) -> Iterator[str]:
             )
             if is_document and path not in ignored:
                 yield path
+
+
+def documents_below(root: str) -> list[str]:
+    """The documents of a project by their paths from its root; raises `NoDocumentsError` if a folder is unreadable."""
+    return [os.path.relpath(path, root).replace(os.sep, "/") for path in _paths_below(root)]
 
 
 def _place(above: str, name: str) -> str:

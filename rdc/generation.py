@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -15,7 +14,6 @@ from compiler.diagnostic import Diagnostic
 from compiler.driver import Compilation, Settings, compile_file
 from compiler.ir.program import Program
 from compiler.options import Table
-from compiler.project import open_project
 from compiler.source import Source
 from rdc.tables import check_names, check_options, table_of
 
@@ -24,11 +22,15 @@ Emit = Callable[[Program, Mapping[str, object]], Emission]
 
 
 class Product(Struct, frozen=True):
-    """What a document becomes: the bytes of the main file, its companions, and why it calls the first of them."""
+    """What a document becomes: the bytes of the main file, its companions, and why it calls the first of them.
+
+    `items` are what a reviewer must not miss in the main file.
+    """
 
     data: bytes
     companions: tuple[Companion, ...] = ()
     reason: Reason | None = None
+    items: tuple[str, ...] = ()
 
 
 class Generation(Struct, frozen=True):
@@ -76,10 +78,14 @@ def emitted(compilation: Compilation, backend: Backend[Any], given: Mapping[str,
         return Generation((None,), found, compilation.sources)
     emission = emit(compilation.program, {**table.values, **given})
     companions, unread = _read_mocks(emission.companions, compilation)
-    product = None if emission.text is None or unread else Product(emission.text.encode(), companions, emission.reason)
+    product = None if emission.text is None or unread else _product(emission, emission.text, companions)
     found = (*found, *unread)
     said = (_placed(finding, table, given) for finding in emission.diagnostics)
     return Generation((product,), (*found, *said), compilation.sources)
+
+
+def _product(emission: Emission, text: str, companions: tuple[Companion, ...]) -> Product:
+    return Product(text.encode(), companions, emission.reason, emission.items)
 
 
 def _read_mocks(
@@ -90,9 +96,8 @@ def _read_mocks(
         return companions, ()
     from rdc.mock_files import MockFileError, as_json  # noqa: PLC0415 (few documents have mocks)
 
-    root = Path(open_project(compilation.path).root)
     try:
-        return tuple(as_json(each, root) if each.mocks else each for each in companions), ()
+        return tuple(as_json(each, compilation.project) if each.mocks else each for each in companions), ()
     except MockFileError as error:
         remedy = "name a file of mocks in the project: JSON, or YAML that becomes JSON"
         return companions, (OptionFinding("RD013", compilation.path, None, str(error), remedy, option=("mock",)),)

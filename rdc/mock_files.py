@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+import os
 
 from msgspec.structs import replace
 
 from backends.companions import Companion
 from compiler.files import Refusal, read_source
+from compiler.project import Project
 from rdc.plain_files import parse
 from runtime_shim.engine.program import RefusedError
 from runtime_shim.operator.mocks import mocks_in
@@ -18,10 +19,10 @@ class MockFileError(Exception):
     """A file of mocks that no program can read."""
 
 
-def as_json(companion: Companion, root: Path) -> Companion:
+def as_json(companion: Companion, project: Project) -> Companion:
     """Return the companion with the mocks of its file in the project."""
     name = companion.mocks
-    source = read_source(root / name, name, name)
+    source = read_source(os.path.join(project.root, name), name, name, project.disk)  # noqa: PTH118 (as projects do)
     if isinstance(source, Refusal):
         raise MockFileError(f"{name}: {source.problem}")
     try:

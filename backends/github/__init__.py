@@ -26,6 +26,7 @@ from backends.github.calling.workflow import CallingWorkflow
 from backends.github.filling import values_of, without_slots
 from backends.github.identifiers import identifiers_of
 from backends.github.limits import exceeded, taken, warnings
+from backends.github.listing import items
 from backends.github.native import reason_to_call
 from backends.github.options import GithubOptions, mocked
 from backends.github.runbook import Runbook
@@ -117,7 +118,9 @@ def _checked(workflow: Written, found: Iterable[Diagnostic] = (), why: Reason | 
     refused = tuple(exceeded(workflow, text))
     if refused:
         return Emission(None, refused)
-    return Emission(text, (*warnings(workflow.program, workflow.options), *found), workflow.companions, why)
+    return Emission(
+        text, (*warnings(workflow.program, workflow.options), *found), workflow.companions, why, items(workflow)
+    )
 
 
 def _chart(program: Program, ids: Mapping[str, str]) -> str:

@@ -32,6 +32,7 @@ from backends.github.option_values import (
     program_path,
     repository_path,
 )
+from backends.github.pins import checked_pins
 from backends.github.triggers import checked_events
 from backends.options.fields import Check, Options
 from runtime_shim.tasks.recipes import RECIPES, called, is_recipe
@@ -168,6 +169,12 @@ class GithubOptions(Options, frozen=True):
         dict[Scope, Access], "The permissions of the job's token, by scope; the workflow itself has none."
     ] = field(default_factory=_read_only)
     checkout: Annotated[bool, "Whether the repository is checked out first."] = True
+    actions: Annotated[
+        dict[str, str],
+        Check(checked_pins),
+        "The commits of actions that rdc uses, in place of those built in: "
+        '`"actions/checkout" = "COMMIT # v7.0.1"`. It belongs in rdc.toml.',
+    ] = {}
     setup: Annotated[list[SetupStep], "Steps before the runbook, in each job, and again where a run is continued."] = []
     concurrency: Annotated[
         Concurrency | None, "Which runs may not overlap; without it one run at a time for a workflow and a branch."

@@ -7,10 +7,15 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
+
+from backends.github.job import Job
+from backends.github.step import Step
 
 FILE = Path(__file__).with_name("pins.toml")
 
@@ -26,6 +31,35 @@ class Pin(Struct, frozen=True):
     def reference(self) -> str:
         """What a step's `uses` says."""
         return f"{self.uses}@{self.commit}"
+
+
+def chosen_pin(uses: str, value: str) -> Pin:
+    """The pin of an action that `value` names: a commit and the version that this is, as in `1234… # v1.2.3`."""
+    commit, _, version = value.partition("#")
+    return Pin(uses, version.strip(), commit.strip())
+
+
+def checked_pins(given: dict[str, str]) -> dict[str, str]:
+    """The pins of the option `actions`; raises `ValueError` where one is of no use."""
+    known = [pin.uses for pin in pins().values()]
+    for uses, value in given.items():
+        if uses not in known:
+            raise ValueError(f"rdc uses no action {uses}; it uses {', '.join(known)}")
+        if not re.fullmatch(r"[0-9a-f]{40}( # v[0-9A-Za-z.+-]{1,40})?", value):
+            raise ValueError(f"{uses} is pinned by a commit and its version, as in `{'0123' * 10} # v1.2.3`")
+    return given
+
+
+def pinned(jobs: Sequence[Job], chosen: Mapping[str, str]) -> Sequence[Job]:
+    """The jobs with these pins in place of those that are built in."""
+    if not chosen:
+        return jobs
+    own = {pin.reference: chosen_pin(pin.uses, chosen[pin.uses]) for pin in pins().values() if pin.uses in chosen}
+    return [replace(job, steps=tuple(_repinned(step, own.get(step.uses)) for step in job.steps)) for job in jobs]
+
+
+def _repinned(step: Step, pin: Pin | None) -> Step:
+    return replace(step, uses=pin.reference, version=pin.version) if pin else step
 
 
 @cache

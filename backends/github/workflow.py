@@ -17,7 +17,7 @@ from backends.companions import Companion
 from backends.github.inputs import with_declared
 from backends.github.job import Job
 from backends.github.options import Bound, Concurrency, GithubOptions, SetupStep
-from backends.github.pins import pins
+from backends.github.pins import pinned, pins
 from backends.github.rendering import workflow_yml
 from backends.github.required import secrets_step
 from backends.github.scalar import Expression, label
@@ -76,7 +76,7 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
             concurrency=options.concurrency or self._concurrency,
             runs_on=value(options.runs_on, 6),
             timeout=options.timeout_minutes,
-            jobs=self.jobs,
+            jobs=pinned(self.jobs, options.actions),
             guide=self._guide,
             shell_says=self._shell_says,
             plain_shell=PLAIN_SHELL,
@@ -131,6 +131,11 @@ class Written(Struct, metaclass=_AbstractMeta, frozen=True, dict=True):
     def _secrets(self) -> StepSecrets:
         """The secrets that nodes get, and what surrounds them does not."""
         return StepSecrets(self.program, self.options)
+
+    @property
+    def stored_secrets(self) -> Mapping[str, str]:
+        """The names on GitHub of all secrets, by the variables that have them."""
+        return self._secrets.stored
 
     def _check_secrets(self, environment: str, names: Collection[str]) -> Iterator[Step]:
         found = {name: self._secrets.stored[name] for name in self.program.secrets if name in names}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from compiler.frontends import agent_workflow, json, playbook, rundown, stepspec
@@ -17,6 +18,13 @@ FRONT_ENDS: dict[str, Format] = {
 def all_options() -> tuple[Option[Any], ...]:
     """The options of all formats; those that share one have the same."""
     return tuple({option.name: option for form in FRONT_ENDS.values() for option in form.options}.values())
+
+
+def stem(name: str) -> str:
+    """The name of a document without its ending: `deploy.runbook.md` becomes `deploy`."""
+    known = (ending for form in FRONT_ENDS.values() for ending in form.suffixes)
+    ending = next((ending for ending in known if name.endswith(ending)), os.path.splitext(name)[1])
+    return name.removesuffix(ending)
 
 
 def recognise(source: Source) -> Format | None:

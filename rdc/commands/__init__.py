@@ -13,6 +13,7 @@ COMMANDS = {
     "check": "Report every error in documents.",
     "fmt": "Put documents into their normal form.",
     "compile": "Compile documents for a target.",
+    "build": "Build the project: compile all documents that changed.",
     "run": "Run a document in place.",
     "status": "List every run in `.rdc`, with its question and the next command.",
     "test": "Try the scenarios in the frontmatter of documents.",

@@ -1,0 +1,39 @@
+"""What a reviewer must not miss in a workflow: `rdc.lock` lists it (B-5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from backends.github.options import Caller, command_of
+from backends.github.pins import pinned
+from backends.github.workflow import Written
+
+
+def items(workflow: Written) -> tuple[str, ...]:
+    """What a workflow may do and what it calls, each once, as a kind and a value."""
+    return tuple(dict.fromkeys((*_of_jobs(workflow), *_of_options(workflow))))
+
+
+def _of_jobs(workflow: Written) -> Iterator[str]:
+    for job in pinned(workflow.jobs, workflow.options.actions):
+        yield from (f"permission {scope}: {access}" for scope, access, _ in job.permissions)
+        if job.environment:
+            yield f"environment {job.environment}"
+        for step in job.steps:
+            if step.uses:
+                yield f"action {step.uses}{f' # {step.version}' if step.version else ''}"
+
+
+def _of_options(workflow: Written) -> Iterator[str]:
+    options = workflow.options
+    yield from (f"secret {name}" for name in workflow.stored_secrets.values())
+    for (kind, *names), caller in options.callers():
+        word = {"agents": "agent", "tools": "tool"}.get(kind, kind)
+        yield f"{' '.join((word, *names))}: {_on_one_line(caller)}"
+    for name in options.bind:
+        if options.is_of_event(name):
+            yield f"input {name} from event.{options.event_field(name)}"
+
+
+def _on_one_line(caller: Caller) -> str:
+    return " ".join(command_of(caller).split())

@@ -1,0 +1,92 @@
+"""One task of a build: a document becomes its files, and what it was made of is noted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import PurePath
+
+from msgspec import Struct
+
+from backends.options.problems import OptionsError
+from backends.registry import load
+from compiler.diagnostic import Diagnostic, Severity, has_error
+from compiler.driver import Compilation, Opened, Settings, compile_opened
+from compiler.project import Located, Project
+from compiler.source import Source
+from rdc.building.items import items_of
+from rdc.building.plan import Task
+from rdc.building.records import Record, Watched
+from rdc.generation import Product, emitted
+from rdc.layout import Layout, lay_out
+from rdc.outputs import Output
+
+
+class Built(Struct, frozen=True):
+    """A file that a task makes: its path from the root, its bytes, and whether it is a program."""
+
+    path: str
+    data: bytes
+    executable: bool
+
+
+class Made(Struct, frozen=True):
+    """What a task has come to: the files, the main one first, none if there are errors, and the note of it.
+
+    `sources` are those that the diagnostics point into. The record has the warnings among these, which are shown again.
+    """
+
+    task: Task
+    files: tuple[Built, ...]
+    record: Record
+    diagnostics: tuple[Diagnostic, ...]
+    sources: Mapping[str, Source]
+
+
+def compile_task(root: str, task: Task) -> Made:
+    """Compile the document of a task; the current folder is the root. Never raises for what stands in a document."""
+    seen: dict[str, str] = {}
+    disk = Watched(root, seen)
+    file = os.path.join(root, task.source)
+    located = Located(file, task.source, task.source, disk)
+    compilation = compile_opened(Opened(task.source, Project(root, disk), located.read()), Settings())
+    found, layout, product = _laid_out(task, compilation)
+    files = _files(layout) if product and not has_error(found) else ()
+    written = {built.path: built.data for built in files}
+    items = items_of(compilation.program, product, written) if files and compilation.program and product else {}
+    outputs = {path: sha256(data).hexdigest() for path, data in written.items()}
+    unique = tuple(dict.fromkeys(found))
+    sources = {one.path for one in found} | {near.path for one in found for near in one.related}
+    return Made(
+        task,
+        files,
+        Record(task.rule.key, seen, outputs, items, tuple(one for one in unique if one.severity is Severity.WARNING)),
+        unique,
+        {path: source for path, source in compilation.sources.items() if path in sources},
+    )
+
+
+def _laid_out(task: Task, compilation: Compilation) -> tuple[list[Diagnostic], Layout, Product | None]:
+    """What a document becomes and where, with all that is to be said about it."""
+    rule, backend = task.rule, load(task.rule.to)
+    try:
+        made = emitted(compilation, backend, rule.options, backend.emit)
+        found, product = list(made.diagnostics), made.products[0]
+    except OptionsError as error:
+        remedy = f"`rdc targets {rule.to}` lists what can be given under `options`"
+        problem = Diagnostic("RD501", rule.path, rule.span, f"target {rule.to}: {error}", remedy)
+        found, product = [*compilation.diagnostics, problem], None
+    main = Output(task.source, task.output, is_built=True)
+    layout = lay_out([main], [product], executable=backend.executable)
+    if refused := backend.path_problem(task.output):
+        code, text, remedy = refused
+        found.append(Diagnostic(code, task.source, None, text, remedy))
+    return [*found, *layout.findings], layout, product
+
+
+def _files(layout: Layout) -> tuple[Built, ...]:
+    """The main file, then its companions."""
+    return tuple(
+        Built(PurePath(laid.output.path).as_posix(), laid.data, laid.executable) for laid in reversed(layout.files)
+    )

@@ -1,0 +1,95 @@
+"""The `[[build]]` tables of a project's configuration as rules, and what is wrong with them (B-1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from backends.options.fields import Check, Options
+from backends.options.problems import OptionsError, Problem
+from backends.options.reading import validate
+from backends.registry import is_target, load, names
+from compiler.diagnostic import Diagnostic
+from compiler.options import Place
+from compiler.project import BUILD, Configuration
+from compiler.source import nearest
+from rdc.building.plan import Rule
+
+_REMEDY = 'write `[[build]]` with `source = "runbooks/*.runbook.md"`, `to = "github"` and `out = "…/{name}.yml"`'
+
+
+def _patterns(value: object) -> object:
+    for pattern in [value] if isinstance(value, str) else value if isinstance(value, list) else ():
+        plain = str(pattern).removeprefix("!")
+        if not plain or plain.startswith("/") or ".." in plain.split("/") or "\\" in plain:
+            raise ValueError("a pattern is a path from the root of the project, with `/` and without `..`")
+    return value
+
+
+def _target(name: str) -> str:
+    if not is_target(name):
+        raise ValueError(f"there is no target {name!r}; the targets are {', '.join(names())}")
+    return name
+
+
+def _out(path: str) -> str:
+    plain = path.replace("{dir}", "dir").replace("{name}", "name")
+    if "{" in plain or "}" in plain:
+        raise ValueError("only `{name}` and `{dir}` can stand in braces")
+    if plain.startswith("/") or {"..", ".git"} & set(plain.casefold().split("/")) or "\\" in plain:
+        raise ValueError("the path leads from the root of the project, with `/`, and not through `..` or `.git`")
+    if plain.endswith("/") or not plain.isprintable():
+        raise ValueError("the path names a file, such as `{dir}/{name}.yml`")
+    return path
+
+
+class Build(Options, frozen=True):
+    """One `[[build]]` as it is written."""
+
+    source: Annotated[
+        str | list[str],
+        Check(_patterns),
+        "Which documents: a path from the root, with `*` and `**`, or a list of these; `!` before one excludes.",
+    ]
+    to: Annotated[str, Check(_target), "The target."]
+    out: Annotated[
+        str,
+        Check(_out),
+        "The file, from the root: `{name}` is the name of the document without its ending, `{dir}` its folder.",
+    ] = ""
+    options: Annotated[dict[str, Any], "Options of the target; they outweigh those in documents."] = {}
+
+
+def rules(configuration: Configuration) -> tuple[list[Rule], list[Diagnostic]]:
+    """The rules of a project in their order, and what is wrong with its `[[build]]` tables."""
+    content, places = configuration.own.values.get(BUILD, []), configuration.own.places
+    whole = Place("RD501", next(iter(configuration.sources), ""), None)
+    if not isinstance(content, list):
+        return [], [(nearest(places, (BUILD,)) or whole).finding("`build` is not a list of tables", _REMEDY)]
+    good: list[Rule] = []
+    found: list[Diagnostic] = []
+    for number, item in enumerate(content):
+        at = (BUILD, str(number))
+        try:
+            good.append(_rule(item, nearest(places, at) or whole))
+        except OptionsError as error:
+            for problem in error.problems:
+                place = nearest(places, (*at, *problem.path)) or whole
+                found.append(place.finding(f"`[[build]]`: {problem.text}", _REMEDY))
+    return good, found
+
+
+def _rule(item: object, place: Place) -> Rule:
+    if not isinstance(item, Mapping):
+        raise OptionsError([Problem((), "it is not a table")])
+    said = validate(Build, item)
+    backend = load(said.to)
+    try:
+        backend.validate(said.options)
+    except OptionsError as error:  # what is missing may stand in a document
+        wrong = [one for one in error.problems if one.path[:1] in [(name,) for name in said.options]]
+        if wrong:
+            told = [Problem(("options", *one.path), f"target {said.to}: {one.text}") for one in wrong]
+            raise OptionsError(told) from None
+    patterns = (said.source,) if isinstance(said.source, str) else tuple(said.source)
+    return Rule(patterns, said.to, backend.suffix, said.out, said.options, place.path, place.span)

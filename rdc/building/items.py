@@ -1,0 +1,58 @@
+"""What a reviewer must not miss in a generated file, as `rdc.lock` lists it: a kind and a value in one line (B-5)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+
+from backends.make.driver import driver_text
+from compiler.ir.program import Program
+from compiler.ir.tasks import Agent, Gate, Parallel, Tool
+from rdc.generation import Product
+from rdc.reporting.cells import visible
+
+COMMON = "default"
+"""The agent of prompts that name none."""
+
+_BUNDLED = re.compile(
+    rb"^# The runtime of rdc [^\n]{1,40}, edition ([a-z]{1,20}) \(sha256 ([0-9a-f]{64})\)\.$", re.MULTILINE
+)
+_RUNTIME = re.compile(r"(?:.*/)?rdc_(?:runtime_)?([a-z_]+?)_[0-9a-f]{8}\.(?:py|mk)")
+
+
+def items_of(program: Program, product: Product, files: Mapping[str, bytes]) -> dict[str, list[str]]:
+    """The items of the files that a document becomes, by path and sorted; the main file comes first among the files."""
+    main, *companions = files
+    found = {main: {*_of_program(program), *product.items, *_bundled(files[main])}}
+    for path in companions:
+        name = _RUNTIME.fullmatch(path)
+        found[path] = {f"runtime {name[1]} {sha256(files[path]).hexdigest()}"} if name else set(_bundled(files[path]))
+    return {path: sorted(map(visible, items)) for path, items in found.items() if items}
+
+
+def _of_program(program: Program) -> Iterator[str]:
+    """What a document asks for, whatever its target."""
+    yield from (f"secret {name}" for name in program.secrets)
+    yield from (f"input {given.name}" for given in program.inputs)
+    for node in program.nodes:
+        match node.task:
+            case Agent(agent):
+                yield f"agent {agent or COMMON}"
+            case Parallel(entries):
+                yield from (f"agent {entry.agent or COMMON}" for entry in entries)
+            case Tool(connection, tool):
+                yield f"tool {connection}.{tool}"
+            case Gate(gate):
+                yield f"gate {gate}"
+            case _:
+                continue
+
+
+def _bundled(data: bytes) -> Iterator[str]:
+    """The runtime within a file."""
+    for edition, digest in _BUNDLED.findall(data):
+        yield f"runtime {edition.decode()} {digest.decode()}"
+    driver = driver_text()
+    if data.startswith((b"#", b"MAKE")) and driver.encode() in data:
+        yield f"runtime make-driver {sha256(driver.encode()).hexdigest()}"

@@ -1,0 +1,206 @@
+"""The end of a build: what is wrong with all of it, and then the files, which are compared, written or removed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+from msgspec import Struct
+
+from compiler.diagnostic import Diagnostic, Severity, has_error
+from compiler.files import read_source
+from compiler.source import Source
+from rdc.atomic import File, write_all
+from rdc.building import records
+from rdc.building.build import CONFIGURATIONS, LOCK, Outcome, Told, Wishes
+from rdc.building.compiling import Built, Made
+from rdc.building.lock import Review, lock_text, paths_in, read_lock, review
+from rdc.building.plan import Task
+from rdc.building.records import MADE_BY, Book, Present, Record
+from rdc.building.standing import compare, first_lines, leftover, leftovers
+from rdc.building.workers import compiled
+from rdc.documents import documents_below
+from rdc.outputs import Output, obstacles, unwritable
+
+
+class _Whole(Struct, frozen=True):
+    """All tasks of a build with their records by the main file, and those that were compiled now."""
+
+    root: str
+    tasks: Sequence[Task]
+    found: Mapping[str, Record]
+    made: Mapping[str, Made]
+    present: Present
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        """The hash that each file should have."""
+        return {path: digest for one in self.found.values() for path, digest in one.outputs.items()}
+
+
+def settle(
+    root: str, wishes: Wishes, told: Told, tasks: Sequence[Task], due: Sequence[Task], book: Book, present: Present
+) -> Outcome:
+    """Compile what is due, then write everything, or say what is wrong.
+
+    Args:
+        root: The root of the project.
+        wishes: What a person asks for.
+        told: What the configuration says.
+        tasks: All tasks, in order.
+        due: Those whose records do not hold.
+        book: What the last build noted.
+        present: What is there.
+
+    Raises:
+        WorkerError: A process that compiled documents was killed.
+        OSError: The lock cannot be read.
+    """
+    made = {one.task.output: one for one in compiled(root, due, wishes.jobs)}
+    found = {at.output: made[at.output].record if at.output in made else book.records[at.output] for at in tasks}
+    whole = _Whole(root, tasks, found, made, present)
+    said = [*told.diagnostics, *_said(whole, strict=wishes.strict)]
+    old, text = read_lock(root), lock_text(found.values())
+    asked = review(old, text, wishes.approved, ci=wishes.ci)
+    if asked.unknown:
+        return Outcome(said, _sources(whole, told, said), unknown=asked.unknown)
+    said += asked.findings
+    left = _left(whole, book, old) if not has_error(said) else ()
+    if wishes.check:
+        said += [*_differences(whole, book), *_of_lock(old, text, asked), *(leftover(*one) for one in left)]
+        return Outcome(said, _sources(whole, told, said), total=len(whole.outputs))
+    good = _writable(whole, asked, said)
+    written = _written(whole, good, None if has_error(said) or old == text else text, said)
+    removed = _removed(left, said) if wishes.prune else []
+    if written is not None and not wishes.ci:
+        _note(whole, told, {task.output for task in good})
+    kept = () if wishes.prune else [leftover(*one).message for one in left]
+    return Outcome(said, _sources(whole, told, said), written or (), removed, len(whole.outputs), left=kept)
+
+
+def _said(whole: _Whole, *, strict: bool) -> Iterator[Diagnostic]:
+    """What is to be said of the documents, and of their files together."""
+    for task in whole.tasks:
+        made = whole.made.get(task.output)
+        said = made.diagnostics if made else whole.found[task.output].diagnostics
+        yield from (one for one in said if one.severity is not Severity.NOTE)  # `rdc check` shows these
+    yield from _clashes(whole)
+    if strict:
+        sources = {task.source for task in whole.tasks}
+        for path in documents_below("."):
+            if path not in sources:
+                remedy = "add it to the `source` of a `[[build]]`, or leave out --strict"
+                yield Diagnostic("RD547", path, None, f"no `[[build]]` matches {path}", remedy)
+
+
+def _clashes(whole: _Whole) -> Iterator[Diagnostic]:
+    """The files that two documents need with different contents."""
+    first: dict[str, tuple[str, str]] = {}
+    for task in whole.tasks:
+        for path, digest in whole.found[task.output].outputs.items():
+            other, theirs = first.setdefault(path, (task.source, digest))
+            if theirs != digest:
+                message = f"{other} and {task.source} both need {path}, but with different contents"
+                yield Diagnostic("RD525", path, None, message, "let `out` put one of them into another folder")
+
+
+def _left(whole: _Whole, book: Book, old: str | None) -> Sequence[tuple[str, str]]:
+    known = {path for one in book.records.values() for path in one.outputs} | paths_in(old or "")
+    return tuple(leftovers(whole.root, whole.outputs, known, {task.source for task in whole.tasks}))
+
+
+def _differences(whole: _Whole, book: Book) -> Iterator[Diagnostic]:
+    """The files that are not as they should be."""
+    for task in whole.tasks:
+        made, before = whole.made.get(task.output), book.records.get(task.output)
+        heads = {file.path: first_lines(file.data) for file in made.files} if made else {}
+        for path, digest in whole.found[task.output].outputs.items():
+            earlier = before.outputs.get(path) if before else None
+            if different := compare(path, task.source, digest, whole.present, earlier, heads.get(path)):
+                yield different
+
+
+def _of_lock(old: str | None, text: str, asked: Review) -> Iterator[Diagnostic]:
+    if old is None:
+        yield Diagnostic("RD544", LOCK, None, f"{LOCK} is missing", "run: rdc build")
+    elif old != text and not asked.refused:
+        yield Diagnostic(
+            "RD512", LOCK, None, f"{LOCK} is stale: it has items that no file has any more", "run: rdc build"
+        )
+
+
+def _writable(whole: _Whole, asked: Review, said: list[Diagnostic]) -> list[Task]:
+    """The tasks whose files may stand: they have no errors, no item that nobody approved, and nothing in their way."""
+    held = set(asked.held)
+    documents = [task.source for task in whole.tasks]
+    outputs = [
+        Output(one.task.source, file.path, is_built=True)
+        for one in whole.made.values()
+        for file in one.files
+        if _is_late(whole, file)
+    ]
+    for problem in obstacles(outputs, documents, force=False):
+        said.append(problem)
+        held.add(problem.path)
+    made = [(task, whole.found[task.output].outputs) for task in whole.tasks]
+    return [task for task, files in made if files and held.isdisjoint(files)]
+
+
+def _written(whole: _Whole, good: Sequence[Task], text: str | None, said: list[Diagnostic]) -> list[str] | None:
+    """Write what is not there, companions before main files, and the lock; gives the paths, None if that failed."""
+    made = [whole.made[task.output] for task in good if task.output in whole.made]
+    mains = {one.files[0].path: one.files[0] for one in made if _is_late(whole, one.files[0])}
+    beside = {file.path: file for one in made for file in one.files[1:] if _is_late(whole, file)}
+    stages = [
+        [File(Path(file.path), file.data, file.executable) for file in files.values()] for files in (beside, mains)
+    ]
+    if text is not None:
+        stages.append([File(Path(LOCK), text.encode())])
+    if not any(stages):
+        return []
+    try:
+        write_all(*stages, staging=Path(records.prepare(whole.root)))
+    except OSError as error:
+        said.append(unwritable(str(error.filename), error.strerror or str(error), "run: rdc build"))
+        return None
+    return [*mains, *beside, *([LOCK] if text is not None else ())]
+
+
+def _is_late(whole: _Whole, file: Built) -> bool:
+    return whole.present.hash(file.path) != sha256(file.data).hexdigest()
+
+
+def _removed(left: Sequence[tuple[str, str]], said: list[Diagnostic]) -> list[str]:
+    """Remove what is left over; gives the paths."""
+    removed = []
+    for path, _ in left:
+        try:
+            os.unlink(path)
+            removed.append(path)
+        except OSError as error:
+            said.append(unwritable(path, f"it cannot be removed: {error.strerror}", "remove it yourself"))
+    return removed
+
+
+def _note(whole: _Whole, told: Told, good: Collection[str]) -> None:
+    """Note what holds now. The configuration is noted only where nothing is to be said of it."""
+    kept = {
+        output: record for output, record in whole.found.items() if output in good and not has_error(record.diagnostics)
+    }
+    now = Present(whole.root)
+    inputs = {} if told.diagnostics else {name: now.hash(name) for name in (*CONFIGURATIONS, LOCK)}
+    records.save(whole.root, Book(MADE_BY, inputs, tuple(told.rules), kept))
+
+
+def _sources(whole: _Whole, told: Told, said: Sequence[Diagnostic]) -> dict[str, Source]:
+    """The sources that findings point into; those of documents that were compiled earlier are read again."""
+    sources = dict(told.sources)
+    for one in whole.made.values():
+        sources |= one.sources
+    for path in {one.path for one in said if one.span} - set(sources):
+        source = read_source(path, path, path)
+        if isinstance(source, Source):
+            sources[path] = source
+    return sources
