@@ -242,11 +242,9 @@ def _wrong_version(own: Mapping[str, object], places: Places) -> Diagnostic | No
         return None
     from packaging.specifiers import InvalidSpecifier, SpecifierSet  # noqa: PLC0415 (few projects name a version)
 
-    place = places[(REQUIRED_VERSION,)]
+    place, text = places[(REQUIRED_VERSION,)], str(wanted) if isinstance(wanted, str) else "?"
     try:
-        is_met = isinstance(wanted, str) and SpecifierSet(wanted if wanted[:1] in "<>=!~" else f"=={wanted}").contains(
-            __version__, prereleases=True
-        )
+        is_met = SpecifierSet(text if text[:1] in "<>=!~" else f"=={text}").contains(__version__, prereleases=True)
     except InvalidSpecifier:
         return place.finding(f"`{REQUIRED_VERSION}` is no version", f'write `{REQUIRED_VERSION} = "=={__version__}"`')
     if is_met:
