@@ -23,7 +23,8 @@ MOST_SHARED = 4
 def spread_ends(drawn: Picture) -> Picture:
     """The picture with no end that too many arrows lead to."""
     arriving = Counter(arrow.target for arrow in drawn.arrows)
-    crowded = {box.node.id: box for box in drawn.boxes if arriving[box.node.id] > _most_shared(box)}
+    ends = [box for box in drawn.boxes if box.node.task.kind == "end"]
+    crowded = {box.node.id: box for box in ends if arriving[box.node.id] > _most_shared(box)}
     crowded.pop(drawn.entry, None)
     sources = {box.node.id: box for box in drawn.boxes}
     copies: dict[str, dict[str, Box]] = {}
@@ -39,8 +40,10 @@ def spread_ends(drawn: Picture) -> Picture:
             arrows.append(arrow)
     boxes: list[Box] = []
     for box in drawn.boxes:
-        boxes += [] if box.node.id in crowded else [box]
-        boxes += copies.get(box.node.id, {}).values()
+        if box.node.id not in crowded:
+            boxes.append(box)
+        if box.node.id in copies:
+            boxes += copies[box.node.id].values()
     return replace(drawn, boxes=tuple(boxes), arrows=tuple(arrows))
 
 

@@ -18,7 +18,7 @@ def name(text: str) -> str:
 
 def label(lines: Iterable[str]) -> str:
     """Lines as a label or a tooltip."""
-    text = _shown("\n".join([_printable(line) for line in lines]))
+    text = _shown("\n".join([line if line.isprintable() else _printable(line) for line in lines]))
     return '"' + text.replace("\n", "\\n") + '"'
 
 

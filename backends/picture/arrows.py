@@ -18,9 +18,9 @@ from backends.picture.conditions import (
 )
 from backends.picture.naming import Naming, Said, between, one_line
 from backends.picture.words import spoken, verdict_of
-from compiler.ir.edges import Edge, Keep, OutcomeTest, is_plain_for, words_of
+from compiler.ir.edges import Edge, Keep, is_plain_for, words_of
 from compiler.ir.program import Node
-from compiler.ir.tasks import Ask, End, Shell, Task, Verdict, alphabet
+from compiler.ir.tasks import End, Task, Verdict, alphabet
 
 MOST_LISTED = 2
 """Of the words that an edge without a guard is for."""
@@ -77,9 +77,11 @@ def arrows(nodes: Iterable[Node], names: Naming) -> Iterator[Arrow]:
         for transition, (words, verdict) in zip(transitions, _outcomes(node, transitions, names, known), strict=True):
             if not (words or transition.said) and len(words_of(transition.edges)) > 1:
                 words = ("then",)  # noqa: PLW2901 (what it says if it says nothing)
-            carries = _carries(transition, names)
-            said = between(" · ", (words, transition.said, ("with its answer",) if carries else ()))
-            yield Arrow(node.id, transition.target, said, verdict, carries=carries)
+            if names.carried and _carries(transition, names):
+                said = between(" · ", (words, transition.said, ("with its answer",)))
+                yield Arrow(node.id, transition.target, said, verdict, carries=True)
+            else:
+                yield Arrow(node.id, transition.target, between(" · ", (words, transition.said)), verdict)
 
 
 def _outcomes(node: Node, transitions: Sequence[_Transition], names: Naming, known: dict[object, Outcomes]) -> Outcomes:
@@ -96,9 +98,9 @@ def _outcomes(node: Node, transitions: Sequence[_Transition], names: Naming, kno
 
 def _speech(task: Task) -> object:
     """What of a task decides which words it has, and how they are shown."""
-    if isinstance(task, Shell):
+    if task.kind == "shell":
         return task.kind
-    return (task.kind, task.question, task.options) if isinstance(task, Ask) else task
+    return (task.kind, task.question, task.options) if task.kind == "ask" else task
 
 
 def _found(node: Node, transitions: Sequence[_Transition], names: Naming) -> Outcomes:
@@ -114,8 +116,6 @@ def _found(node: Node, transitions: Sequence[_Transition], names: Naming) -> Out
 
 def _carries(transition: _Transition, names: Naming) -> bool:
     """Whether the answer is kept for the one step that is told of it."""
-    if not names.carried:
-        return False
     effects = (effect for edge in transition.edges for effect in edge.effects)
     return any(isinstance(effect, Keep) and effect.slot in names.carried for effect in effects)
 
@@ -125,7 +125,7 @@ def _merged(node: Node, names: Naming) -> list[_Transition]:
     transitions: list[_Transition] = []
     latest: dict[object, _Transition] = {}
     for edge in node.edges:
-        said = action(edge, names, node.group)
+        said = action(edge, names, node.group) if edge.effects else ()
         asked = _asked(edge, names)
         key = (said, words_of([edge]) if asked is None else None)
         transition = latest.get(key)
@@ -142,8 +142,9 @@ def _asked(edge: Edge, names: Naming) -> object:
 
     Edges of which this is the same have the same words; the words of a condition name steps.
     """
-    if not [test for test in edge.guard if not isinstance(test, OutcomeTest)]:
-        return edge.guard
+    guard = edge.guard
+    if (len(guard) == 1 and guard[0].kind == "outcome") or all(test.kind == "outcome" for test in guard):
+        return guard
     return None if has_condition(edge, names) else ("RETRY", *words_of([edge]))
 
 

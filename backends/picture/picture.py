@@ -102,7 +102,7 @@ def outline(drawn: Picture) -> Iterator[tuple[int, Box | Frame | None]]:
     while pending:
         depth, item = pending.pop()
         yield depth, item
-        if isinstance(item, Frame):
+        if item is not None and not isinstance(item, Box):
             pending.append((depth, None))
             pending.extend((depth + 1, inner) for inner in reversed(inside[item.id]))
 

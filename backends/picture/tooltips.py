@@ -5,7 +5,7 @@ from __future__ import annotations
 from backends.picture.captions import Lines
 from backends.specification import shown
 from compiler.ir.program import Group, Node
-from compiler.ir.tasks import Ask, Shell, Task, task_texts
+from compiler.ir.tasks import Task, task_texts
 from compiler.ir.texts import Text
 
 LINES = 12
@@ -15,16 +15,16 @@ WIDTH = 100
 
 def tooltip(place: Node | Group, more: Lines = ()) -> Lines:
     """The tooltip of a node or a group; `more` stands there in place of what the node does."""
-    texts = (place.prompt,) if isinstance(place, Group) else _texts(place.task)
+    texts = _texts(place.task) if isinstance(place, Node) else (place.prompt,)
     said = more or [shown(text) for text in texts if text.parts]
     return (_cut(f"{place.origin.path}:{place.origin.span.line}"), *_excerpt("\n".join(said)))
 
 
 def _texts(task: Task) -> tuple[Text, ...]:
     """What is done, without what is only said about it."""
-    if isinstance(task, Shell):
+    if task.kind == "shell":
         return (task.command,)
-    return (task.prompt, task.block or Text()) if isinstance(task, Ask) else task_texts(task)
+    return (task.prompt, task.block or Text()) if task.kind == "ask" else task_texts(task)
 
 
 def _excerpt(text: str) -> Lines:

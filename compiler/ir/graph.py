@@ -97,7 +97,9 @@ def components(graph: Graph) -> Iterator[list[str]]:
                     break
             else:
                 path.pop()
-                lowest[name] = min([lowest[name], *[lowest[target] for target in graph[name] if target not in done]])
+                for target in graph[name]:
+                    if lowest[target] < lowest[name] and target not in done:
+                        lowest[name] = lowest[target]
                 if lowest[name] == order[name]:
                     found = _popped(stack, name)
                     done.update(found)
