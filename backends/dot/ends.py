@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from backends.picture.arrows import Arrow, Mark
 from backends.picture.naming import free
 from backends.picture.picture import UNREACHABLE, Box, Picture
-from compiler.ir.tasks import End
 
 MOST_SHARED = 4
 """Arrows that may arrive at an end with a message. One without says nothing that is worth a long arrow."""
@@ -49,7 +48,7 @@ def spread_ends(drawn: Picture) -> Picture:
 
 def _most_shared(box: Box) -> float:
     task = box.node.task
-    if not isinstance(task, End) or box.node.edges:
+    if task.kind != "end" or box.node.edges:
         return inf
     return MOST_SHARED if task.message else 1
 

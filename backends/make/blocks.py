@@ -42,13 +42,13 @@ def recipe(text: str) -> str:
 
 
 def define(prefix: str, name: str, text: str) -> list[str]:
-    """The lines of the block of a text, as it is or with escapes."""
+    """The block of a text, as it is or with escapes: its lines, those of the text in one piece."""
     if is_carried(text):
         head = [f"define {prefix}{name}"]
     else:
         head = [f"# With escapes (`\\0NNN` is a byte): {_why(text)}.", f"define {prefix}escaped_{name}"]
         text = _escaped(text)
-    return [*head, *(text.split("\n") if text else ()), "endef"]
+    return [*head, text, "endef"] if text else [*head, "endef"]
 
 
 def _why(text: str) -> str:

@@ -23,8 +23,8 @@ def retries_of(edge: Edge, counter: str) -> int | None:
 
 def shown_counters(program: Program) -> set[str]:
     """Return the counters that stand in texts: most programs have none."""
-    texts = (text for node in program.nodes for text in texts_of(node) if not text.is_plain)
-    return {item.register for text in texts for item in text.references}
+    texts = (text for node in program.nodes for text in texts_of(node))
+    return {part.register for text in texts for part in text.parts if not isinstance(part, str)}
 
 
 def own_retries(program: Program, shown: Collection[str]) -> dict[str, str]:

@@ -60,11 +60,10 @@ class Transitions(Struct, frozen=True, dict=True):
         words = alphabet(node.task)
         if not words:
             return "\n".join(self._arm(node, ["*"], node.edges, numbers))
-        lines: list[str] = []
         if len(words) == len(node.edges) and all(map(_is_for, node.edges, words)):  # as nearly always
-            for word, edge in zip(words, node.edges, strict=True):
-                lines += self._arm(node, [word], [edge], numbers)
-            return "\n".join(lines)
+            done = ["; ".join(self._done(node, edge, numbers)) for edge in node.edges]
+            return "\n".join([f"{word}) {each} ;;" for word, each in zip(words, done, strict=True)])
+        lines: list[str] = []
         for said, edges in _by_words(node.edges, words):
             lines += self._arm(node, said, edges, numbers)
         return "\n".join(lines)

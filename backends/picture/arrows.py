@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from backends.picture.captions import Lines, wrapped
 from backends.picture.conditions import (
@@ -59,8 +59,8 @@ class _Transition(Struct):
 
     target: str
     said: Said
-    edges: list[Edge] = field(default_factory=list)
-    asked: list[object] = field(default_factory=list)
+    edges: list[Edge]
+    asked: list[object]
 
 
 Outcomes = Sequence[tuple[Said, Verdict | None]]
@@ -77,11 +77,11 @@ def arrows(nodes: Iterable[Node], names: Naming) -> Iterator[Arrow]:
         for transition, (words, verdict) in zip(transitions, _outcomes(node, transitions, names, known), strict=True):
             if not (words or transition.said) and len(words_of(transition.edges)) > 1:
                 words = ("then",)  # noqa: PLW2901 (what it says if it says nothing)
-            if names.carried and _carries(transition, names):
-                said = between(" · ", (words, transition.said, ("with its answer",)))
-                yield Arrow(node.id, transition.target, said, verdict, carries=True)
-            else:
-                yield Arrow(node.id, transition.target, between(" · ", (words, transition.said)), verdict)
+            carries = bool(names.carried) and _carries(transition, names)
+            said = words
+            if transition.said or carries:
+                said = between(" · ", (words, transition.said, ("with its answer",) if carries else ()))
+            yield Arrow(node.id, transition.target, said, verdict, carries=carries)
 
 
 def _outcomes(node: Node, transitions: Sequence[_Transition], names: Naming, known: dict[object, Outcomes]) -> Outcomes:
@@ -130,10 +130,11 @@ def _merged(node: Node, names: Naming) -> list[_Transition]:
         key = (said, words_of([edge]) if asked is None else None)
         transition = latest.get(key)
         if transition is None or transition.target != edge.target:
-            transition = latest[key] = _Transition(edge.target, said)
-            transitions.append(transition)
-        transition.edges.append(edge)
-        transition.asked.append(asked)
+            latest[key] = _Transition(edge.target, said, [edge], [asked])
+            transitions.append(latest[key])
+        else:
+            transition.edges.append(edge)
+            transition.asked.append(asked)
     return transitions
 
 

@@ -171,7 +171,7 @@ def words_of(edges: Iterable[Edge]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for edge in edges:
         for test in edge.guard:
-            if isinstance(test, OutcomeTest):
+            if test.kind == "outcome":
                 found[test.word] = None
     return tuple(found)
 
