@@ -39,7 +39,7 @@ def heading(node: Node) -> list[str]:
         name, called = split_name(name, called)
     title = comment(visible(f"{_numbered(name)} {called}"))
     title = title if is_node(node) else f"{title or node.id}: what follows from it"
-    first = f"# {title:{max(WIDTH - len(place) - 3, 1)}} {place}"
+    first = f"# {title.ljust(max(WIDTH - len(place) - 3, 1))} {place}"
     return [first, *[f"# {comment(visible(line))}".rstrip() for line in remarks(node)]]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple, assert_never
 
@@ -10,6 +10,7 @@ from compiler.ir.edges import (
     Add,
     AtLeast,
     Clear,
+    Edge,
     Effect,
     Keep,
     Reset,
@@ -97,7 +98,7 @@ def uses(program: Program) -> Iterator[Use]:
     if program.folder:
         yield Use(Feature.REPORTS, None)
     for node in program.nodes:
-        for feature in dict.fromkeys(_of_node(node)):
+        for feature in dict.fromkeys(_of_node(node, node.edges if program.slots else ())):
             yield Use(feature, node)
 
 
@@ -113,9 +114,10 @@ def features_of(program: Program) -> frozenset[Feature]:
     return frozenset(use.feature for use in uses(program))
 
 
-def _of_node(node: Node) -> list[Feature]:
+def _of_node(node: Node, edges: Iterable[Edge]) -> list[Feature]:
+    """The features of a node and of its edges, which have none where there are no slots."""
     found = [*_of_task(node.task), *_of_settings(node)]
-    for edge in node.edges:
+    for edge in edges:
         found += [Feature.TEXTS for test in edge.guard if test.kind == "slot"]
         for effect in edge.effects:
             found += _of_effect(effect)

@@ -18,7 +18,7 @@ Graph = Mapping[str, Mapping[str, None]]
 
 def to_graph(program: Program) -> dict[str, dict[str, None]]:
     """The control-flow graph of a program, by the ids of nodes."""
-    return {node.id: dict.fromkeys(edge.target for edge in node.edges) for node in program.nodes}
+    return {node.id: {edge.target: None for edge in node.edges} for node in program.nodes}
 
 
 def reachable(graph: Graph, program: Program) -> set[str]:
