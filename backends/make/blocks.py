@@ -29,7 +29,8 @@ def is_carried(text: str) -> bool:
 
 def prints(text: str) -> bool:
     """Return whether a terminal shows a text as it is."""
-    return text.isprintable() or not _CONTROLS.search(text)  # the first is sooner said, and true of most
+    # The first is sooner said, and true of most.
+    return text.replace("\n", "").replace("\t", "").isprintable() or not _CONTROLS.search(text)
 
 
 def recipe(text: str) -> str:
