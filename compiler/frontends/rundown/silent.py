@@ -227,13 +227,15 @@ def hides_failures(command: str) -> bool:
     """Whether a simple command of a block before its last one can fail unnoticed."""
     if not any(mark in command.rstrip("\n") for mark in "\n;&"):
         return False  # there is but one
-    if any(_ERREXIT.fullmatch(word) for given in _SET.findall(command) for word in given.split()):
+    if "set" in command and any(_ERREXIT.fullmatch(word) for given in _SET.findall(command) for word in given.split()):
+        return False
+    if "trap" in command and _TRAP.search(command):
         return False
     lists = _Scan(command).read() or []
     starts = [*(one.start for one in lists), len(command)]
     asked = [_STATUS.search(command, starts[at + 1], starts[at + 2]) for at in range(len(lists) - 1)]
     pairs = zip(lists, asked, strict=False)
-    return _TRAP.search(command) is None and any(_can_fail(one) and not status for one, status in pairs)
+    return any(_can_fail(one) and not status for one, status in pairs)
 
 
 def _can_fail(one: _List) -> bool:
