@@ -50,6 +50,11 @@ def nearest(places: Mapping[KeyPath, Where], path: KeyPath) -> Where | None:
     return next((places[outer] for outer in around if outer in places), None)
 
 
+def beginning(span: Span, text: str) -> Span:
+    """The span of a text on one line with which another span begins."""
+    return Span(span.line, span.column, span.line, span.column + len(text))
+
+
 def sha256_of(content: str | bytes) -> str:
     """The SHA-256 of a text or of bytes, in hexadecimal digits.
 
@@ -97,6 +102,20 @@ class Source(Struct, frozen=True, dict=True):
     def encode(self, text: str) -> bytes:
         """A text as bytes, with a byte-order mark if this source has one."""
         return (BYTE_ORDER_MARK if self.has_mark else b"") + text.encode()
+
+    @property
+    def line_end(self) -> str:
+        """The first line end of the text, which a line that is added gets too."""
+        found = LINE_END.search(self.text)
+        return found[0] if found else "\n"
+
+    def whole_line(self, line: int) -> Span:
+        """The span of a line with its line end; that of the last line has the line end before it."""
+        if line < len(self.lines):
+            return Span(line, 1, line + 1, 1)
+        if line > 1:
+            return Span(line - 1, len(self.lines[line - 2]) + 1, line, len(self.lines[line - 1]) + 1)
+        return Span(1, 1, 1, len(self.lines[0]) + 1)
 
     def line_span(self, line: int, end_line: int | None = None) -> Span:
         """The span of whole lines, from the first character that is not blank; `end_line` is inclusive."""
