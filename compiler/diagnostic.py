@@ -108,6 +108,7 @@ CODES: dict[str, Code] = {
     "RD004": Code("file-too-large", _E, "D1"),
     "RD005": Code("unknown-format", _E, "D2"),
     "RD006": Code("another-format", _E, "D2"),
+    "RD007": Code("useless-ignore", _W, "D2"),
     # Frontmatter and title
     "RD010": Code("broken-frontmatter", _E, "D3"),
     "RD011": Code("unclosed-frontmatter", _E, "D3"),

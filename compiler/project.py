@@ -11,7 +11,7 @@ from msgspec import Struct
 from compiler.diagnostic import Diagnostic
 from compiler.files import Refusal, is_below, read_source, read_standard_input, read_text
 from compiler.options import Known, Level, Option, Options, Place, read_options
-from compiler.source import STANDARD_INPUT, Source, beneath
+from compiler.source import STANDARD_INPUT, Source, Spans, beneath
 
 CONFIGURATION = "rdc.toml"
 LONGEST_PATH = 4096
@@ -171,11 +171,15 @@ def _is_root(folder: str) -> bool:
 
 
 class Configuration(Struct, frozen=True):
-    """The options that hold for all documents of a project, what is wrong with them, and the file by its path."""
+    """The options that hold for all documents of a project, what is wrong with them, and the file by its path.
+
+    `ignored` are the codes of the warnings and notes that the project asks rdc to ignore.
+    """
 
     options: Options
     diagnostics: list[Diagnostic]
     sources: dict[str, Source]
+    ignored: frozenset[str] = frozenset()
 
 
 def read_configuration(project: Project, options: Sequence[Option[Any]]) -> Configuration:
@@ -210,8 +214,18 @@ def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Co
     for key in section:
         table = table.get(key, {}) if isinstance(table, dict) else table
     spans = beneath(find_keys(source), *section)
+    ignored, wrong = _check(table, source, spans)
     options, found = read_options(table, Place("RD501", source.path, spans.get(())), spans, known)
-    return Configuration(options, found, {source.path: source})
+    return Configuration(options, [*found, *wrong], {source.path: source}, ignored)
+
+
+def _check(table: object, source: Source, spans: Spans) -> tuple[frozenset[str], list[Diagnostic]]:
+    """Take the table `check` out of the configuration: the codes that are ignored, and what is wrong in it."""
+    if not isinstance(table, dict) or "check" not in table:
+        return frozenset(), []
+    from compiler.suppression import read_check  # noqa: PLC0415 (few projects ignore anything)
+
+    return read_check(table.pop("check"), Place("RD501", source.path, spans.get(("check",))), beneath(spans, "check"))
 
 
 def _invalid(path: str, problem: str) -> Diagnostic:

@@ -32,6 +32,9 @@ Spans = Mapping[KeyPath, Span]
 
 LINE_END = Regex(r"\r\n|\r|\n")
 
+IGNORE = "rdc: ignore"
+"""How a comment begins that asks to ignore a finding. A document without these words is not searched for one."""
+
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 Where = TypeVar("Where")
@@ -93,6 +96,15 @@ class Source(Struct, frozen=True, dict=True):
     def lines(self) -> tuple[str, ...]:
         """The lines without their line ends, as CommonMark counts them (CR, LF, CRLF end a line; form feeds do not)."""
         return tuple(self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
+
+    @cached_property
+    def ignoring_lines(self) -> frozenset[int]:
+        """The lines of a Markdown document that are comments to ignore a finding: they are no part of its text."""
+        if IGNORE not in self.text:
+            return frozenset()
+        from compiler.comments import comments_in  # noqa: PLC0415 (few documents have one)
+
+        return frozenset(comment.span.line for comment in comments_in(self, is_markdown=True))
 
     @property
     def data(self) -> bytes:

@@ -79,7 +79,7 @@ def emitted(compilation: Compilation, backend: Backend[Any], given: Mapping[str,
     product = None if emission.text is None or unread else Product(emission.text.encode(), companions, emission.reason)
     found = (*found, *unread)
     said = (_placed(finding, table, given) for finding in emission.diagnostics)
-    return Generation((product,), (*found, *said), compilation.sources)
+    return Generation((product,), (*found, *compilation.kept(said)), compilation.sources)
 
 
 def _read_mocks(

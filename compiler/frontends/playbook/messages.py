@@ -133,8 +133,8 @@ def _written(source: Source, line: Line) -> Span | None:
     """The place of a line, or of the first line of a text, that is not blank."""
     if line.kind != "TEXT":
         return line.span
-    filled = (number for number in range(line.number, line.last + 1) if source.lines[number - 1].strip())
-    number = next(filled, None)
+    numbers = (number for number in range(line.number, line.last + 1) if number not in source.ignoring_lines)
+    number = next((number for number in numbers if source.lines[number - 1].strip()), None)
     return source.line_span(number) if number else None
 
 

@@ -50,6 +50,7 @@ class TreeBuilder:
     def __init__(self, source: Source, layout: Layout) -> None:
         self.source = source
         self._lines = source.lines
+        self._ignoring = source.ignoring_lines
         self.layout = layout
         self.diagnostics: list[Diagnostic] = []
 
@@ -112,7 +113,10 @@ class TreeBuilder:
         if not tree.children:
             return ""
         start, end = tree.children[0].line, tree.children[-1].end_line
-        return "\n".join(self._lines[start - 1 : end]).strip("\n").rstrip()
+        lines = self._lines[start - 1 : end]
+        if self._ignoring:
+            lines = tuple(line for number, line in enumerate(lines, start) if number not in self._ignoring)
+        return "\n".join(lines).strip("\n").rstrip()
 
     def _header(self, block: Block, kind: Kind) -> Header:
         try:
