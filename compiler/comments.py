@@ -57,7 +57,7 @@ def comments_in(source: Source, *, is_markdown: bool) -> list[Comment]:
 
 
 def _below(lines: tuple[str, ...], number: int, comments: frozenset[int]) -> int:
-    """The next line that is neither blank nor such a comment; 0 if there is none."""
+    """The next line with something else in it; 0 if there is none."""
     below = range(number + 1, len(lines) + 1)
     return next((line for line in below if lines[line - 1].strip() and line not in comments), 0)
 

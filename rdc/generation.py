@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +32,21 @@ class Product(Struct, frozen=True):
 
 
 class Generation(Struct, frozen=True):
-    """What each source becomes (None if it has errors), all findings, and the sources of these."""
+    """What each source becomes (None if it has errors), all findings, and the sources of these.
+
+    `compilations` are those of the sources, which say what is ignored.
+    """
 
     products: tuple[Product | None, ...]
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, Source]
+    compilations: tuple[Compilation, ...] = ()
+
+    def kept(self, found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+        """Those of further findings that no document, and no project, asks to ignore."""
+        for one in self.compilations:
+            found = one.kept(found)
+        return tuple(found)
 
 
 def generate(
@@ -58,13 +68,15 @@ def generate(
     """
     products: list[Product | None] = []
     found: list[Diagnostic] = []
+    compilations: list[Compilation] = []
     sources: dict[str, Source] = {}
     for path in paths:
-        made = emitted(compile_file(path, settings), backend, given, backend.emit)
+        compilations.append(compile_file(path, settings))
+        made = emitted(compilations[-1], backend, given, backend.emit)
         products += made.products
         found += made.diagnostics
         sources |= made.sources
-    return Generation(tuple(products), tuple(found), sources)
+    return Generation(tuple(products), tuple(found), sources, tuple(compilations))
 
 
 def emitted(compilation: Compilation, backend: Backend[Any], given: Mapping[str, object], emit: Emit) -> Generation:

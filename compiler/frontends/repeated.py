@@ -42,8 +42,8 @@ def without_one(source: Source, first: Span, again: Span) -> Fix | None:
     is_json = texts[0].startswith('"') and texts[0].endswith(",")
     line = first.line if is_json else again.line  # in JSON the first has the comma that one of the two must lose
     column = (first if is_json else again).column
-    before, below = source.lines[line - 1][: column - 1], source.lines[line : line + 1]
-    holds_more = any(text[:column].isspace() or not text.strip() for text in below)
+    before, below = source.lines[line - 1][: column - 1], filter(str.strip, source.lines[line:])
+    holds_more = next(below, "")[:column].isspace()  # what is indented deeper is a part of the value
     if before.strip() or texts[0].rstrip(",").endswith((":", "{", "[", "|", ">")) or (holds_more and not is_json):
         return None
     return Fix.by(source.whole_line(line), "", is_safe=True)
