@@ -18,6 +18,10 @@ _FENCE = Regex(r"---[ \t]*")
 _SEPARATOR = Regex(r"[\s,]+")
 
 
+LARGEST_YAML = 1_000_000
+"""In characters: no format reads more YAML, which takes long."""
+
+
 class Comment(Struct, frozen=True):
     """A comment with what it names, and where the names are.
 
@@ -102,11 +106,13 @@ def _in_code(source: Source, begin: int) -> frozenset[int]:
 
 
 def _in_strings(source: Source, begin: int) -> frozenset[int]:
-    """The lines of YAML that are within a string; of YAML that cannot be read, all."""
+    """The lines of YAML that are within a string; of YAML that cannot be read, or is too large, all."""
     from compiler.yaml_text import UnreadableError, read_mapping  # noqa: PLC0415 (as above)
 
     is_whole = begin > len(source.lines)
     first, last = (1, len(source.lines)) if is_whole else (2, begin - 2)
+    if len(source.text) > LARGEST_YAML:
+        return frozenset(range(1, len(source.lines) + 1))
     try:
         return read_mapping("\n".join(source.lines[first - 1 : last]), first, "step_specs").lines_in_texts
     except UnreadableError:
