@@ -28,3 +28,12 @@ def opened(files: Sequence[str]) -> list[Opened]:
         return list(open_documents(files))
     except NoDocumentsError as error:
         raise click.UsageError(str(error), click.get_current_context()) from None
+
+
+def refuse_for_standard_output(files: Sequence[str], form: str) -> None:
+    """Refuse what cannot go with `-` where the command writes the document to standard output."""
+    context = click.get_current_context()
+    if len(files) > 1:
+        raise click.UsageError("- writes to standard output, so it takes no other files", context)
+    if form != "text":
+        raise click.UsageError(f"- and --format {form} both want standard output", context)

@@ -62,8 +62,9 @@ def command(
     from rdc.outputs import plan  # noqa: PLC0415
 
     mains = plan(sources, out, target.backend.suffix)
-    made = replace(made, diagnostics=(*made.diagnostics, *_about_paths(mains, target)))
+    made = replace(made, diagnostics=(*made.diagnostics, *made.kept(_about_paths(mains, target))))
     layout = lay_out(mains, made.products, executable=target.backend.executable)
+    layout = replace(layout, findings=made.kept(layout.findings))
     return _compare(made, layout, reporter) if check else write_files(made, layout, reporter, force=force)
 
 

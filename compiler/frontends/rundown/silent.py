@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct, field
 
 from compiler.diagnostic import Diagnostic
+from compiler.frontends.rundown.messages import tag_fix
 from compiler.frontends.rundown.syntax import Code, Runbook, all_steps
 from compiler.regex import Regex
 from compiler.source import Source
@@ -286,4 +287,5 @@ def _without_pipefail(source: Source, blocks: list[Code]) -> Iterator[Diagnostic
     for block in blocks:
         if block.interpreter == "sh":
             problem = f"a block tagged `{block.language}` cannot be strict: sh has no pipefail"
-            yield Diagnostic("RD133", source.path, block.span, problem, "tag it `bash`")
+            fix = tag_fix(source, block.span.line, block.language, "bash")
+            yield Diagnostic("RD133", source.path, block.span, problem, "tag it `bash`", fix=fix)
