@@ -17,7 +17,7 @@ COMMANDS = {
     "status": "List every run in `.rdc`, with its question and the next command.",
     "test": "Try the scenarios in the frontmatter of documents.",
     "trace": "Show the path that a run would take.",
-    "graph": "Draw the flow of a document.",
+    "graph": "Draw the flow of documents.",
     "diff": "Compare two documents as flows.",
     "explain": "Explain a diagnostic CODE, such as RD201 or unknown-target.",
     "verify": "Prove that generated files are what rdc writes.",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 def command(files: tuple[str, ...], reporter: Reporter, settings: Settings, *, no_link: bool) -> int:
     """Report every error in documents.
 
+    Without arguments, every document of the project is checked: the nearest folder above with `.git` or `rdc.toml`.
     For a folder, every document in it is checked, except hidden ones and those that git ignores. `-` reads standard
     input.
 

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rdc.commands.arguments import found_documents
 from rdc.commands.language import language_options
 from rdc.commands.reporter import Reporter, strictness_options
 from rdc.terminal import put
 from rdc.trials import TARGETS
+from rdc.words import many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from compiler.driver import Compilation, Settings
+    from rdc.documents import Found
     from rdc.trials.result import Result
 
 FORMATS = {"text": "rdc.trials.text", "json": "rdc.trials.json", "junit": "rdc.trials.junit"}
@@ -24,7 +27,7 @@ LONGEST = 7 * 24 * 3600
 
 
 @click.command(name="test")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
+@click.argument("files", metavar="[FILE|DIR]...", nargs=-1, type=click.Path())
 @click.option(
     "--on",
     "targets",
@@ -51,7 +54,10 @@ def command(
     settings: Settings,
     reporter: Reporter,
 ) -> int:
-    """Try the scenarios in the frontmatter of documents.
+    """Try the scenarios of documents.
+
+    Without arguments, those of the whole project are tried: the nearest folder above with `.git` or `rdc.toml`. For a
+    folder, those of every document in it are tried, except hidden ones and those that git ignores.
 
     A scenario with `rd run --prompted` never executes anything of its document, whatever the target. One without it
     runs commands, in a copy of the project, if --on names a target; otherwise it is skipped.
@@ -60,17 +66,26 @@ def command(
     """
     from compiler.driver import compile_file  # noqa: PLC0415 (the compiler is slow to import)
 
-    compilations = [compile_file(file, settings) for file in dict.fromkeys(files)]
+    documents = found_documents(files)
+    compilations = [compile_file(found.path, settings) for found in documents]
     if not reporter.accepts(compilations):
         return 1
-    results: list[Result] = []
     chosen = tuple(TARGETS) if ALL in targets else tuple(dict.fromkeys(targets))
-    for compilation in compilations:
-        if not compilation.scenarios:
-            reporter.say(f"{compilation.path} has no scenarios")
-        results += _tried(compilation, chosen, timeout)
+    without = [found for found, one in zip(documents, compilations, strict=True) if not one.scenarios]
+    _mention(without, len(documents), reporter)
+    results = [result for compilation in compilations for result in _tried(compilation, chosen, timeout)]
     put(import_module(FORMATS[output]).render(results))
     return int(_has_failed(results, strict=reporter.strict))
+
+
+def _mention(without: Sequence[Found], every: int, reporter: Reporter) -> None:
+    """Say which documents have no scenarios: by name those that were named, and how many of those in folders."""
+    for found in without:
+        if not found.folder:
+            reporter.say(f"{found.path} has no scenarios")
+    if count := sum(1 for found in without if found.folder):
+        verb = "has" if count == 1 else "have"
+        reporter.say(f"{count} of {many(every, 'document')} {verb} no scenarios")
 
 
 def _tried(compilation: Compilation, targets: Sequence[str], timeout: float) -> list[Result]:
