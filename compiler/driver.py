@@ -42,7 +42,7 @@ class Compilation(Struct, frozen=True):
     they are right, and whether there are such targets, is for the backends to say.
 
     `format` is the name of the document's format, "" where that is not known, and `facts` makes what this format tells
-    other tools of the document, if it tells something.
+    other tools of the document, if it tells something. `scenario_file` is as in `Result`.
     """
 
     path: str
@@ -53,6 +53,7 @@ class Compilation(Struct, frozen=True):
     scenarios: tuple[Scenario, ...] = ()
     format: str = ""
     facts: Callable[[], dict[str, object]] | None = None
+    scenario_file: str = ""
 
 
 class Opened(Struct, frozen=True):
@@ -98,7 +99,7 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     read = {item.path: replace(item) for item in result.sources.values()}  # without the lines, which few need again
     sources = begun.sources | read
     tables = merge(result.options.targets, begun.configured.targets)
-    told = (begun.form.name, result.facts)
+    told = (begun.form.name, result.facts, result.scenario_file)
     return Compilation(opened.path, program, diagnostics, sources, tables, result.scenarios, *told)
 
 

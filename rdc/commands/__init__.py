@@ -15,7 +15,7 @@ COMMANDS = {
     "compile": "Compile documents for a target.",
     "run": "Run a document in place.",
     "status": "List every run in `.rdc`, with its question and the next command.",
-    "test": "Try the scenarios in the frontmatter of documents.",
+    "test": "Try the scenarios of documents.",
     "trace": "Show the path that a run would take.",
     "graph": "Draw the flow of documents.",
     "diff": "Compare two documents as flows.",

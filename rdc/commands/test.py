@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 FORMATS = {"text": "rdc.trials.text", "json": "rdc.trials.json", "junit": "rdc.trials.junit"}
 ALL = "all"
 LONGEST = 7 * 24 * 3600
+MOST = 20
+"""How many scenarios `--init` writes for a document if nothing else is asked for."""
 
 
 @click.command(name="test")
@@ -43,6 +45,12 @@ LONGEST = 7 * 24 * 3600
     callback=lambda context, _, value: _seconds(context, value),
     help="For one run, in seconds.",
 )
+@click.option("--init", "starts", is_flag=True, help="Write a scenario for each path without one, for you to correct.")
+@click.option(
+    "--paths",
+    type=click.IntRange(1),
+    help=f"How many scenarios --init writes for a document at most. [default: {MOST}]",
+)
 @click.option("--format", "output", type=click.Choice(list(FORMATS)), default="text", show_default=True)
 @language_options
 @strictness_options
@@ -53,6 +61,7 @@ def command(
     output: str,
     settings: Settings,
     reporter: Reporter,
+    **init: Any,  # noqa: ANN401 (what click gives)
 ) -> int:
     """Try the scenarios of documents.
 
@@ -62,8 +71,15 @@ def command(
     A scenario with `rd run --prompted` never executes anything of its document, whatever the target. One without it
     runs commands, in a copy of the project, if --on names a target; otherwise it is skipped.
 
+    --init writes scenarios instead of trying them: one for each path of a document that no scenario takes, with mocked
+    answers. It changes nothing that is there.
+
     Exit code 0 if no scenario failed (with --strict: and none was skipped), 1 if one did, 2 for wrong use.
     """
+    if init["starts"]:
+        return _start(files, init["paths"] or MOST, settings, reporter, tries=bool(targets) or output != "text")
+    if init["paths"]:
+        raise click.UsageError("--paths goes with --init", click.get_current_context())
     from compiler.driver import compile_file  # noqa: PLC0415 (the compiler is slow to import)
 
     documents = found_documents(files)
@@ -76,6 +92,31 @@ def command(
     results = [result for compilation in compilations for result in _tried(compilation, chosen, timeout)]
     put(import_module(FORMATS[output]).render(results))
     return int(_has_failed(results, strict=reporter.strict))
+
+
+def _start(files: Sequence[str], most: int, settings: Settings, reporter: Reporter, *, tries: bool) -> int:
+    """Write scenarios for the paths of documents that have none."""
+    context = click.get_current_context()
+    if not files:
+        raise click.UsageError("--init writes into documents; name files or folders", context)
+    if tries:
+        raise click.UsageError("--init tries nothing; leave --on and --format out", context)
+    from compiler.driver import compile_opened, open_file  # noqa: PLC0415 (the compiler is slow to import)
+    from rdc.drafts.addition import add_scenarios, write_additions  # noqa: PLC0415
+
+    documents = [open_file(found.path) for found in found_documents(files)]
+    compilations = [compile_opened(one, settings) for one in documents]
+    if not reporter.accepts(compilations):
+        return 1
+    pairs = zip(documents, compilations, strict=True)
+    additions = [add_scenarios(one, compiled, settings, most) for one, compiled in pairs]
+    report = reporter.gather(write_additions(additions), {})
+    reporter.show(report)
+    if reporter.fails(report):
+        return 1
+    for line in (line for one in additions for line in one.said):
+        reporter.say(line)
+    return 0
 
 
 def _mention(without: Sequence[Found], every: int, reporter: Reporter) -> None:
