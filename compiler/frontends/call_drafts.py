@@ -11,7 +11,7 @@ from compiler.analyses.outcomes import OTHER
 from compiler.diagnostic import has_error
 from compiler.drafts import MADE_UP, Draft, comment, scalar
 from compiler.frontends.call_scenarios import read_file
-from compiler.ir.answers import of_agent, of_parallel
+from compiler.ir.answers import of_agent
 from compiler.ir.paths import Path, Visit
 from compiler.ir.program import Program
 from compiler.ir.samples import sample
@@ -19,6 +19,7 @@ from compiler.ir.semantics import Machine, State
 from compiler.ir.tasks import FAILED, Agent, Ask, Gate, Parallel, Stage, Task, Tool, Verdict, alphabet
 from compiler.scenarios import Scenario
 from compiler.source import Source
+from runtime_shim.tasks.verdicts import joined_word
 
 ANYTHING = "an answer"
 _NEUTRAL = (ANYTHING, "text", "...", "0")
@@ -130,10 +131,12 @@ def agent_answer(task: Agent, word: str, text: str = "") -> str | None:
 @lru_cache(maxsize=256)
 def parallel_answers(task: Parallel, word: str) -> tuple[str | None, ...] | None:
     """Return answers of the entries that are joined to this word: if possible the same of each; None without any."""
-    choices = [{one: agent_answer(entry, one) for one in alphabet(entry)} for entry in task.entries]
-    alike = (tuple(one[said] for one in choices) for said in alphabet(task) if all(said in one for one in choices))
-    mixed = product(*(one.values() for one in choices))
-    tried = islice(chain(alike, mixed), _MOST_TRIED)
-    encoded = ((texts, [None if text is None else text.encode() for text in texts]) for texts in tried)
-    fitting = (texts for texts, answers in encoded if of_parallel(task, answers).word == word)
-    return next(fitting, None)
+    choices = [
+        {one: text for one in alphabet(entry) if (text := agent_answer(entry, one)) or one in (FAILED, Verdict.FAIL)}
+        for entry in task.entries
+    ]
+    alike = ((said,) * len(choices) for said in alphabet(task) if all(said in one for one in choices))
+    tried = islice(chain(alike, product(*choices)), _MOST_TRIED)
+    rules = (task.check, task.failing_words, task.unanimous)
+    words = next((words for words in tried if joined_word(words, *rules) == word), None)
+    return words and tuple(one[said] for one, said in zip(choices, words, strict=True))

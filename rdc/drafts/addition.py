@@ -141,7 +141,8 @@ def _said(document: str, file: str, drafted: Drafted, kept: int) -> list[str]:
     """What was done, and which paths still have no scenario."""
     said = [f"wrote {many(kept, 'scenario')} to {file}"] if kept else []
     if dropped := len(drafted.drafts) - kept:
-        said.append(f"{document}: {many(dropped, 'path')} need answers that rdc cannot make up; write them by hand")
+        verb = "needs" if dropped == 1 else "need"
+        said.append(f"{document}: {many(dropped, 'path')} {verb} answers that rdc can't make up; write them by hand")
     if drafted.left:
         least = "" if drafted.complete else "at least "
         verb = "has" if drafted.left == 1 else "have"
