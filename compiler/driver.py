@@ -48,7 +48,7 @@ class Compilation(Struct, frozen=True):
     `ignores` says which findings are ignored, None if none are. `diagnostics` are without these.
 
     `format` is the name of the document's format, "" where that is not known, and `facts` makes what this format tells
-    other tools of the document, if it tells something.
+    other tools of the document, if it tells something. `scenario_file` is as in `Result`.
     """
 
     path: str
@@ -61,6 +61,7 @@ class Compilation(Struct, frozen=True):
     format: str = ""
     facts: Callable[[], dict[str, object]] | None = None
     ignores: Ignores | None = None
+    scenario_file: str = ""
 
     def kept(self, found: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
         """Those of a target's findings that neither the document nor its project asks to ignore."""
@@ -115,7 +116,7 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     read = {item.path: replace(item) for item in result.sources.values()}  # without the lines, which few need again
     sources = begun.sources | read
     tables = merge(result.options.targets, begun.configured.targets)
-    told = (begun.form.name, result.facts, ignores)
+    told = (begun.form.name, result.facts, ignores, result.scenario_file)
     return Compilation(opened.path, opened.project, program, diagnostics, sources, tables, result.scenarios, *told)
 
 

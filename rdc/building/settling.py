@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic, Severity, has_error
 from compiler.files import read_source
+from compiler.project import Project
 from compiler.source import Source
 from rdc.atomic import File, write_all
 from rdc.building import records
@@ -21,7 +22,7 @@ from rdc.building.plan import Task
 from rdc.building.records import MADE_BY, Book, Present, Record
 from rdc.building.standing import compare, first_lines, leftover, leftovers
 from rdc.building.workers import compiled
-from rdc.documents import documents_below
+from rdc.documents import project_documents
 from rdc.outputs import Output, obstacles, unwritable
 
 
@@ -89,8 +90,8 @@ def _said(whole: _Whole, *, strict: bool) -> Iterator[Diagnostic]:
     yield from _clashes(whole)
     if strict:
         sources = {task.source for task in whole.tasks}
-        for path in documents_below("."):
-            if path not in sources:
+        for found in project_documents(Project(whole.root)):
+            if (path := found.path) not in sources:
                 remedy = "add it to the `source` of a `[[build]]`, or leave out --strict"
                 yield Diagnostic("RD547", path, None, f"no `[[build]]` matches {path}", remedy)
 

@@ -39,6 +39,7 @@ def command(
 ) -> int:
     """Report every error in documents.
 
+    Without arguments, every document of the project is checked: the nearest folder above with `.git` or `rdc.toml`.
     For a folder, every document in it is checked, except hidden ones and those that git ignores. `-` reads standard
     input, and with --fix it writes the fixed document to standard output.
 

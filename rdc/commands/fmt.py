@@ -31,7 +31,8 @@ def command(files: tuple[str, ...], settings: Settings, form: str, *, check: boo
     """Put documents into their normal form.
 
     Orders the parts of each step, numbers the steps, and writes headers and transitions in one way. Text, code and
-    comments stay as they are. For a folder, every document in it is formatted. `-` reads standard input and writes to
+    comments stay as they are. Without arguments, every document of the project is formatted: the nearest folder above
+    with `.git` or `rdc.toml`. For a folder, every document in it is formatted. `-` reads standard input and writes to
     standard output.
 
     A document with errors that formatting cannot mend is left alone. Exit code 0 if all are formatted, 1 if one is
