@@ -1,4 +1,4 @@
-"""How long `rdc build` takes for a project of a thousand documents: with nothing to do, and with all of them changed."""
+"""How long `rdc build` takes for a thousand documents: with nothing to do, and with all of them changed."""
 
 from __future__ import annotations
 
@@ -41,11 +41,9 @@ def building(documents: int = 1_000, rounds: int = 5) -> list[Figure]:
         whole = alternate({"all": partial(changed, 0), "one": partial(changed, 1)}, rounds)
     each = (min(whole["one"]) - start) / documents
     return [
+        Figure(f"`rdc build` of {documents:,}, nothing to do", "python3 -c pass", start, median(times["nothing"]), 8.0),
         Figure(
-            f"`rdc build`, nothing to do for {documents:,}", "python3 -c pass", start, median(times["nothing"]), 8.0
-        ),
-        Figure(
-            f"`rdc build`, {documents:,} changed, {cores()} cores",
+            f"`rdc build` of {documents:,}, all changed, {cores()} cores",
             "one document × number ÷ cores",
             min(whole["all"]),
             each * documents / cores(),
