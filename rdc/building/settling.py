@@ -168,6 +168,9 @@ def _written(whole: _Whole, good: Sequence[Task], text: str | None, said: list[D
         stages.append([File(Path(LOCK), text.encode())])
     if not any(stages):
         return []
+    if os.path.islink(LOCK):
+        said.append(unwritable(LOCK, "it is a link", "remove the link"))
+        return None
     try:
         write_all(*stages, staging=records.staging(whole.root))
     except OSError as error:
