@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 import yaml
 
-from compiler.yaml_nodes import LARGEST_VALUE, MAPPING, SEQUENCE, TEXT, TooLargeError, as_text, is_alike
+from compiler import yaml_nodes
+from compiler.yaml_nodes import MAPPING, SEQUENCE, TEXT, TooLargeError, as_text, is_alike
 
 _SCALAR: Any = yaml.ScalarEvent
 _ALIAS: Any = yaml.AliasEvent
@@ -50,7 +51,7 @@ class _Composer:
 
     def _node(self, event: Any) -> yaml.Node:  # noqa: ANN401
         self._count += 1
-        if self._count > LARGEST_VALUE:
+        if self._count > yaml_nodes.LARGEST_VALUE:
             raise TooLargeError(event.start_mark.line)
         if isinstance(event, _SCALAR):
             tag = self._resolve(yaml.ScalarNode, event.value, event.implicit) if event.implicit[0] else TEXT

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -12,14 +13,11 @@ from compiler.analyses.flow import flow_warnings
 from compiler.diagnostic import Diagnostic, has_error
 from compiler.frontends.base import Formatted, Job, Result
 from compiler.frontends.rundown import FORMAT
-from compiler.frontends.rundown.beyond.applied import held_against, with_settings
 from compiler.frontends.rundown.beyond.nesting import check_names
-from compiler.frontends.rundown.beyond.outline import Outline, outline
 from compiler.frontends.rundown.beyond.settings import joined_tables
-from compiler.frontends.rundown.beyond.unread import value_warnings
 from compiler.frontends.rundown.check import check
 from compiler.frontends.rundown.frontmatter import STEPS
-from compiler.frontends.rundown.link import link
+from compiler.frontends.rundown.link import Document, Linked, link
 from compiler.frontends.rundown.lower import lower
 from compiler.frontends.rundown.names import Frame
 from compiler.frontends.rundown.options import DEFAULT_LAYOUT, PROSE, SHELL, TRANSITIONS
@@ -27,9 +25,13 @@ from compiler.frontends.rundown.parse import Parsed, parse
 from compiler.frontends.rundown.prose import advise_prose
 from compiler.frontends.rundown.unreachable import advise_unreachable
 from compiler.frontends.rundown.wording import WORDING
+from compiler.ir.program import Program
 from compiler.options import Options
 from compiler.regex import Regex
 from compiler.source import Source
+
+if TYPE_CHECKING:
+    from compiler.frontends.rundown.beyond.applied import Effective
 
 _STEP = Regex(r"^##[ \t]+(\d+([.:) ]|$)|\{N\})", re.MULTILINE)
 
@@ -50,21 +52,51 @@ def compile_document(job: Job) -> Result:
     """Parses, checks, links and lowers a runbook with everything that it includes."""
     linked = link(job.source, partial(job.project.find, noun=FORMAT.noun), partial(_parse, job), job.link)
     main = linked.documents.get(job.source.name)
-    settings, misplaced = held_against(outline(main, linked) if main else Outline())
     found = [*linked.diagnostics, *check_names(linked.documents)]
-    told = {(item.path, item.span) for item in found}
-    found += [item for item in misplaced if (item.path, item.span) not in told]
+    settings = _settings(main, linked, found) if main else {}
     if main is None or has_error(found):
         return Result(None, tuple(found), linked.sources, linked.options)
     lowered = lower(main, linked.documents)
     if isinstance(lowered, Diagnostic):
         return Result(None, (*found, lowered), linked.sources, linked.options)
-    program = with_settings(lowered.program, settings)
+    program = _with_settings(lowered.program, settings)
     options = _with_steps(linked.options, lowered.frames)
     warnings = flow_warnings(program, lowered.written, linked.sources, WORDING)
     found += advise_unreachable(warnings, linked.documents.values())
-    found += value_warnings(program, lowered.frames)
+    found += _value_warnings(program, lowered.frames)
     return Result(program, tuple(found), linked.sources, options, main.runbook.scenarios)
+
+
+# Few documents declare anything: the rooms for what they declare are imported where one does.
+
+
+def _settings(main: Document, linked: Linked, found: list[Diagnostic]) -> Mapping[str, Effective]:
+    """The settings of steps, by their ids; what is wrong with them is added to what was found in other places."""
+    if not any(document.runbook.declared.steps for document in linked.documents.values()):
+        return {}
+    from compiler.frontends.rundown.beyond.applied import held_against  # noqa: PLC0415
+    from compiler.frontends.rundown.beyond.outline import outline  # noqa: PLC0415
+
+    settings, misplaced = held_against(outline(main, linked))
+    told = {(item.path, item.span) for item in found}
+    found += [item for item in misplaced if (item.path, item.span) not in told]
+    return settings
+
+
+def _with_settings(program: Program, settings: Mapping[str, Effective]) -> Program:
+    if not settings:
+        return program
+    from compiler.frontends.rundown.beyond.applied import with_settings  # noqa: PLC0415
+
+    return with_settings(program, settings)
+
+
+def _value_warnings(program: Program, frames: Sequence[Frame]) -> Iterable[Diagnostic]:
+    if not any(frame.document.runbook.declared.slots for frame in frames):
+        return ()
+    from compiler.frontends.rundown.beyond.unread import value_warnings  # noqa: PLC0415
+
+    return value_warnings(program, frames)
 
 
 def _with_steps(options: Options, frames: Iterable[Frame]) -> Options:
