@@ -91,7 +91,7 @@ def test_the_wheel_holds_what_is_read_at_run_time(wheel: Path) -> None:
         for folder in folders
         for path in (ROOT / folder).rglob("*")
         if path.is_file()
-        and path.suffix in (".py", ".lark", ".jinja", ".md", ".json", ".typed", ".ttf", ".toml", ".txt", ".yml")
+        and path.suffix in (".py", ".lark", ".jinja", ".md", ".json", ".typed", ".ttf", ".toml", ".txt", ".yml", ".yaml")
     }
     assert tree <= names, sorted(tree - names)
     assert {f"grammars/{file}" for form in FRONT_ENDS.values() for file in form.grammars} <= names
