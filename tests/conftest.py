@@ -45,7 +45,12 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 WITH_ACT = (
     *("tests/workflows/", "tests/equivalence/", "tests/programs/", "tests/playbooks/", "tests/agent_workflows/"),
-    *("tests/stepspecs/", "tests/rdc/test_cli_test.py", "tests/rdc/test_trial_companions.py"),
+    *(
+        "tests/stepspecs/",
+        "tests/rdc/test_cli_test.py",
+        "tests/rdc/test_trial_companions.py",
+        "tests/rdc/test_action.py",
+    ),
 )
 HANGS = "TimeoutExpired: Command '.'[^']*/act'"
 """The tests that run act, which hangs after the last step of a job about once in a thousand runs.
