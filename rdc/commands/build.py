@@ -95,7 +95,7 @@ def _built(root: str, wishes: Wishes, reporter: Reporter) -> int:
 
 def _report(outcome: Outcome, prefix: str, reporter: Reporter) -> bool:
     """Show the findings with paths from the current folder; gives whether they make the command fail."""
-    if not outcome.diagnostics:
+    if not outcome.diagnostics and reporter.form == "text":
         return False
     from rdc.building.paths import rebased  # noqa: PLC0415 (often there are no findings)
 

@@ -51,9 +51,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def packages(built: Path) -> Path:
     """All that installing rdc needs, so that each run does without the index."""
     folder = built.parent / "packages"
-    locked = re.findall(
-        r"^([^ #].*==.*?) *\\\\$", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE
-    )
+    locked = re.findall(r"^([^ #].*==.*?) *\\$", (ROOT / "requirements.lock").read_text(encoding="utf-8"), re.MULTILINE)
     constraints = built.parent / "constraints.txt"
     constraints.write_text("\n".join(locked), encoding="utf-8")
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--constraint", constraints]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -148,3 +149,10 @@ def test_a_build_that_fails_says_why(repository: Path) -> None:
     done = init(repository)
     assert (done.code, "error[RD201]" in done.err) == (1, True)
     assert "wrote rdc.toml\n" in done.err
+
+
+@pytest.mark.parametrize("form", ["json", "sarif"])
+def test_a_build_without_findings_has_a_report_for_machines(form: str, repository: Path) -> None:
+    init(repository)
+    report = json.loads(call("build", "--check", "--format", form, cwd=repository).out)
+    assert (report["runs"][0]["results"] if form == "sarif" else report["diagnostics"]) == []
