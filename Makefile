@@ -61,6 +61,8 @@ golden: $(READY) ## Regenerate templates, tables of grammars, texts of the runti
 	$(BIN)/python -m tests.regenerate
 	$(BIN)/python -m backends.python.bundler
 	$(BIN)/python -m pytest -q tests/golden tests/rdc/test_imports.py --snapshot-update
+	rm -f rdc.lock # its difference is read in review
+	$(BIN)/python -m rdc build --prune
 
 lock: $(READY) ## Resolve the dependencies anew into requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
