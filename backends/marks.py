@@ -74,10 +74,7 @@ NO_MARKS = Marks(())
 def marked(node: Node) -> tuple[Node, Marks]:
     """A node whose texts have marks in place of references, and the marks."""
     texts = texts_of(node)
-    for item in texts:
-        if not item.is_plain:
-            break
-    else:
+    if not [part for item in texts for part in item.parts if not isinstance(part, str)]:  # `any` would take longer
         return node, NO_MARKS
     marks = Marks(texts)
     return (map_texts(node, lambda item: text(marks.text(item))), marks) if marks.references else (node, marks)

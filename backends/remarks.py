@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from compiler.ir.program import Node, Program, Register, texts_of
-from compiler.ir.tasks import Agent, Shell
+from compiler.ir.tasks import Agent
 
 MOST = 8
 """So many lines are shown; the document has all of them."""
@@ -14,11 +14,10 @@ MOST = 8
 
 def remarks(node: Node) -> list[str]:
     """The first lines of the prompt of a command that are not blank."""
-    if not isinstance(node.task, Shell):
+    task = node.task
+    if task.kind != "shell" or not task.prompt.parts:
         return []
-    if not node.task.prompt.parts:
-        return []
-    lines = [line for line in str(node.task.prompt).splitlines() if line.strip()]
+    lines = [line for line in str(task.prompt).splitlines() if line.strip()]
     return lines if len(lines) <= MOST else [*lines[:MOST], "…"]
 
 
@@ -32,7 +31,7 @@ def comment(text: str, longest: int = 200) -> str:
 
 def shells(program: Program) -> list[str]:
     """The shells by which the commands of a program run."""
-    return sorted({node.task.interpreter for node in program.nodes if isinstance(node.task, Shell)})
+    return sorted({node.task.interpreter for node in program.nodes if node.task.kind == "shell"})
 
 
 def listed(things: Sequence[str]) -> str:
@@ -92,7 +91,7 @@ def _is_setting(name: str, value: str, text: str) -> bool:
 def _of_agents(program: Program) -> Iterator[str]:
     """Sentences on who answers prompts, and what becomes of an answer (W9, W10)."""
     tasks = [entry for node in program.nodes for entry in getattr(node.task, "entries", (node.task,))]
-    agents = [task for task in tasks if isinstance(task, Agent)]
+    agents = [task for task in tasks if type(task) is Agent]
     if agents and program.limit:
         yield "A run stops after `limit` steps; gates do not count. `resume --max-steps NUMBER` continues it."
     if agents:

@@ -167,9 +167,10 @@ def shortened(command: str, longest: int) -> str:
 
 def shown(text: Text) -> str:
     """A text with what its author wrote for references (I6), or their registers where nothing was written."""
-    if text.is_plain:  # as most are
-        return str(text.parts[0]) if text.parts else ""
-    return "".join(part if isinstance(part, str) else part.written or f"{{{part.register}}}" for part in text.parts)
+    parts = text.parts
+    if len(parts) == 1 and isinstance(parts[0], str):  # as most are
+        return parts[0]
+    return "".join(part if isinstance(part, str) else part.written or f"{{{part.register}}}" for part in parts)
 
 
 def _limits(node: Node, counters: set[str]) -> Iterator[int]:

@@ -15,7 +15,7 @@ _OF_NUMBER = Regex(r"\.(?=[0-9])")
 
 def told_steps(program: Program) -> dict[str, tuple[str, ...]]:
     """The steps around each step whose name does not show them; none in a program that calls nothing."""
-    if not any(isinstance(node.task, _CALLED) for node in program.nodes):
+    if not any(type(node.task) in _CALLED for node in program.nodes):
         return {}
     known = {node.id for node in program.nodes} | {group.id for group in program.groups}
     doing = (node for node in program.nodes if not isinstance(node.task, Branch | End))

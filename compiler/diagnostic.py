@@ -26,6 +26,40 @@ class Related(Struct, frozen=True):
     message: str
 
 
+class Edit(Struct, frozen=True):
+    """A text that replaces a stretch of the source. An empty stretch inserts it, an empty text removes the stretch."""
+
+    span: Span
+    text: str
+
+
+class Fix(Struct, frozen=True):
+    """Edits that resolve a diagnostic, all in its own file.
+
+    `is_safe` claims that the document means the same afterwards, or that a document with this error can have meant
+    nothing else. `compiler/fixing.py` proves the claim before it applies a fix.
+    """
+
+    edits: tuple[Edit, ...]
+    is_safe: bool = False
+
+    @classmethod
+    def by(cls, span: Span, text: str, *, is_safe: bool = False) -> Fix:
+        """Return the fix that replaces one stretch."""
+        return cls((Edit(span, text),), is_safe)
+
+    @classmethod
+    def respelling(cls, span: Span, written: str, meant: str) -> Fix | None:
+        """Return the fix that corrects a name, safe if only case or separators differ; None if nothing is near."""
+        if not meant or not written:
+            return None
+        plain, wanted = (name.translate(_SEPARATORS).casefold() for name in (written, meant))
+        return cls.by(span, meant, is_safe=plain == wanted)
+
+
+_SEPARATORS = {ord(character): None for character in "-_ "}
+
+
 class Diagnostic(Struct, frozen=True):
     """One finding. `span` is None where the finding is about a file as a whole."""
 
@@ -35,6 +69,7 @@ class Diagnostic(Struct, frozen=True):
     message: str
     help: str
     related: tuple[Related, ...] = ()
+    fix: Fix | None = None
 
     @property
     def severity(self) -> Severity:
@@ -73,6 +108,7 @@ CODES: dict[str, Code] = {
     "RD004": Code("file-too-large", _E, "D1"),
     "RD005": Code("unknown-format", _E, "D2"),
     "RD006": Code("another-format", _E, "D2"),
+    "RD007": Code("useless-ignore", _W, "D2"),
     # Frontmatter and title
     "RD010": Code("broken-frontmatter", _E, "D3"),
     "RD011": Code("unclosed-frontmatter", _E, "D3"),

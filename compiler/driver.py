@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,7 +19,10 @@ from compiler.ir.program import Program
 from compiler.options import Level, Options, Table, Wrong, merge
 from compiler.project import Project, open_project, read_configuration
 from compiler.scenarios import Scenario
-from compiler.source import STANDARD_INPUT, Source
+from compiler.source import IGNORE, STANDARD_INPUT, Source
+
+if TYPE_CHECKING:
+    from compiler.suppression import Ignores
 
 
 class Settings(Struct, frozen=True):
@@ -41,8 +45,10 @@ class Compilation(Struct, frozen=True):
     `tables` are the options of targets by the target's name, those of the project under those of the document. Whether
     they are right, and whether there are such targets, is for the backends to say.
 
+    `ignores` says which findings are ignored, None if none are. `diagnostics` are without these.
+
     `format` is the name of the document's format, "" where that is not known, and `facts` makes what this format tells
-    other tools of the document, if it tells something.
+    other tools of the document, if it tells something. `scenario_file` is as in `Result`.
     """
 
     path: str
@@ -54,6 +60,12 @@ class Compilation(Struct, frozen=True):
     scenarios: tuple[Scenario, ...] = ()
     format: str = ""
     facts: Callable[[], dict[str, object]] | None = None
+    ignores: Ignores | None = None
+    scenario_file: str = ""
+
+    def kept(self, found: Iterable[Diagnostic]) -> Iterable[Diagnostic]:
+        """Those of a target's findings that neither the document nor its project asks to ignore."""
+        return self.ignores.kept(found) if self.ignores else found
 
 
 class Opened(Struct, frozen=True):
@@ -94,12 +106,17 @@ def compile_opened(opened: Opened, settings: Settings) -> Compilation:
     result = begun.form.load().compile_document(begun.job)
     too_long = tuple(commands_too_long(result.program, result.sources)) if result.program else ()
     renamed = () if result.program or settings.front_end else _another_format(begun.job.source, begun.form)
-    diagnostics = tuple(sorted(dict.fromkeys([*begun.found, *result.diagnostics, *too_long, *renamed]), key=sort_key))
+    found = tuple(dict.fromkeys([*begun.found, *result.diagnostics, *too_long, *renamed]))
     program = None if begun.found or too_long or result.program is None else _read_by(result.program, settings)
+    ignores = _ignores(begun, result.sources.values())
+    if ignores:
+        is_complete = program is not None and settings.link
+        found = ignores.kept((*found, *ignores.useless(opened.path, found, is_complete=is_complete)))
+    diagnostics = tuple(sorted(found, key=sort_key))
     read = {item.path: replace(item) for item in result.sources.values()}  # without the lines, which few need again
     sources = begun.sources | read
     tables = merge(result.options.targets, begun.configured.targets)
-    told = (begun.form.name, result.facts)
+    told = (begun.form.name, result.facts, ignores, result.scenario_file)
     return Compilation(opened.path, opened.project, program, diagnostics, sources, tables, result.scenarios, *told)
 
 
@@ -116,7 +133,21 @@ def format_opened(opened: Opened, settings: Settings) -> Formatting:
     begun = _begin(opened, settings)
     if begun.job is None or begun.form is None or begun.found:
         return Formatting(opened, Formatted(None, begun.found), begun.sources)
-    return Formatting(opened, begun.form.load().format_document(begun.job), begun.sources)
+    formatted, ignores = begun.form.load().format_document(begun.job), _ignores(begun, ())
+    kept = replace(formatted, diagnostics=ignores.kept(formatted.diagnostics)) if ignores else formatted
+    return Formatting(opened, kept, begun.sources)
+
+
+def _ignores(begun: _Begun, others: Iterable[Source]) -> Ignores | None:
+    """What the project and the documents ask to ignore; None if they ask for nothing, as most do."""
+    sources = {source.path: source for source in (*begun.sources.values(), *others)}
+    if not begun.ignored and not any(IGNORE in source.text for source in sources.values()):
+        return None
+    from compiler.suppression import Ignores  # noqa: PLC0415 (as the docstring says)
+
+    is_markdown = begun.form is not None and begun.form.suffixes[0].endswith(".md")
+    main = {begun.job.source.path} if begun.job and is_markdown else ()
+    return Ignores.of(begun.ignored, sources.values(), frozenset(main))
 
 
 class _Begun(Struct, frozen=True):
@@ -127,6 +158,7 @@ class _Begun(Struct, frozen=True):
     found: tuple[Diagnostic, ...]
     sources: dict[str, Source]
     configured: Options
+    ignored: frozenset[str] = frozenset()
 
 
 def _begin(opened: Opened, settings: Settings) -> _Begun:
@@ -142,7 +174,7 @@ def _begin(opened: Opened, settings: Settings) -> _Begun:
         return _Begun(None, None, (*found, _unknown_format(source)), sources, configured)
     given = _given(form, settings.options)
     job = Job(source, opened.project, given, configured.values, settings.link, configured.targets)
-    return _Begun(job, form, found, sources, configured)
+    return _Begun(job, form, found, sources, configured, configuration.ignored)
 
 
 def _given(form: Format, words: Mapping[str, str | tuple[str, ...]]) -> dict[str, object]:

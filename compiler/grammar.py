@@ -74,22 +74,37 @@ class Grammar:
         self.patterns: dict[str, str] = tables["patterns"]
         self.states: list[dict[str, int]] = tables["states"]
         self.reductions = [(symbol, size, _maker(size, name, kept)) for symbol, size, name, kept in tables["rules"]]
-        self._lexers: dict[int, re.Pattern[str]] = {}
+        self._compiled: dict[str, re.Pattern[str]] = {}
+        self._lexers: dict[int, list[tuple[str, str, re.Pattern[str] | None]]] = {}
 
     def token(self, text: str, column: int, state: int) -> Token:
         """Return the token at a column of a text that can follow in a state; raises `UnexpectedTokenError`."""
         lexer = self._lexers.get(state) or self._lexer(state)
-        found = lexer.match(text, column)
-        if found is None:
-            raise UnexpectedTokenError(lexer.groupindex or [NOTHING])
-        return Token(str(found.lastgroup), found[0], column)
+        for terminal, word, pattern in lexer:
+            if pattern is None:
+                if text.startswith(word, column):
+                    return Token(terminal, word, column)
+            elif found := pattern.match(text, column):
+                return Token(terminal, found[0], column)
+        raise UnexpectedTokenError([terminal for terminal, *_ in lexer] or [NOTHING])
 
-    def _lexer(self, state: int) -> re.Pattern[str]:
-        """Make the pattern of all tokens that can follow in a state; the name of a group is its terminal."""
+    def _lexer(self, state: int) -> list[tuple[str, str, re.Pattern[str] | None]]:
+        """The terminals that can follow in a state, as words or as expressions; each of these is compiled once.
+
+        One expression for each state would find tokens faster, but the start of rdc would wait for all of them.
+        """
         known = self.states[state]
-        groups = [f"(?P<{name}>{pattern})" for name, pattern in self.patterns.items() if name in known]
-        self._lexers[state] = re.compile("|".join(groups) or "(?!)")
+        given = [(name, pattern) for name, pattern in self.patterns.items() if name in known]
+        self._lexers[state] = [
+            (name, pattern, None if pattern.isalpha() else self._expression(pattern)) for name, pattern in given
+        ]
         return self._lexers[state]
+
+    def _expression(self, pattern: str) -> re.Pattern[str]:
+        known = self._compiled.get(pattern)
+        if known is None:
+            known = self._compiled[pattern] = re.compile(pattern)
+        return known
 
 
 @cache

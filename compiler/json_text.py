@@ -41,12 +41,16 @@ _TRAILING_COMMA = Regex(r",\s*$")
 
 
 class BrokenJsonError(ValueError):
-    """The text is no JSON: what is wrong, what to do, and the character where it shows, None for the whole text."""
+    """The text is no JSON: what is wrong, what to do, and the character where it shows, None for the whole text.
 
-    def __init__(self, problem: str, remedy: str, position: int | None) -> None:
+    With `is_surplus` this one character is all that is wrong there.
+    """
+
+    def __init__(self, problem: str, remedy: str, position: int | None, *, is_surplus: bool = False) -> None:
         super().__init__(problem)
         self.remedy = remedy
         self.position = position
+        self.is_surplus = is_surplus
 
 
 def load_json(text: str) -> object:
@@ -69,8 +73,10 @@ def _broken(text: str, error: json.JSONDecodeError) -> BrokenJsonError:
     position, here = error.pos, text[error.pos : error.pos + 2]
     before = _TRAILING_COMMA.search(text, max(0, position - 1000), position)
     if here[:1] in ("]", "}") and before:
-        message, remedy, position = "a comma stands before the closing bracket", "remove it", before.start()
-    elif here in ("//", "/*") or here[:1] == "#":
+        return BrokenJsonError(
+            "a comma stands before the closing bracket", "remove it", before.start(), is_surplus=True
+        )
+    if here in ("//", "/*") or here[:1] == "#":
         message, remedy = "JSON has no comments", "remove it; titles and prompts can say what is meant"
     elif here[:1] == "'":
         message, remedy = "a string stands in single quotes", "write double quotes"

@@ -9,9 +9,9 @@ from typing import Any, Generic, TypeVar, cast
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostic import Diagnostic, Fix
 from compiler.safeguards import looks_like_safeguard
-from compiler.source import KeyPath, Span, Spans, nearest
+from compiler.source import KeyPath, Span, Spans, beginning, nearest
 from compiler.suggestions import nearest_name
 
 Value = TypeVar("Value")
@@ -202,6 +202,7 @@ def _value(option: Option[Value], content: object, places: Places, level: Level)
 
 def _unknown(name: str, place: Place, known: Known) -> Diagnostic:
     if close := nearest_name(name, known.names):
-        return place.finding(f"there is no option `{name}`; did you mean `{close}`?", f"replace `{name}` by `{close}`")
+        found = place.finding(f"there is no option `{name}`; did you mean `{close}`?", f"replace `{name}` by `{close}`")
+        return replace(found, fix=place.span and Fix.respelling(beginning(place.span, name), name, close))
     problem = f"there is no option `{name}`; the options of a target are a mapping under its name"
     return place.finding(problem, known.remedy)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from compiler.diagnostic import Diagnostic
 from compiler.files import DISK, Disk, Refusal, is_below, read_source, read_standard_input, read_text
 from compiler.options import Known, Level, Option, Options, Place, Places, Table, read_options
-from compiler.source import STANDARD_INPUT, Source, beneath
+from compiler.source import STANDARD_INPUT, Source, Spans, beneath
 from compiler.version import __version__
 
 CONFIGURATION = "rdc.toml"
@@ -24,7 +24,8 @@ LONGEST_PATH = 4096
 
 REQUIRED_VERSION = "required-version"
 BUILD = "build"
-OWN_KEYS = (REQUIRED_VERSION, BUILD)
+CHECK = "check"
+OWN_KEYS = (REQUIRED_VERSION, BUILD, CHECK)
 """The keys of a configuration that are about the project, and not about how its documents are read."""
 
 _PYPROJECT = "pyproject.toml"
@@ -177,13 +178,15 @@ def _is_root(folder: str) -> bool:
 class Configuration(Struct, frozen=True):
     """The options that hold for all documents of a project, what is wrong with them, and the file by its path.
 
-    `own` has the keys in `OWN_KEYS` as they are written.
+    `own` has the keys in `OWN_KEYS` as they are written. `ignored` are the codes of the warnings and notes that the
+    project asks rdc to ignore.
     """
 
     options: Options
     diagnostics: list[Diagnostic]
     sources: dict[str, Source]
     own: Table = Table()
+    ignored: frozenset[str] = frozenset()
 
 
 def read_configuration(project: Project, options: Sequence[Option[Any]]) -> Configuration:
@@ -223,8 +226,18 @@ def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Co
     places = {path: replace(place, span=span) for path, span in spans.items() if path[:1] in [(name,) for name in own]}
     if wrong := _wrong_version(own, places):
         return Configuration(Options(), [wrong], {source.path: source})
+    ignored, wrong_codes = _ignored(own, place, spans)
     options, found = read_options(rest, place, spans, known)
-    return Configuration(options, found, {source.path: source}, Table(own, places))
+    return Configuration(options, [*found, *wrong_codes], {source.path: source}, Table(own, places), ignored)
+
+
+def _ignored(own: Mapping[str, object], place: Place, spans: Spans) -> tuple[frozenset[str], list[Diagnostic]]:
+    """The codes that the project ignores, and what is wrong with them (B-10)."""
+    if CHECK not in own:
+        return frozenset(), []
+    from compiler.suppression import read_check  # noqa: PLC0415 (few projects ignore anything)
+
+    return read_check(own[CHECK], replace(place, span=spans.get((CHECK,))), beneath(spans, CHECK))
 
 
 def _parted(table: object) -> tuple[dict[str, object], object]:
@@ -242,11 +255,9 @@ def _wrong_version(own: Mapping[str, object], places: Places) -> Diagnostic | No
         return None
     from packaging.specifiers import InvalidSpecifier, SpecifierSet  # noqa: PLC0415 (few projects name a version)
 
-    place = places[(REQUIRED_VERSION,)]
+    place, text = places[(REQUIRED_VERSION,)], str(wanted) if isinstance(wanted, str) else "?"
     try:
-        is_met = isinstance(wanted, str) and SpecifierSet(wanted if wanted[:1] in "<>=!~" else f"=={wanted}").contains(
-            __version__, prereleases=True
-        )
+        is_met = SpecifierSet(text if text[:1] in "<>=!~" else f"=={text}").contains(__version__, prereleases=True)
     except InvalidSpecifier:
         return place.finding(f"`{REQUIRED_VERSION}` is no version", f'write `{REQUIRED_VERSION} = "=={__version__}"`')
     if is_met:

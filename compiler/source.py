@@ -32,6 +32,9 @@ Spans = Mapping[KeyPath, Span]
 
 LINE_END = Regex(r"\r\n|\r|\n")
 
+IGNORE = "rdc: ignore"
+"""How a comment begins that asks to ignore a finding. A document without these words is not searched for one."""
+
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 Where = TypeVar("Where")
@@ -48,6 +51,11 @@ def nearest(places: Mapping[KeyPath, Where], path: KeyPath) -> Where | None:
         return places[path]
     around = (path[:length] for length in range(len(path) - 1, -1, -1))
     return next((places[outer] for outer in around if outer in places), None)
+
+
+def beginning(span: Span, text: str) -> Span:
+    """The span of a text on one line with which another span begins."""
+    return Span(span.line, span.column, span.line, span.column + len(text))
 
 
 def sha256_of(content: str | bytes) -> str:
@@ -89,6 +97,15 @@ class Source(Struct, frozen=True, dict=True):
         """The lines without their line ends, as CommonMark counts them (CR, LF, CRLF end a line; form feeds do not)."""
         return tuple(self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n"))
 
+    @cached_property
+    def ignoring_lines(self) -> frozenset[int]:
+        """The lines of a Markdown document that are comments to ignore a finding: they are no part of its text."""
+        if IGNORE not in self.text:
+            return frozenset()
+        from compiler.comments import comments_in  # noqa: PLC0415 (few documents have one)
+
+        return frozenset(comment.span.line for comment in comments_in(self, is_markdown=True))
+
     @property
     def data(self) -> bytes:
         """The bytes that it was read from."""
@@ -97,6 +114,20 @@ class Source(Struct, frozen=True, dict=True):
     def encode(self, text: str) -> bytes:
         """A text as bytes, with a byte-order mark if this source has one."""
         return (BYTE_ORDER_MARK if self.has_mark else b"") + text.encode()
+
+    @property
+    def line_end(self) -> str:
+        """The first line end of the text, which a line that is added gets too."""
+        found = LINE_END.search(self.text)
+        return found[0] if found else "\n"
+
+    def whole_line(self, line: int) -> Span:
+        """The span of a line with its line end; that of the last line has the line end before it."""
+        if line < len(self.lines):
+            return Span(line, 1, line + 1, 1)
+        if line > 1:
+            return Span(line - 1, len(self.lines[line - 2]) + 1, line, len(self.lines[line - 1]) + 1)
+        return Span(1, 1, 1, len(self.lines[0]) + 1)
 
     def line_span(self, line: int, end_line: int | None = None) -> Span:
         """The span of whole lines, from the first character that is not blank; `end_line` is inclusive."""

@@ -86,7 +86,9 @@ def _is_small(text: str) -> bool:
 
     There are at most two values for each character that can stand before one.
     """
-    if 2 * sum(map(text.count, ":?-,[{")) >= yaml_nodes.LARGEST_VALUE or _INDENTED.search(f"\n{text}"):
+    if 2 * sum(map(text.count, ":?-,[{")) >= yaml_nodes.LARGEST_VALUE:
+        return False
+    if max(map(len, text.splitlines()), default=0) >= DEEPEST and _INDENTED.search(f"\n{text}"):
         return False
     return text.count("[") + text.count("{") <= MOST_BRACKETS or len(_BRACKET.findall(text)) <= MOST_BRACKETS
 

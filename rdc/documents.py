@@ -1,45 +1,91 @@
-"""From the arguments of a command to documents: files, all documents below folders, and standard input."""
+"""From the arguments of a command to documents: files, folders, the whole project, and standard input."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
 
+from msgspec import Struct
+
 from compiler.driver import Opened, open_file, open_standard_input
 from compiler.frontends import FRONT_ENDS
-from compiler.project import SKIPPED
+from compiler.project import SKIPPED, Project, project_around
 
 STANDARD_INPUT = "-"
 
 
 class NoDocumentsError(ValueError):
-    """A folder has no documents in it, or cannot be read."""
+    """A folder or a project has no documents in it, or cannot be read."""
+
+
+class Found(Struct, frozen=True):
+    """The path of a document, and the folder in which it was found; "" for a document that was named itself."""
+
+    path: str
+    folder: str = ""
 
 
 def open_documents(arguments: Sequence[str]) -> Iterator[Opened]:
-    """The documents that arguments name, each once, in their order; those of a folder in the order of their paths.
+    """Open the documents that arguments name, `-` for standard input among them; without arguments the project's.
 
     Raises:
-        NoDocumentsError: There is none in a folder.
+        NoDocumentsError: A folder or the project has none.
     """
-    for path in dict.fromkeys(path for argument in arguments for path in _paths(argument)):
-        yield open_standard_input() if path == STANDARD_INPUT else open_file(path)
+    for found in find_documents(arguments):
+        yield open_standard_input() if found.path == STANDARD_INPUT else open_file(found.path)
 
 
-def _paths(argument: str) -> list[str]:
+def find_documents(arguments: Sequence[str]) -> list[Found]:
+    """Return the documents that arguments name, each once, in their order; those of a folder in the order of paths.
+
+    Without arguments they are those of the project around the current folder.
+
+    Raises:
+        NoDocumentsError: A folder or the project has none.
+    """
+    if not arguments:
+        project = project_around(os.path.realpath(os.curdir))
+        every = project_documents(project)
+        if not every:
+            problem = f"the project {project.root} has no documents ({_names()}) in it"
+            raise NoDocumentsError(f"{problem}; write one, or name a file or a folder")
+        return every
+    places: dict[str, Found] = {}
+    for found in (found for argument in arguments for found in _named(argument)):
+        folder, name = os.path.split(found.path)
+        places.setdefault(os.path.join(os.path.realpath(folder), name), found)
+    return list(places.values())
+
+
+def project_documents(project: Project) -> list[Found]:
+    """Return all documents of a project, with paths from the current folder: those with the name of a document.
+
+    Its configuration may name others under `[[build]]`. Nothing else decides which documents a project has.
+    """
+    from rdc.building.configuring import named_documents  # noqa: PLC0415 (only for whole projects)
+
+    found = {os.path.relpath(found.path): None for found in _in_folder(project.root)}
+    found |= {os.path.relpath(os.path.join(project.root, path)): None for path in named_documents(project)}
+    return [Found(path, project.root) for path in sorted(found, key=lambda path: path.split(os.sep))]
+
+
+def _named(argument: str) -> list[Found]:
     if argument == STANDARD_INPUT or not os.path.isdir(argument):
-        return [argument]
-    found = _paths_below(argument)
-    if not found:
-        names = " or ".join(
-            name for form in FRONT_ENDS.values() for name in (*map("*{}".format, form.suffixes), *form.names)
-        )
-        raise NoDocumentsError(f"the folder {argument} has no documents ({names}) in it")
-    return found
+        return [Found(argument)]
+    every = _in_folder(argument)
+    if not every:
+        raise NoDocumentsError(f"the folder {argument} has no documents ({_names()}) in it")
+    return every
 
 
-def _paths_below(folder: str) -> list[str]:
-    return sorted(_below(folder), key=lambda path: path.split(os.sep))
+def _in_folder(folder: str) -> list[Found]:
+    return [Found(path, folder) for path in sorted(_below(folder), key=lambda path: path.split(os.sep))]
+
+
+def _names() -> str:
+    """The names of documents, for a message."""
+    every = (name for form in FRONT_ENDS.values() for name in (*map("*{}".format, form.suffixes), *form.names))
+    return " or ".join(every)
 
 
 def _below(folder: str) -> Iterator[str]:
@@ -60,11 +106,6 @@ def _below(folder: str) -> Iterator[str]:
             )
             if is_document and path not in ignored:
                 yield path
-
-
-def documents_below(root: str) -> list[str]:
-    """The documents of a project by their paths from its root; raises `NoDocumentsError` if a folder is unreadable."""
-    return [os.path.relpath(path, root).replace(os.sep, "/") for path in _paths_below(root)]
 
 
 def _place(above: str, name: str) -> str:

@@ -2,40 +2,24 @@
 
 from __future__ import annotations
 
-from difflib import unified_diff
 from itertools import zip_longest
-from pathlib import Path
 
 from compiler.diagnostic import Diagnostic
 from compiler.driver import Formatting
-from compiler.regex import Regex
 from compiler.source import Source
-from rdc.atomic import File
+from rdc.rewriting import Rewrite
 from rdc.words import many
-
-LINE = Regex(r"[^\n]*\n|[^\n]+")
 
 MOST_NUMBERS = 6
 """How many of the new numbers a message lists."""
 
 
-class Change:
+class Change(Rewrite):
     """A document whose normal form differs from what it is."""
 
     def __init__(self, source: Source, formatting: Formatting, text: str) -> None:
-        self.source = source
-        self.path = formatting.opened.path
-        self.text = text
+        super().__init__(source, formatting.opened.path, text)
         self._renumbered = formatting.result.renumbered
-
-    @property
-    def file(self) -> File:
-        """The file with the normal form in it."""
-        return File(Path(self.path), self.source.encode(self.text))
-
-    def is_still_there(self) -> bool:
-        """Whether the file is what it was when it was read; raises OSError."""
-        return Path(self.path).read_bytes() == self.source.data
 
     def finding(self) -> Diagnostic:
         """The finding of `--check`, at the first line that would change."""
@@ -46,12 +30,6 @@ class Change:
         message = f"{self.path} is not in its normal form"
         remedy = "run `rdc fmt` on it; `rdc fmt --diff` shows what would change"
         return Diagnostic("RD515", self.path, self.source.line_span(line), message, remedy)
-
-    def difference(self) -> str:
-        """A unified diff that `patch` and `git apply` take."""
-        old, new = (LINE.findall(text) for text in (self.source.text, self.text))
-        lines = unified_diff(old, new, self.path, self.path)
-        return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
     def words(self) -> str:
         """What was done, in a line."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -34,11 +34,21 @@ class Product(Struct, frozen=True):
 
 
 class Generation(Struct, frozen=True):
-    """What each source becomes (None if it has errors), all findings, and the sources of these."""
+    """What each source becomes (None if it has errors), all findings, and the sources of these.
+
+    `compilations` are those of the sources, which say what is ignored.
+    """
 
     products: tuple[Product | None, ...]
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, Source]
+    compilations: tuple[Compilation, ...] = ()
+
+    def kept(self, found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+        """Those of further findings that no document, and no project, asks to ignore."""
+        for one in self.compilations:
+            found = one.kept(found)
+        return tuple(found)
 
 
 def generate(
@@ -60,13 +70,15 @@ def generate(
     """
     products: list[Product | None] = []
     found: list[Diagnostic] = []
+    compilations: list[Compilation] = []
     sources: dict[str, Source] = {}
     for path in paths:
-        made = emitted(compile_file(path, settings), backend, given, backend.emit)
+        compilations.append(compile_file(path, settings))
+        made = emitted(compilations[-1], backend, given, backend.emit)
         products += made.products
         found += made.diagnostics
         sources |= made.sources
-    return Generation(tuple(products), tuple(found), sources)
+    return Generation(tuple(products), tuple(found), sources, tuple(compilations))
 
 
 def emitted(compilation: Compilation, backend: Backend[Any], given: Mapping[str, object], emit: Emit) -> Generation:
@@ -81,7 +93,7 @@ def emitted(compilation: Compilation, backend: Backend[Any], given: Mapping[str,
     product = None if emission.text is None or unread else _product(emission, emission.text, companions)
     found = (*found, *unread)
     said = (_placed(finding, table, given) for finding in emission.diagnostics)
-    return Generation((product,), (*found, *said), compilation.sources)
+    return Generation((product,), (*found, *compilation.kept(said)), compilation.sources)
 
 
 def _product(emission: Emission, text: str, companions: tuple[Companion, ...]) -> Product:

@@ -15,9 +15,8 @@ from backends.remarks import listed
 from compiler.diagnostic import Diagnostic
 from compiler.project import project_around
 from rdc.generation import Product
-from rdc.outputs import Output, collisions
+from rdc.outputs import OF_GITHUB, Output, collisions
 
-_OF_GITHUB = (".github", "workflows")
 _OF_GIT = ".git"
 """What lies there is run by git, which a document must not choose."""
 
@@ -130,7 +129,7 @@ def _calls(reason: Reason, main: Output, beside: Sequence[Laid]) -> Diagnostic:
 def _root_around(folder: Path) -> Path:
     """The root of the project of a folder; workflows of GitHub lie two folders below it, whatever marks it."""
     root = Path(project_around(str(folder)).root)
-    return folder.parents[1] if root == folder and folder.parts[-2:] == _OF_GITHUB else root
+    return folder.parents[1] if root == folder and folder.parts[-2:] == OF_GITHUB else root
 
 
 def _trespass(main: Output, companion: Output) -> Diagnostic | None:

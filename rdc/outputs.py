@@ -11,9 +11,13 @@ from msgspec import Struct
 from backends.base import MARK, MARK_LINES
 from compiler.diagnostic import Diagnostic
 from compiler.frontends import stem
+from rdc.documents import Found
 from rdc.drawing.pictures import PNG
 
 NAME_ANOTHER = "name another file with -o"
+
+OF_GITHUB = (".github", "workflows")
+"""The folder of GitHub's workflows; it reads none in folders below it."""
 
 _MARK_BYTES = 4096
 """Where a PNG has its mark, since it has no lines."""
@@ -23,13 +27,14 @@ class Output(Struct, frozen=True):
     """A generated file: the source that it is compiled from and its path, both as a person writes them.
 
     A companion also has the option of the target that names it; the main file, which `-o` names, has none. With
-    `is_built` a `[[build]]` of the project names it, and its folder is made.
+    `is_built` a `[[build]]` of the project names it. With `makes_folders` missing folders are made for it.
     """
 
     source: str
     path: str
     option: str = ""
     is_built: bool = False
+    makes_folders: bool = False
 
     @property
     def advice(self) -> str:
@@ -48,19 +53,34 @@ class Output(Struct, frozen=True):
             return path.absolute()
 
 
-def plan(sources: Sequence[str], out: str | None, suffix: str) -> list[Output]:
-    """The outputs of a compilation, in the order of the sources.
+def plan(sources: Sequence[Found], out: str | None, suffix: str) -> list[Output]:
+    """Return the outputs of a compilation, in the order of the sources.
 
     Args:
-        sources: Paths of documents.
+        sources: The documents.
         out: A file; a folder if it is one, ends in `/` or there are several sources; None: beside these.
-        suffix: What the target's files end in, such as `.py`.
+        suffix: The extension of the target's files, such as `.py`.
     """
     if out is None:
-        return [Output(source, str(Path(source).parent / output_name(source, suffix))) for source in sources]
+        return [Output(one.path, str(Path(one.path).parent / output_name(one.path, suffix))) for one in sources]
     if len(sources) > 1 or out.endswith("/") or os.path.isdir(out):  # noqa: PTH112 (it takes every path, Path.is_dir raises for some)
-        return [Output(source, str(Path(out) / output_name(source, suffix))) for source in sources]
-    return [Output(sources[0], out)]
+        base = _common([one.folder for one in sources if one.folder])
+        return [_in_folder(out, one, base, suffix) for one in sources]
+    return [Output(sources[0].path, out)]
+
+
+def _common(folders: Sequence[str]) -> str:
+    """The nearest folder that holds all of these; "" if there are none."""
+    return os.path.commonpath([os.path.abspath(folder) for folder in folders]) if folders else ""  # noqa: PTH100 (as above)
+
+
+def _in_folder(out: str, source: Found, base: str, suffix: str) -> Output:
+    """The output in a folder; a document that was found keeps its own folders from the base on, but not for GitHub."""
+    name = output_name(source.path, suffix)
+    if Path(out).absolute().parts[-2:] == OF_GITHUB:
+        return Output(source.path, str(Path(out, name)), makes_folders=bool(source.folder))
+    inner = os.path.relpath(os.path.dirname(source.path) or os.curdir, base) if source.folder else ""  # noqa: PTH120 (as above)
+    return Output(source.path, str(Path(out, inner, name)), makes_folders=bool(source.folder))
 
 
 def output_name(source: str, suffix: str) -> str:
@@ -93,7 +113,8 @@ def collisions(outputs: Sequence[Output]) -> Iterator[Diagnostic]:
         if len(same) > 1:
             sources = " and ".join(output.source for output in same)
             message = f"{sources} would both be written to {same[0].path}"
-            yield Diagnostic("RD513", same[0].path, None, message, "compile them one by one, each with its own -o")
+            remedy = "compile them one by one, each with its own -o, or rename one"
+            yield Diagnostic("RD513", same[0].path, None, message, remedy)
 
 
 def unwritable(path: str, reason: str, advice: str = "nothing was written") -> Diagnostic:
@@ -105,7 +126,7 @@ def _obstacle(output: Output, sources: Sequence[Path], *, force: bool) -> Iterat
     place = output.place
     if place.is_symlink():
         yield unwritable(output.path, "its links lead in a circle", "remove the link")
-    elif not (place.parent.is_dir() or output.option or output.is_built):
+    elif not (place.parent.is_dir() or output.option or output.is_built or output.makes_folders):
         yield unwritable(str(Path(output.path).parent), "there is no such folder", "create the folder first")
     elif place.is_dir():
         yield unwritable(output.path, "it is a folder", output.advice)

@@ -42,6 +42,9 @@ interpreters.put_first()
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# `rdc build` approves nothing where this is set; the tests that mean that set it themselves.
+os.environ.pop("CI", None)
+
 
 WITH_ACT = (
     *("tests/workflows/", "tests/equivalence/", "tests/programs/", "tests/playbooks/", "tests/agent_workflows/"),

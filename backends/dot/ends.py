@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from backends.picture.arrows import Arrow, Mark
 from backends.picture.naming import free
 from backends.picture.picture import UNREACHABLE, Box, Picture
-from compiler.ir.tasks import End
 
 MOST_SHARED = 4
 """Arrows that may arrive at an end with a message. One without says nothing that is worth a long arrow."""
@@ -23,7 +22,8 @@ MOST_SHARED = 4
 def spread_ends(drawn: Picture) -> Picture:
     """The picture with no end that too many arrows lead to."""
     arriving = Counter(arrow.target for arrow in drawn.arrows)
-    crowded = {box.node.id: box for box in drawn.boxes if arriving[box.node.id] > _most_shared(box)}
+    ends = [box for box in drawn.boxes if box.node.task.kind == "end"]
+    crowded = {box.node.id: box for box in ends if arriving[box.node.id] > _most_shared(box)}
     crowded.pop(drawn.entry, None)
     sources = {box.node.id: box for box in drawn.boxes}
     copies: dict[str, dict[str, Box]] = {}
@@ -39,14 +39,16 @@ def spread_ends(drawn: Picture) -> Picture:
             arrows.append(arrow)
     boxes: list[Box] = []
     for box in drawn.boxes:
-        boxes += [] if box.node.id in crowded else [box]
-        boxes += copies.get(box.node.id, {}).values()
+        if box.node.id not in crowded:
+            boxes.append(box)
+        if box.node.id in copies:
+            boxes += copies[box.node.id].values()
     return replace(drawn, boxes=tuple(boxes), arrows=tuple(arrows))
 
 
 def _most_shared(box: Box) -> float:
     task = box.node.task
-    if not isinstance(task, End) or box.node.edges:
+    if task.kind != "end" or box.node.edges:
         return inf
     return MOST_SHARED if task.message else 1
 

@@ -58,7 +58,7 @@ class Graph(Struct, frozen=True, dict=True):
                 yield f"{indent}{names[item.node.id]} {self._box(item)}"
             elif isinstance(item, Frame):
                 yield f"{indent}subgraph {name(f'cluster {item.id}')} {{"
-                yield f"{indent}  graph {attributes(self._frame(item))}"
+                yield f"{indent}  graph {self._frame(item)}"
             else:
                 yield f"{indent}}}"
         yield f"  {name(start)} -> {name(self.drawn.entry)} [weight=8]"
@@ -93,12 +93,12 @@ class Graph(Struct, frozen=True, dict=True):
 
     def _box(self, box: Box) -> str:
         reference = self._reference(box.node, box.more, is_there=box.mark != "removed")
-        return f"[label={_caption(box)}, {self._style_of_box(box)}, {pairs(reference)}]"
+        return f"[label={_caption(box)}, {self._style_of_box(box)}, {reference}]"
 
     def _style_of_box(self, box: Box) -> str:
         """All that depends on few things: it is written once for many boxes."""
         task = box.node.task
-        result = task.result if isinstance(task, End) else ""
+        result = task.result if task.kind == "end" else ""
         key = (look_of(task), result, bool(box.node.edges), box.mark, box.is_reached, box.is_in_loop)
         if key not in self._styles:
             found = {"class": class_of(box), **SHAPES[look_of(task)], **_border(box)}
@@ -109,25 +109,26 @@ class Graph(Struct, frozen=True, dict=True):
     def _styles(self) -> dict[object, str]:
         return {}
 
-    def _frame(self, frame: Frame) -> dict[str, str]:
+    def _frame(self, frame: Frame) -> str:
         """All that there is, since a frame takes what it does not say from the one around it."""
         found = {"label": label([frame.title]), "labeljust": "r", "fontsize": "12", "class": class_of(frame)}
         found |= {"style": '"rounded,filled,dashed"' if frame.is_loop else '"rounded,filled"'}
         width = WIDTH_OF_CHANGED if frame.mark else "2" if frame.is_loop else "1"
         found |= {"penwidth": width, **_coloured(PALETTES[self.theme].of_frame(frame))}
-        return found | (self._reference(frame.group) if frame.group else {"tooltip": label([frame.title]), "URL": '""'})
+        reference = self._reference(frame.group) if frame.group else f'tooltip={label([frame.title])}, URL=""'
+        return f"[{pairs(found)}, {reference}]"
 
-    def _reference(self, shown: Node | Group, more: Lines = (), *, is_there: bool = True) -> dict[str, str]:
+    def _reference(self, shown: Node | Group, more: Lines = (), *, is_there: bool = True) -> str:
         """Where something was written; there is no link to what is not there any more."""
-        found = {"tooltip": label(tooltip(shown, more))}
+        found = f"tooltip={label(tooltip(shown, more))}"
         if not (self.link_base and is_there):
             return found
-        return {**found, "URL": label([source_link(self.link_base, shown.origin)]), "target": '"_blank"'}
+        return f'{found}, URL={label([source_link(self.link_base, shown.origin)])}, target="_blank"'
 
     def _arrow(self, arrow: Arrow) -> str:
         """An arrow; many say the same and look the same, and that is written once for all of them."""
         is_onward = self._order[arrow.source] < self._order[arrow.target]
-        key = (arrow.says, arrow.mark, arrow.verdict, arrow.carries, is_onward)
+        key = (arrow.said, arrow.mark, arrow.verdict, arrow.carries, is_onward)
         if key not in self._styles:
             self._styles[key] = attributes(self._style_of_arrow(arrow, is_onward=is_onward))
         return self._styles[key]

@@ -18,8 +18,8 @@ def name(text: str) -> str:
 
 def label(lines: Iterable[str]) -> str:
     """Lines as a label or a tooltip."""
-    text = _shown("\n".join([_printable(line) for line in lines]))
-    return '"' + text.replace("\n", "\\n") + '"'
+    text = "\n".join([line if line.isprintable() else _printable(line) for line in lines])
+    return '"' + _quoted(text).replace("&", "&amp;").replace("\n", "\\n") + '"'
 
 
 def record(lines: Iterable[str], cells: Iterable[str]) -> str:
@@ -30,7 +30,7 @@ def record(lines: Iterable[str], cells: Iterable[str]) -> str:
 
 def _field(text: str) -> str:
     """A text in a record, in which some more characters and several spaces have a meaning."""
-    return re.sub(r"[{}|<> ]", r"\\\g<0>", _shown(_printable(text)))
+    return re.sub(r"[{}|<> ]", r"\\\g<0>", _quoted(_printable(text)).replace("&", "&amp;"))
 
 
 def attributes(values: Mapping[str, str]) -> str:
@@ -46,10 +46,6 @@ def pairs(values: Mapping[str, str]) -> str:
 def comment(text: str) -> str:
     """A comment of one line."""
     return f"// {_printable(text)}"
-
-
-def _shown(text: str) -> str:
-    return _quoted(text).replace("&", "&amp;")
 
 
 def _quoted(text: str) -> str:

@@ -29,7 +29,8 @@ def is_carried(text: str) -> bool:
 
 def prints(text: str) -> bool:
     """Return whether a terminal shows a text as it is."""
-    return text.isprintable() or not _CONTROLS.search(text)  # the first is sooner said, and true of most
+    # The first is sooner said, and true of most.
+    return text.replace("\n", "").replace("\t", "").isprintable() or not _CONTROLS.search(text)
 
 
 def recipe(text: str) -> str:
@@ -42,13 +43,13 @@ def recipe(text: str) -> str:
 
 
 def define(prefix: str, name: str, text: str) -> list[str]:
-    """The lines of the block of a text, as it is or with escapes."""
+    """The block of a text, as it is or with escapes: its lines, those of the text in one piece."""
     if is_carried(text):
         head = [f"define {prefix}{name}"]
     else:
         head = [f"# With escapes (`\\0NNN` is a byte): {_why(text)}.", f"define {prefix}escaped_{name}"]
         text = _escaped(text)
-    return [*head, *(text.split("\n") if text else ()), "endef"]
+    return [*head, text, "endef"] if text else [*head, "endef"]
 
 
 def _why(text: str) -> str:

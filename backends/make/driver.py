@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 from backends.base import MARK
 from compiler.source import sha256_of
@@ -16,8 +16,8 @@ PARTS = ("says", "program", "run", "commands", "journal", "lock", "asks", "verbs
 @cache
 def driver_text() -> str:
     """Return the driver as Makefiles have it, or as the file that they include."""
-    folder = files("backends.make").joinpath("driver")
-    parts = (folder.joinpath(f"{name}.sh").read_text(encoding="utf-8").rstrip("\n") for name in PARTS)
+    folder = Path(__file__).parent / "driver"
+    parts = (Path(folder, f"{name}.sh").read_text(encoding="utf-8").rstrip("\n") for name in PARTS)
     head = f"# {MARK} {__version__} for its Makefiles: the driver, which make hands to a shell."
     return "\n".join([head, "define RDC_DRIVER_TEXT", *parts, "endef", ""])
 

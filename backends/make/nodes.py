@@ -16,7 +16,7 @@ from backends.make.texts import comment, visible, visible_lines
 from backends.make.transitions import Transitions
 from backends.remarks import remarks
 from compiler.ir.program import Node, Program, texts_of
-from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
+from compiler.ir.tasks import IDLE, Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
 from compiler.ir.texts import Text, joined
 from runtime_shim.targets.naming import split_name
 
@@ -27,11 +27,11 @@ LONGEST_TITLE = 1000
 
 def is_node(node: Node) -> bool:
     """Return whether a node does something."""
-    return not isinstance(node.task, (Branch, End))
+    return type(node.task) not in IDLE
 
 
-def heading(node: Node) -> Iterator[str]:
-    """Yield the comment above a step: its name, where it was written, and the text above its command."""
+def heading(node: Node) -> list[str]:
+    """Return the comment above a step: its name, where it was written, and the text above its command."""
     origin = node.origin
     place = comment(f"{origin.path}:{origin.span.line}")
     name, called = node.id, str(node.title)
@@ -39,8 +39,8 @@ def heading(node: Node) -> Iterator[str]:
         name, called = split_name(name, called)
     title = comment(visible(f"{_numbered(name)} {called}"))
     title = title if is_node(node) else f"{title or node.id}: what follows from it"
-    yield f"# {title:{max(WIDTH - len(place) - 3, 1)}} {place}"
-    yield from (f"# {comment(visible(line))}".rstrip() for line in remarks(node))
+    first = f"# {title.ljust(max(WIDTH - len(place) - 3, 1))} {place}"
+    return [first, *[f"# {comment(visible(line))}".rstrip() for line in remarks(node)]]
 
 
 class Nodes(Struct, frozen=True, dict=True):
@@ -86,10 +86,11 @@ class Nodes(Struct, frozen=True, dict=True):
         """The lines below that: the command or question, then what the step is, and where the run goes."""
         name, numbers = self.names.nodes[node.id], self._numbers(node)
         lines: list[str] = []
-        if isinstance(node.task, Shell):
-            lines = define(self.prefix, f"do_{name}", numbers.text(node.task.command))
-        elif isinstance(node.task, Ask):
-            shown = node.task.prompt if node.task.block is None else _beneath(node.task.prompt, node.task.block)
+        task = node.task
+        if task.kind == "shell":
+            lines = define(self.prefix, f"do_{name}", numbers.text(task.command))
+        elif task.kind == "ask":
+            shown = task.prompt if task.block is None else _beneath(task.prompt, task.block)
             lines = define(self.prefix, f"ask_{name}", visible_lines(numbers.text(shown)))
         about = [*self._about(node, name, numbers), self.transitions.text(node, numbers)]
         return lines + define(self.prefix, f"step_{name}", "\n".join(about))
@@ -99,7 +100,7 @@ class Nodes(Struct, frozen=True, dict=True):
         if not self._counters_shown:
             return NO_NUMBERS
         targets = (self.transitions.nodes[edge.target] for edge in node.edges)
-        ends = (each.task.message for each in targets if isinstance(each.task, End) and not each.edges)
+        ends = (each.task.message for each in targets if each.task.kind == "end" and not each.edges)
         return Numbers([*texts_of(node), *ends])
 
     def counters(self) -> str:
@@ -115,7 +116,7 @@ class Nodes(Struct, frozen=True, dict=True):
 
     def _about(self, node: Node, name: str, numbers: Numbers) -> Iterator[str]:
         """Its shell or kind, its title, and its id if that is not the name; then the counters that it uses."""
-        text = node.task.message if isinstance(node.task, End) and node.edges else node.title
+        text = node.task.message if node.task.kind == "end" and node.edges else node.title
         title = self.words.quoted(visible(numbers.text(text))[:LONGEST_TITLE])
         known_as = "" if name == node.id else f" {self.words.quoted(visible(node.id))}"
         yield f"{_kind(node)} {title}{known_as}"

@@ -79,7 +79,7 @@ def is_direct(step: Step) -> bool:
 def _rule(step: Step, before: Step | None, prefix: str) -> list[str]:
     """The lines of a step: a heading, a block for a command that is no line of a recipe, and the rule."""
     name, ignore = step.node.id, "-" if step.stop is None else ""
-    lines = list(heading(step.node))
+    lines = heading(step.node)
     if is_direct(step):
         done = recipe(step.command)
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from compiler.ir.edges import Add, AtLeast, CounterTest, Edge, Reset, Set, register_tests
+from compiler.ir.edges import Add, Edge, counter_effects, register_tests
 from compiler.ir.program import Node, Program, scope_members, texts_of
 
 
@@ -16,15 +16,15 @@ def retries_of(edge: Edge, counter: str) -> int | None:
     if len(tests) != 1:
         return None
     test = tests[0]
-    if isinstance(test, CounterTest) and test.register == counter and test.operator == "<":
+    if test.kind == "counter" and test.register == counter and test.operator == "<":
         return test.value
     return None
 
 
 def shown_counters(program: Program) -> set[str]:
     """Return the counters that stand in texts: most programs have none."""
-    texts = (text for node in program.nodes for text in texts_of(node) if not text.is_plain)
-    return {item.register for text in texts for item in text.references}
+    texts = (text for node in program.nodes for text in texts_of(node))
+    return {part.register for text in texts for part in text.parts if not isinstance(part, str)}
 
 
 def own_retries(program: Program, shown: Collection[str]) -> dict[str, str]:
@@ -51,15 +51,17 @@ def _keeps_to_it(node: Node, edge: Edge, counter: str, members: Mapping[str, set
     """Whether an edge tries the step again and counts that, or leaves it and forgets the count."""
     if retries_of(edge, counter) is not None:
         return edge.target == node.id
-    if any(isinstance(test, CounterTest) and test.register == counter for test in edge.guard):
+    if any(test.kind == "counter" and test.register == counter for test in edge.guard):
         return False
-    if any(isinstance(effect, (Add, AtLeast)) and effect.register == counter for effect in edge.effects):
-        return False
-    forgets = any(
-        effect == Set(counter, 0) or (isinstance(effect, Reset) and counter in members.get(effect.scope, ()))
-        for effect in edge.effects
-    )
-    is_set = any(isinstance(effect, Set) and effect.register == counter and effect.value for effect in edge.effects)
+    forgets, is_set = False, False
+    for effect in counter_effects(edge.effects):
+        if effect.kind == "reset":
+            forgets |= counter in members.get(effect.scope, ())
+        elif effect.register == counter:
+            if effect.kind != "set":
+                return False
+            forgets |= not effect.value
+            is_set |= bool(effect.value)
     return (forgets and not is_set) or edge.target in ends
 
 
@@ -73,11 +75,11 @@ def _named_elsewhere(program: Program, shown: Collection[str]) -> dict[str, set[
             found.setdefault(item.register, set()).add("")
         for edge in node.edges:
             for test in edge.guard:
-                if isinstance(test, CounterTest):
+                if test.kind == "counter":
                     found.setdefault(test.register, set()).add(node.id)
-            for effect in edge.effects:
-                if isinstance(effect, (Set, Add, AtLeast)):
+            for effect in counter_effects(edge.effects):
+                if effect.kind != "reset":
                     found.setdefault(effect.register, set()).add(node.id)
-                if isinstance(effect, Add) and isinstance(effect.amount, str):
+                if effect.kind == "add" and isinstance(effect.amount, str):
                     found.setdefault(effect.amount, set()).add("")
     return found

@@ -22,7 +22,6 @@ from compiler.ir.edges import (
     CounterEffect,
     CounterTest,
     Edge,
-    OutcomeTest,
     Reset,
     Set,
     counter_effects,
@@ -61,11 +60,10 @@ class Transitions(Struct, frozen=True, dict=True):
         words = alphabet(node.task)
         if not words:
             return "\n".join(self._arm(node, ["*"], node.edges, numbers))
-        lines: list[str] = []
         if len(words) == len(node.edges) and all(map(_is_for, node.edges, words)):  # as nearly always
-            for word, edge in zip(words, node.edges, strict=True):
-                lines += self._arm(node, [word], [edge], numbers)
-            return "\n".join(lines)
+            done = ["; ".join(self._done(node, edge, numbers)) for edge in node.edges]
+            return "\n".join([f"{word}) {each} ;;" for word, each in zip(words, done, strict=True)])
+        lines: list[str] = []
         for said, edges in _by_words(node.edges, words):
             lines += self._arm(node, said, edges, numbers)
         return "\n".join(lines)
@@ -82,7 +80,7 @@ class Transitions(Struct, frozen=True, dict=True):
     def _choice(self, node: Node, edges: Sequence[Edge], numbers: Numbers) -> list[str]:
         """The lines that take the first edge whose guard holds; the last one needs no test (I2)."""
         if not edges:
-            return [self._end(node.task, numbers, "")] if isinstance(node.task, End) else []
+            return [self._end(node.task, numbers, "")] if node.task.kind == "end" else []
         if node.id not in self.own and _is_sure(edges[0]):  # as nearly always
             return ["; ".join(self._done(node, edges[0], numbers))]
         transitions = self._transitions(node, edges, numbers)
@@ -123,7 +121,7 @@ class Transitions(Struct, frozen=True, dict=True):
 
     def _done(self, node: Node, edge: Edge, numbers: Numbers) -> list[str]:
         target, label = self.nodes[edge.target], edge.label
-        if isinstance(target.task, End) and not target.edges:
+        if target.task.kind == "end" and not target.edges:
             transition = self._end(target.task, numbers, label)
         else:
             transition = self._go(self.names.nodes[edge.target], label)
@@ -154,9 +152,12 @@ class Transitions(Struct, frozen=True, dict=True):
     def _effects(self, effects: Iterable[CounterEffect], own: str) -> Iterator[str]:
         """The words of effects; `own` is the counter that a step counts its retries with alone."""
         for effect in effects:
-            if effect == Set(own, 0) or (isinstance(effect, Reset) and not self.scopes.get(effect.scope)):
-                continue
-            yield self._effect(effect)
+            if effect.kind == "reset":
+                is_idle = not self.scopes.get(effect.scope)
+            else:
+                is_idle = effect.kind == "set" and effect.register == own and not effect.value
+            if not is_idle:
+                yield self._effect(effect)
 
     def _effect(self, effect: CounterEffect) -> str:
         counters = self.names.counters
@@ -176,22 +177,19 @@ class Transitions(Struct, frozen=True, dict=True):
 
 
 def _is_sure(edge: Edge) -> bool:
-    """Whether an edge asks for nothing but an outcome."""
-    for test in edge.guard:  # noqa: SIM110 (a generator takes longer than the tests)
-        if not isinstance(test, OutcomeTest):
-            return False
-    return True
+    """Whether an edge asks for nothing but one outcome."""
+    return len(edge.guard) == 1 and edge.guard[0].kind == "outcome"
 
 
 def _is_for(edge: Edge, word: str) -> bool:
     """Whether an edge asks for just this outcome."""
     guard = edge.guard
-    return len(guard) == 1 and isinstance(guard[0], OutcomeTest) and guard[0].word == word
+    return len(guard) == 1 and guard[0].kind == "outcome" and guard[0].word == word
 
 
 def _by_words(edges: Sequence[Edge], words: Iterable[str]) -> Iterator[tuple[list[str], list[Edge]]]:
     """The outcomes that the same edges may follow, with these edges."""
-    asked = [{test.word for test in edge.guard if isinstance(test, OutcomeTest)} for edge in edges]
+    asked = [{test.word for test in edge.guard if test.kind == "outcome"} for edge in edges]
     found: dict[tuple[int, ...], list[str]] = {}  # by the numbers of edges, whose hashes are of all in them
     for word in words:
         numbers = tuple(number for number, own in enumerate(asked) if not own or own == {word})

@@ -8,7 +8,6 @@ from itertools import count
 
 from backends.mermaid import styles
 from backends.mermaid.labels import escaped, label
-from backends.picture.arrows import Arrow
 from backends.picture.captions import Lines
 from backends.picture.links import source_link
 from backends.picture.picture import Box, Frame, Picture, outline, picture
@@ -91,7 +90,7 @@ class Chart:
         yield "  start(( ))"
         yield from self._nested(source_lines)
         yield f"  start --> {self.boxes[self.drawn.entry]}"
-        yield from map(self._arrow, self.drawn.arrows)
+        yield from self._arrows()
         yield from map(self._stream, self.drawn.streams)
         if link_base:
             yield from (self._link(box, link_base) for box in self.drawn.boxes if box.mark != "removed")
@@ -115,10 +114,16 @@ class Chart:
         line = f"line {origin.span.line}"
         return line if origin.path == self.document else f"{escaped(origin.path)}, {line}"
 
-    def _arrow(self, arrow: Arrow) -> str:
-        lines = arrow.lines
-        says = f"|{label(lines)}|" if lines else ""
-        return f"  {self.boxes[arrow.source]} {styles.line_of(arrow)}{says} {self.boxes[arrow.target]}"
+    def _arrows(self) -> Iterator[str]:
+        """The arrows; many say the same and look the same, and that is written once for all of them."""
+        known: dict[object, str] = {}
+        for arrow in self.drawn.arrows:
+            key = (arrow.said, arrow.mark, arrow.verdict, arrow.carries)
+            if key not in known:
+                lines = arrow.lines
+                says = f"|{label(lines)}|" if lines else ""
+                known[key] = f"{styles.line_of(arrow)}{says}"
+            yield f"  {self.boxes[arrow.source]} {known[key]} {self.boxes[arrow.target]}"
 
     def _stream(self, stream: Stream) -> str:
         """A faint line with the names of what flows."""

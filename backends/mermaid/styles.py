@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from backends.picture.arrows import Arrow, Mark
 from backends.picture.picture import Box, Frame
-from compiler.ir.tasks import End, Verdict
+from compiler.ir.tasks import Verdict
 
 ARROWS: Mapping[Verdict | None, str] = {Verdict.PASS: "-->", Verdict.FAIL: "-.->", None: "-->"}
 
@@ -56,8 +56,9 @@ ALWAYS = ("start", "passed", "failed")
 
 def of_box(box: Box) -> Iterator[str]:
     """The classes of a box."""
-    if isinstance(box.node.task, End):
-        yield box.node.task.result
+    task = box.node.task
+    if task.kind == "end":
+        yield task.result
         if box.node.edges:
             yield "inner"
     if box.is_in_loop:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from backends.picture.captions import Lines, wrapped
 from backends.picture.conditions import (
@@ -18,9 +18,9 @@ from backends.picture.conditions import (
 )
 from backends.picture.naming import Naming, Said, between, one_line
 from backends.picture.words import spoken, verdict_of
-from compiler.ir.edges import Edge, Keep, OutcomeTest, is_plain_for, words_of
+from compiler.ir.edges import Edge, Keep, is_plain_for, words_of
 from compiler.ir.program import Node
-from compiler.ir.tasks import Ask, End, Shell, Task, Verdict, alphabet
+from compiler.ir.tasks import End, Task, Verdict, alphabet
 
 MOST_LISTED = 2
 """Of the words that an edge without a guard is for."""
@@ -59,8 +59,8 @@ class _Transition(Struct):
 
     target: str
     said: Said
-    edges: list[Edge] = field(default_factory=list)
-    asked: list[object] = field(default_factory=list)
+    edges: list[Edge]
+    asked: list[object]
 
 
 Outcomes = Sequence[tuple[Said, Verdict | None]]
@@ -77,8 +77,10 @@ def arrows(nodes: Iterable[Node], names: Naming) -> Iterator[Arrow]:
         for transition, (words, verdict) in zip(transitions, _outcomes(node, transitions, names, known), strict=True):
             if not (words or transition.said) and len(words_of(transition.edges)) > 1:
                 words = ("then",)  # noqa: PLW2901 (what it says if it says nothing)
-            carries = _carries(transition, names)
-            said = between(" · ", (words, transition.said, ("with its answer",) if carries else ()))
+            carries = bool(names.carried) and _carries(transition, names)
+            said = words
+            if transition.said or carries:
+                said = between(" · ", (words, transition.said, ("with its answer",) if carries else ()))
             yield Arrow(node.id, transition.target, said, verdict, carries=carries)
 
 
@@ -96,9 +98,9 @@ def _outcomes(node: Node, transitions: Sequence[_Transition], names: Naming, kno
 
 def _speech(task: Task) -> object:
     """What of a task decides which words it has, and how they are shown."""
-    if isinstance(task, Shell):
+    if task.kind == "shell":
         return task.kind
-    return (task.kind, task.question, task.options) if isinstance(task, Ask) else task
+    return (task.kind, task.question, task.options) if task.kind == "ask" else task
 
 
 def _found(node: Node, transitions: Sequence[_Transition], names: Naming) -> Outcomes:
@@ -114,8 +116,6 @@ def _found(node: Node, transitions: Sequence[_Transition], names: Naming) -> Out
 
 def _carries(transition: _Transition, names: Naming) -> bool:
     """Whether the answer is kept for the one step that is told of it."""
-    if not names.carried:
-        return False
     effects = (effect for edge in transition.edges for effect in edge.effects)
     return any(isinstance(effect, Keep) and effect.slot in names.carried for effect in effects)
 
@@ -125,15 +125,16 @@ def _merged(node: Node, names: Naming) -> list[_Transition]:
     transitions: list[_Transition] = []
     latest: dict[object, _Transition] = {}
     for edge in node.edges:
-        said = action(edge, names, node.group)
+        said = action(edge, names, node.group) if edge.effects else ()
         asked = _asked(edge, names)
         key = (said, words_of([edge]) if asked is None else None)
         transition = latest.get(key)
         if transition is None or transition.target != edge.target:
-            transition = latest[key] = _Transition(edge.target, said)
-            transitions.append(transition)
-        transition.edges.append(edge)
-        transition.asked.append(asked)
+            latest[key] = _Transition(edge.target, said, [edge], [asked])
+            transitions.append(latest[key])
+        else:
+            transition.edges.append(edge)
+            transition.asked.append(asked)
     return transitions
 
 
@@ -142,8 +143,9 @@ def _asked(edge: Edge, names: Naming) -> object:
 
     Edges of which this is the same have the same words; the words of a condition name steps.
     """
-    if not [test for test in edge.guard if not isinstance(test, OutcomeTest)]:
-        return edge.guard
+    guard = edge.guard
+    if (len(guard) == 1 and guard[0].kind == "outcome") or all(test.kind == "outcome" for test in guard):
+        return guard
     return None if has_condition(edge, names) else ("RETRY", *words_of([edge]))
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from backends.picture.naming import free
 from compiler.ir.edges import Add, CounterTest, Edge, OutcomeTest
 from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Branch, Stage
+from compiler.ir.tasks import Branch
 
 _FAIL = OutcomeTest("fail")
 
@@ -37,7 +37,7 @@ def joined_attempts(program: Program) -> Program:
 
 def _failures(node: Node) -> tuple[Edge, ...]:
     """The edges of a stage that fails and may be tried again, without the outcome that they ask for; else none."""
-    if not isinstance(node.task, Stage):
+    if node.task.kind != "stage":
         return ()
     failing = [edge for edge in node.edges if _FAIL in edge.guard]
     if not any(_counts(edge) for edge in failing):

@@ -32,7 +32,7 @@ def joined_breakdowns(program: Program) -> Program:
 
 def _without_verdict(node: Node) -> list[str]:
     """Where answers lead that give no verdict, each target once; the last edge may be for these and all others."""
-    if not isinstance(node.task, Agent | Parallel):
+    if type(node.task) not in (Agent, Parallel):
         return []
     edges = (edge for edge in node.edges if not edge.guard or _words(edge) <= set(UNREAD))
     return list(dict.fromkeys(edge.target for edge in edges))

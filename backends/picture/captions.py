@@ -26,6 +26,8 @@ WIDEST = 34
 LINES = LONGEST_SHOWN // (2 * WIDTH)
 """What a caption may have; the rest becomes `…`."""
 
+_USUAL = Settings()
+
 MOST_INPUTS = 12
 """Of inputs in the notes of a picture."""
 
@@ -37,24 +39,31 @@ def caption(node: Node, names: Naming) -> Lines:
     if node.group in names.contract.steps and isinstance(node.task, Stage | Gate):
         return tuple(line for said in stage_lines(node, names.contract) for line in wrapped(said, WIDEST))
     lines = _heading(node, names)
-    if node.settings != Settings():
+    if node.settings != _USUAL:
         lines += tuple(_settings(node.settings))
     return lines + tuple(kept_texts(node, names)) if names.slots else lines
 
 
 def _heading(node: Node, names: Naming) -> Lines:
     name = names.short(node.id, node.group)
-    match node.task:
+    match node.task:  # the most frequent first: it takes time to look at each
+        case Shell():
+            return _titled(node, name)
         case End(result, message):
             return (result.upper(), *wrapped(shown(message)))
+        case Ask(prompt=prompt):
+            return _titled(node, name) if node.title else wrapped(name) + wrapped(shown(prompt).split("\n\n", 1)[0])
         case Branch():
             return wrapped(_question(node, names))
-        case Ask(prompt=prompt) if not node.title:
-            return wrapped(name) + wrapped(shown(prompt).split("\n\n", 1)[0])
-        case Shell() | Ask() | Agent() | Tool() | Parallel() | Gate() | Stage():
-            return wrapped(" ".join(split_name(name, shown(node.title)))) + wrapped(_who(node.task))
+        case Agent() | Tool() | Parallel() | Gate() | Stage():
+            return _titled(node, name) + wrapped(_who(node.task))
         case _:
             assert_never(node.task)
+
+
+def _titled(node: Node, name: str) -> Lines:
+    title = shown(node.title)
+    return wrapped(" ".join(split_name(name, title)) if "/" in name else f"{name} {title}")
 
 
 def _question(node: Node, names: Naming) -> str:
@@ -89,7 +98,7 @@ def _who(task: Task) -> str:
 
 def entries_of(task: Task) -> tuple[Lines, Lines]:
     """The lines of a caption that name the entries of a parallel task, and what each of them is called by itself."""
-    if not isinstance(task, Parallel):
+    if task.kind != "parallel":
         return (), ()
     return wrapped(_who(task)), tuple(one_line(entry.agent or "agent") for entry in task.entries)
 

@@ -10,16 +10,14 @@ from backends.specification import Step
 from compiler.ir.edges import (
     Add,
     AtLeast,
-    Clear,
+    CounterEffect,
     CounterTest,
     Edge,
-    Effect,
-    Keep,
     OutcomeTest,
-    Reset,
     Set,
     SlotTest,
     Test,
+    counter_effects,
 )
 from compiler.ir.program import Register
 from compiler.ir.tasks import Verdict
@@ -41,7 +39,7 @@ def retry_limit(edge: Edge, names: Naming) -> int | None:
     if not edge.effects:  # as most have none
         return None
     for test in edge.guard:
-        if not isinstance(test, CounterTest) or test.operator != "<" or Add(test.register, 1) not in edge.effects:
+        if test.kind != "counter" or test.operator != "<" or Add(test.register, 1) not in edge.effects:
             continue
         if names.counter(test.register).role == "retries":
             return test.value
@@ -52,14 +50,15 @@ def action(edge: Edge, names: Naming, group: str) -> Said:
     """What an edge does beyond where it leads, as its author wrote it: `RETRY 3`, `NEXT {N}`."""
     if not edge.effects:
         return ()
-    return between(" · ", [_own_action(edge, names, group), *[_counted(effect, names) for effect in edge.effects]])
+    counted = [_counted(effect, names) for effect in counter_effects(edge.effects)]  # texts stand in boxes
+    return between(" · ", [_own_action(edge, names, group), *counted])
 
 
 def _own_action(edge: Edge, names: Naming, group: str) -> Said:
     limit = retry_limit(edge, names)
     if limit is not None:
         return (_another_attempt(limit, names.contract.steps.get(group)),)
-    added = [names.counter(e.register) for e in edge.effects if isinstance(e, Add) and isinstance(e.amount, int)]
+    added = [names.counter(e.register) for e in edge.effects if e.kind == "add" and isinstance(e.amount, int)]
     advanced = [counter for counter in added if counter.role == "instance"]
     if not advanced:
         return ()
@@ -78,19 +77,20 @@ def _another_attempt(limit: int, step: Step | None) -> str:
     return f"RETRY {limit}" if step is None else step.retried()
 
 
-def _counted(effect: Effect, names: Naming) -> Said:
-    """What an effect does to a counter that is for nothing else that is shown; texts stand in boxes."""
+def _counted(effect: CounterEffect, names: Naming) -> Said:
+    """What an effect does to a counter that is for nothing else that is shown."""
+    if effect.kind == "reset":
+        return (f"reset {one_line(effect.scope)}",) if names.is_plain_scope(effect.scope) else ()
+    if names.counter(effect.register).role:
+        return ()
+    register = one_line(effect.register)
     match effect:
-        case Set(register, value) if not names.counter(register).role:
-            return (f"{one_line(register)} = {value}",)
-        case Add(register, amount) if not names.counter(register).role:
-            return (f"{one_line(register)} + {one_line(str(amount))}",)
-        case AtLeast(register, value) if not names.counter(register).role:
-            return (f"{one_line(register)} at least {value}",)
-        case Reset(scope) if names.is_plain_scope(scope):
-            return (f"reset {one_line(scope)}",)
-        case Set() | Add() | AtLeast() | Reset() | Keep() | Clear():
-            return ()
+        case Set(value=value):
+            return (f"{register} = {value}",)
+        case Add(amount=amount):
+            return (f"{register} + {one_line(str(amount))}",)
+        case AtLeast(value=value):
+            return (f"{register} at least {value}",)
         case _:
             assert_never(effect)
 
@@ -126,9 +126,9 @@ def _as_written(edge: Edge) -> str:
 
 
 def _conditions(edge: Edge, names: Naming) -> list[Test]:
-    found: list[Test] = [test for test in edge.guard if not isinstance(test, OutcomeTest)]
+    found: list[Test] = [test for test in edge.guard if test.kind != "outcome"]
     if found and retry_limit(edge, names) is not None:
-        return [test for test in found if not isinstance(test, CounterTest)]
+        return [test for test in found if test.kind != "counter"]
     return found
 
 

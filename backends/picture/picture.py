@@ -22,7 +22,7 @@ from backends.picture.stages import stage_tooltip
 from backends.picture.streams import Stream, streams
 from compiler.ir.edges import output_names
 from compiler.ir.program import Group, Node, Program, without_jumps
-from compiler.ir.tasks import Branch, End
+from compiler.ir.tasks import IDLE
 from compiler.passes.remove_impossible_edges import remove_impossible_edges
 from compiler.passes.thread_jumps import thread_jumps
 
@@ -102,7 +102,7 @@ def outline(drawn: Picture) -> Iterator[tuple[int, Box | Frame | None]]:
     while pending:
         depth, item = pending.pop()
         yield depth, item
-        if isinstance(item, Frame):
+        if item is not None and not isinstance(item, Box):
             pending.append((depth, None))
             pending.extend((depth + 1, inner) for inner in reversed(inside[item.id]))
 
@@ -125,8 +125,8 @@ def _drawn(program: Program) -> Program:
     """The program with no more than is drawn."""
     program = joined_breakdowns(thread_jumps(remove_impossible_edges(without_jumps(program))))
     first = program.index()[program.entry]
-    entry = first.edges[0].target if isinstance(first.task, Branch) and not first.edges[0].guard else first.id
-    nodes = [node.id for node in program.nodes if not isinstance(node.task, Branch | End)]
+    entry = first.edges[0].target if first.task.kind == "branch" and not first.edges[0].guard else first.id
+    nodes = [node.id for node in program.nodes if type(node.task) not in IDLE]
     kept = _led_to(program, [entry, *nodes])
     return replace(program, entry=entry, nodes=tuple(node for node in program.nodes if node.id in kept))
 

@@ -20,7 +20,7 @@ MOST_PATHS = 4
 
 def look_of(task: Task) -> str:
     """What decides how a box looks: the kind of the task, of a stage which one it is."""
-    return task.stage if isinstance(task, Stage) else task.kind
+    return task.stage if task.kind == "stage" else task.kind
 
 
 def stage_lines(node: Node, contract: Specification) -> Iterator[str]:

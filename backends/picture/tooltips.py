@@ -5,41 +5,37 @@ from __future__ import annotations
 from backends.picture.captions import Lines
 from backends.specification import shown
 from compiler.ir.program import Group, Node
-from compiler.ir.tasks import Ask, Shell, Task, task_texts
+from compiler.ir.tasks import Task, task_texts
 from compiler.ir.texts import Text
 
 LINES = 12
+"""Of what is done, beneath the place."""
+
 WIDTH = 100
 """In characters; what is longer is cut."""
 
 
 def tooltip(place: Node | Group, more: Lines = ()) -> Lines:
     """The tooltip of a node or a group; `more` stands there in place of what the node does."""
-    texts = (place.prompt,) if isinstance(place, Group) else _texts(place.task)
-    said = more or [shown(text) for text in texts if text.parts]
-    return (_cut(f"{place.origin.path}:{place.origin.span.line}"), *_excerpt("\n".join(said)))
+    texts = _texts(place.task) if isinstance(place, Node) else (place.prompt,)
+    said = "\n".join(more or [shown(text) for text in texts if text.parts]).strip()
+    origin = place.origin
+    lines = [f"{origin.path}:{origin.span.line}", *(said.split("\n") if said else ())]
+    if len(lines) > LINES + 1:
+        lines[LINES:] = "…"
+    # Most lines are short and print: for them a call would take longer than all else.
+    return tuple([line.rstrip() if len(line) <= WIDTH and line.isprintable() else _cut(line) for line in lines])
 
 
 def _texts(task: Task) -> tuple[Text, ...]:
     """What is done, without what is only said about it."""
-    if isinstance(task, Shell):
+    if task.kind == "shell":
         return (task.command,)
-    return (task.prompt, task.block or Text()) if isinstance(task, Ask) else task_texts(task)
-
-
-def _excerpt(text: str) -> Lines:
-    stripped = text.strip()
-    if not stripped:
-        return ()
-    lines = stripped.split("\n")
-    shown = [*lines[: LINES - 1], "…"] if len(lines) > LINES else lines
-    return tuple([_cut(line) for line in shown])
+    return (task.prompt, task.block or Text()) if task.kind == "ask" else task_texts(task)
 
 
 def _cut(line: str) -> str:
     """A line without what does not print; spaces at its beginning stay, since they mean something in commands."""
-    if len(line) <= WIDTH and line.isprintable():  # as most are
-        return line.rstrip()
     shown = line[: WIDTH + 1]
     if not shown.isprintable():
         shown = "".join(c if c.isprintable() else " " for c in shown)

@@ -9,7 +9,7 @@ from textwrap import wrap
 
 from backends.base import MARK
 from compiler.ir.program import Node, Program
-from compiler.ir.tasks import Agent, Ask, Branch, End, Parallel, Shell, Tool
+from compiler.ir.tasks import IDLE, Agent, Parallel, Tool
 from compiler.passes import optimise
 from compiler.source import sha256_of
 from compiler.version import __version__
@@ -34,7 +34,7 @@ def edition_of(program: Program, *, is_full: bool) -> str:
     """The name of the smallest edition with what a program needs."""
     if program.contract is not None:
         return "contract"
-    has_agents = any(isinstance(node.task, _CALLED) for node in program.nodes)
+    has_agents = any(type(node.task) in _CALLED for node in program.nodes)
     if is_full or has_agents or program.artifact or program.folder or program.contexts:
         return "agents"
     is_more = program.slots or program.inputs or program.secrets or program.limit is not None
@@ -48,11 +48,12 @@ def _needs_values(node: Node) -> bool:
     """Whether the edition `commands` lacks what a step has: limits, variables, gates, other questions than two."""
     if node.settings.delay or node.settings.timeout is not None:
         return True
-    if isinstance(node.task, Shell):
+    task = node.task
+    if task.kind == "shell":
         return bool(node.constants)
-    if isinstance(node.task, Ask):
-        return node.task.question not in ("pass_fail", "yes_no")
-    return not isinstance(node.task, Branch | End)
+    if task.kind == "ask":
+        return task.question not in ("pass_fail", "yes_no")
+    return type(task) not in IDLE
 
 
 def has_jumps(edition: str) -> bool:

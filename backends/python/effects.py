@@ -12,12 +12,12 @@ def effect_table(effect: Effect) -> list[Any]:
     match effect:
         case Set(register, value):
             return [register, "=", value]
+        case Reset(scope):
+            return ["reset", scope]
         case Add(register, amount):
             return [register, "+", amount]
         case AtLeast(register, value):
             return [register, "at least", value]
-        case Reset(scope):
-            return ["reset", scope]
         case Keep(slot, "output", name):
             return [slot, "keep", ["output", name]]
         case Keep(slot, extract=field):

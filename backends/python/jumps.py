@@ -64,7 +64,7 @@ class _Told:
         for group, names in within.items():
             for name in names:
                 self._around.setdefault(name, set()).add(group)
-        nodes = [node.id for node in program.nodes if not isinstance(node.task, IDLE)]
+        nodes = [node.id for node in program.nodes if type(node.task) not in IDLE]
         inner = [name for name in reversed(nodes) if "." in name or "/" in name]
         self._begun = {begin: step for step in inner for begin in _beginnings(step)}
         self._named = {*nodes}

@@ -16,7 +16,6 @@ from compiler.ir.edges import (
     CounterTest,
     Edge,
     OutcomeTest,
-    Reset,
     SlotTest,
     output_names,
     words_of,
@@ -31,9 +30,9 @@ _CALLING = (Shell, Agent, Tool, Parallel)
 
 def table(program: Program) -> Table:
     """The table of a program; keys in reading order."""
-    resets = {e.scope for node in program.nodes for edge in node.edges for e in edge.effects if isinstance(e, Reset)}
+    resets = {e.scope for node in program.nodes for edge in node.edges for e in edge.effects if e.kind == "reset"}
     members = scope_members(program.registers)
-    entered = {node.group for node in program.nodes if not isinstance(node.task, IDLE)}
+    entered = {node.group for node in program.nodes if type(node.task) not in IDLE}
     groups = {
         group.id: group for group in program.groups if group.id in entered and group.kind == "step" and group.prompt
     }
@@ -99,7 +98,7 @@ def _node(node: Node, groups: Container[str], slots: frozenset[str], *, is_contr
     node, marks = marked(node)
     task = node.task
     step: Table = {"title": str(node.title)}
-    if not isinstance(task, IDLE):
+    if type(task) not in IDLE:
         step["at"] = f"{node.origin.path}:{node.origin.span.line}"
         if node.group in groups:
             step["group"] = node.group

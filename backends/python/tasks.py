@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, assert_never
 
-from compiler.ir.tasks import PASS_OR_FAIL, Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Task, Tool, alphabet
+from compiler.ir.tasks import PASS_OR_FAIL, Agent, Ask, Branch, Gate, Parallel, Shell, Stage, Task, Tool, alphabet
 
 
 def task_table(task: Task, original: Task) -> dict[str, Any]:
@@ -14,8 +14,10 @@ def task_table(task: Task, original: Task) -> dict[str, Any]:
         task: The task with marks for its references.
         original: The task as it was: the words of a select are its options as written.
     """
-    if isinstance(task, Shell):  # most are, and these have no words of their own
+    if task.kind == "shell":  # most are, and these have no words of their own
         return _shell(task)
+    if task.kind == "end":
+        return {"task": "end", "result": task.result, "message": str(task.message)}
     words = alphabet(original)
     kept = list(words) if words and words != PASS_OR_FAIL else []
     match task:
@@ -39,8 +41,6 @@ def task_table(task: Task, original: Task) -> dict[str, Any]:
             return {"task": "gate", "gate": gate} | given(reason=str(reason), words=kept)
         case Stage():
             return _stage(task)
-        case End(result, message):
-            return {"task": "end", "result": result, "message": str(message)}
         case Branch():
             return {"task": "branch"}
         case _:

@@ -22,9 +22,11 @@ def all_options() -> tuple[Option[Any], ...]:
 
 def stem(name: str) -> str:
     """The name of a document without its ending: `deploy.runbook.md` becomes `deploy`."""
-    known = (ending for form in FRONT_ENDS.values() for ending in form.suffixes)
-    ending = next((ending for ending in known if name.endswith(ending)), os.path.splitext(name)[1])
-    return name.removesuffix(ending)
+    for form in FRONT_ENDS.values():
+        for ending in form.suffixes:
+            if name.endswith(ending):
+                return name[: -len(ending)]
+    return os.path.splitext(name)[0]
 
 
 def recognise(source: Source) -> Format | None:

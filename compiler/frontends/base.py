@@ -36,7 +36,8 @@ class Result(Struct, frozen=True):
     """What a front end gives: the program (None with errors), all findings, and every source by its name.
 
     `options` and `scenarios` are those in the document itself; what stands in documents that it includes is about these
-    alone. `facts` makes what a format tells other tools of the document, if it tells something.
+    alone. `facts` makes what a format tells other tools of the document, if it tells something. `scenario_file` is the
+    name of the file beside the document that new scenarios go to; "" if they go into the document.
     """
 
     program: Program | None
@@ -45,6 +46,7 @@ class Result(Struct, frozen=True):
     options: Options
     scenarios: tuple[Scenario, ...] = ()
     facts: Callable[[], dict[str, object]] | None = None
+    scenario_file: str = ""
 
 
 class Formatted(Struct, frozen=True):

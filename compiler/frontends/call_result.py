@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from compiler.diagnostic import has_error
 from compiler.frontends.base import Job, Result
 from compiler.frontends.call_limits import with_limits
-from compiler.frontends.call_scenarios import Told, find_scenarios
+from compiler.frontends.call_scenarios import ENDING, Told, find_scenarios
 from compiler.frontends.call_steps import NO_STEPS, STEPS, with_nodes
 from compiler.ir.program import Program
 from compiler.source import Spans
@@ -35,4 +35,5 @@ def completed(job: Job, result: Result, program: Program, stem: str, content: ob
         sources={**result.sources, **({scenarios.file.name: scenarios.file} if scenarios.file else {})},
         options=with_nodes(result.options, nodes),
         scenarios=scenarios.scenarios,
+        scenario_file=f"{stem}{ENDING}" if stem else "",
     )

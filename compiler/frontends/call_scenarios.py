@@ -73,6 +73,11 @@ def _beside(told: Told, program: Program) -> Found:
     if isinstance(file, Refusal):
         problem = f"the scenarios in `{name}` cannot be read: {file.problem}"
         return Found((), [Diagnostic("RD743", source.path, None, problem, file.remedy)])
+    return read_file(file, program)
+
+
+def read_file(file: Source, program: Program) -> Found:
+    """Read the scenarios in a file of their own."""
     from compiler.yaml_text import UnreadableError, read_mapping  # noqa: PLC0415 (most documents have no such file)
 
     try:

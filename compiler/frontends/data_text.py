@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from compiler.diagnostic import Fix
 from compiler.json_text import BrokenJsonError, Everything, Lines, Stretch, lay_out, load_json
 from compiler.regex import Regex
 from compiler.source import KeyPath, Source, Span
@@ -41,6 +42,7 @@ class BrokenDataError(ValueError):
         super().__init__(problem)
         self.remedy = remedy
         self.span = span
+        self.fix: Fix | None = None
 
 
 def read_data(source: Source, list_key: str = "") -> Data:
@@ -61,7 +63,9 @@ def _read(source: Source, list_key: str) -> Data:
         except BrokenJsonError as error:
             if is_json:
                 span = None if error.position is None else Lines(source.text).span(_character(error.position))
-                raise BrokenDataError(f"it is not valid JSON: {error}", error.remedy, span) from None
+                broken = BrokenDataError(f"it is not valid JSON: {error}", error.remedy, span)
+                broken.fix = Fix.by(span, "", is_safe=True) if span and error.is_surplus else None
+                raise broken from None
     return _read_yaml(source, list_key)
 
 

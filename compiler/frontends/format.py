@@ -25,6 +25,7 @@ class Format(Struct, frozen=True):
         module: Where its front end is.
         grammars: Its files in `grammars/`; none, if its syntax is that of YAML or JSON.
         options: What can be set for its documents.
+        drafts: The module that writes scenarios, as `compiler/drafts.py` has it; "" if its documents have none.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Format(Struct, frozen=True):
     grammars: tuple[str, ...] = ()
     options: tuple[Option[Any], ...] = ()
     names: tuple[str, ...] = ()
+    drafts: str = ""
 
     def has(self, path: str) -> bool:
         """Whether a file is a document of this format by its name."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from compiler.diagnostic import Diagnostic, Related
+from compiler.diagnostic import Diagnostic, Fix, Related
 from compiler.source import KeyPath, Source, Span, Spans, nearest
 
 Path = tuple[str | int, ...]
@@ -33,6 +33,17 @@ class Places(Struct, frozen=True):
         """A finding at a place; `other` leads to a second one, and says what is there."""
         related = (Related(self.source.path, self.at(other[0]), other[1]),) if other else ()
         return Diagnostic(code, self.source.path, self.at(path), on_one_line(problem), on_one_line(remedy), related)
+
+    def respelled(self, path: Path, written: str, meant: str, *, is_value: bool = False) -> Fix | None:
+        """The fix that corrects a key, or its value, if it is written on the first line of its place."""
+        span = self.spans.get(tuple(map(str, path)))
+        line = self.source.lines[span.line - 1] if span else ""
+        if span is None or not meant:
+            return None
+        column = line.rfind(written, span.column) if is_value else line.find(written, span.column - 1)
+        is_key = is_value or line[span.column - 1 : column] in ("", '"', "'")
+        place = Span(span.line, column + 1, span.line, column + 1 + len(written))
+        return Fix.respelling(place, written, meant) if column >= 0 and is_key else None
 
 
 def on_one_line(message: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from compiler.diagnostic import Diagnostic, Related
+from compiler.diagnostic import Diagnostic, Fix, Related
 from compiler.frontends.places import on_one_line
-from compiler.source import Source
+from compiler.source import Source, Span
 
 if TYPE_CHECKING:
     from compiler.yaml_places import Repeated
@@ -18,7 +18,8 @@ def stand_again(code: str, source: Source, keys: Iterable[Repeated]) -> Iterator
     for key in keys:
         problem = on_one_line(f"the key `{key.path[-1]}` stands here a second time")
         related = (Related(source.path, key.first, "it stands here first"),)
-        yield Diagnostic(code, source.path, key.span, problem, "remove one of the two", related)
+        fix = without_one(source, key.first, key.span)
+        yield Diagnostic(code, source.path, key.span, problem, "remove one of the two", related, fix)
 
 
 def stand_twice(source: Source, keys: Iterable[Repeated]) -> Iterator[Diagnostic]:
@@ -27,6 +28,22 @@ def stand_twice(source: Source, keys: Iterable[Repeated]) -> Iterator[Diagnostic
         where = f" in `{key.path[-2]}`" if key.path[1:] else ""
         problem = f"`{key.path[-1]}` stands twice{where}, and only the last would count"
         related = (Related(source.path, key.first, "it stands here first"),)
+        fix = without_one(source, key.first, key.span)
         yield Diagnostic(
-            "RD013", source.path, key.span, problem, "make one of the two, or give one another name", related
+            "RD013", source.path, key.span, problem, "make one of the two, or give one another name", related, fix
         )
+
+
+def without_one(source: Source, first: Span, again: Span) -> Fix | None:
+    """The fix that removes one of two equal lines, each a key with its value."""
+    texts = [source.lines[span.line - 1][span.column - 1 :].rstrip() for span in (first, again)]
+    if texts[0].removesuffix(",") != texts[1].removesuffix(",") or first.line == again.line:
+        return None
+    is_json = texts[0].startswith('"') and texts[0].endswith(",")
+    line = first.line if is_json else again.line  # in JSON the first has the comma that one of the two must lose
+    column = (first if is_json else again).column
+    before, below = source.lines[line - 1][: column - 1], filter(str.strip, source.lines[line:])
+    holds_more = next(below, "")[:column].isspace()  # what is indented deeper is a part of the value
+    if before.strip() or texts[0].rstrip(",").endswith((":", "{", "[", "|", ">")) or (holds_more and not is_json):
+        return None
+    return Fix.by(source.whole_line(line), "", is_safe=True)

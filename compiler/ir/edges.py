@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, assert_never
+from typing import Literal
 
 from msgspec import Struct
 
@@ -109,7 +109,8 @@ Effect = CounterEffect | SlotEffect
 
 def counter_effects(effects: Iterable[Effect]) -> list[CounterEffect]:
     """Those of some effects that change counters."""
-    return [effect for effect in effects if not isinstance(effect, Keep | Clear)]
+    # isinstance would take several times as long, and `in` would tell mypy nothing.
+    return [effect for effect in effects if effect.kind != "keep" and effect.kind != "clear"]  # noqa: PLR1714
 
 
 # --- Edges -----------------------------------------------------------------------------------------------------------
@@ -170,7 +171,7 @@ def words_of(edges: Iterable[Edge]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for edge in edges:
         for test in edge.guard:
-            if isinstance(test, OutcomeTest):
+            if test.kind == "outcome":
                 found[test.word] = None
     return tuple(found)
 
@@ -180,23 +181,14 @@ def output_names(edges: Iterable[Edge]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for edge in edges:
         for effect in edge.effects:
-            if isinstance(effect, Keep) and effect.of == "output":
+            if effect.kind == "keep" and effect.of == "output":
                 found[effect.name] = None
     return tuple(found)
 
 
 def register_tests(edge: Edge) -> list[CounterTest | SlotTest]:
     """What an edge asks of registers."""
-    found: list[CounterTest | SlotTest] = []
-    for test in edge.guard:
-        match test:
-            case CounterTest() | SlotTest():
-                found.append(test)
-            case OutcomeTest():
-                pass  # the edges of an outcome are chosen before
-            case _:
-                assert_never(test)
-    return found
+    return [test for test in edge.guard if test.kind != "outcome"]  # the edges of an outcome are chosen before
 
 
 def counter_tests(edge: Edge) -> list[CounterTest]:
@@ -207,7 +199,7 @@ def counter_tests(edge: Edge) -> list[CounterTest]:
     """
     found: list[CounterTest] = []
     for test in register_tests(edge):
-        if isinstance(test, SlotTest):
-            raise ValueError(f"a test of the kind {test.kind} cannot be expressed")  # noqa: TRY004
+        if test.kind == "slot":
+            raise ValueError(f"a test of the kind {test.kind} cannot be expressed")
         found.append(test)
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple, assert_never
 
@@ -10,14 +10,11 @@ from compiler.ir.edges import (
     Add,
     AtLeast,
     Clear,
-    CounterTest,
+    Edge,
     Effect,
     Keep,
-    OutcomeTest,
     Reset,
     Set,
-    SlotTest,
-    Test,
 )
 from compiler.ir.program import Node, Program
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, Shell, Stage, Task, Tool
@@ -101,7 +98,7 @@ def uses(program: Program) -> Iterator[Use]:
     if program.folder:
         yield Use(Feature.REPORTS, None)
     for node in program.nodes:
-        for feature in dict.fromkeys(_of_node(node)):
+        for feature in dict.fromkeys(_of_node(node, node.edges if program.slots else ())):
             yield Use(feature, node)
 
 
@@ -117,11 +114,11 @@ def features_of(program: Program) -> frozenset[Feature]:
     return frozenset(use.feature for use in uses(program))
 
 
-def _of_node(node: Node) -> list[Feature]:
+def _of_node(node: Node, edges: Iterable[Edge]) -> list[Feature]:
+    """The features of a node and of its edges, which have none where there are no slots."""
     found = [*_of_task(node.task), *_of_settings(node)]
-    for edge in node.edges:
-        for test in edge.guard:
-            found += _of_test(test)
+    for edge in edges:
+        found += [Feature.TEXTS for test in edge.guard if test.kind == "slot"]
         for effect in edge.effects:
             found += _of_effect(effect)
     return found
@@ -133,6 +130,8 @@ def _of_task(task: Task) -> Sequence[Feature]:
             return (Feature.COMMANDS,)
         case Ask(question=question):
             return (Feature.QUESTIONS if question in {"pass_fail", "yes_no"} else Feature.REPLIES,)
+        case Branch() | End():
+            return ()
         case Agent(reading=reading):
             return (Feature.AGENTS, *_of_reading(reading), *_of_report(task.report))
         case Tool(optional=is_optional):
@@ -144,8 +143,6 @@ def _of_task(task: Task) -> Sequence[Feature]:
             return (Feature.GATES,)
         case Stage():
             return (Feature.CONTRACTS,)
-        case Branch() | End():
-            return ()
         case _:
             assert_never(task)
 
@@ -169,19 +166,9 @@ def _of_settings(node: Node) -> Sequence[Feature]:
     return found
 
 
-def _of_test(test: Test) -> Sequence[Feature]:
-    match test:
-        case OutcomeTest() | CounterTest():
-            return ()
-        case SlotTest():
-            return (Feature.TEXTS,)
-        case _:
-            assert_never(test)
-
-
 def _of_effect(effect: Effect) -> Sequence[Feature]:
     match effect:
-        case Set() | Add() | AtLeast() | Reset():
+        case Reset() | Set() | Add() | AtLeast():
             return ()
         case Keep(of=of, extract=extract):
             kept = Feature.OUTPUTS if of == "output" else Feature.TEXTS

@@ -18,7 +18,7 @@ Graph = Mapping[str, Mapping[str, None]]
 
 def to_graph(program: Program) -> dict[str, dict[str, None]]:
     """The control-flow graph of a program, by the ids of nodes."""
-    return {node.id: dict.fromkeys(edge.target for edge in node.edges) for node in program.nodes}
+    return {node.id: {edge.target: None for edge in node.edges} for node in program.nodes}
 
 
 def reachable(graph: Graph, program: Program) -> set[str]:
@@ -97,7 +97,9 @@ def components(graph: Graph) -> Iterator[list[str]]:
                     break
             else:
                 path.pop()
-                lowest[name] = min([lowest[name], *[lowest[target] for target in graph[name] if target not in done]])
+                for target in graph[name]:
+                    if lowest[target] < lowest[name] and target not in done:
+                        lowest[name] = lowest[target]
                 if lowest[name] == order[name]:
                     found = _popped(stack, name)
                     done.update(found)

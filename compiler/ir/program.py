@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from compiler.ir.edges import Edge, Effect, Origin
-from compiler.ir.tasks import IDLE, Shell, Task, map_task_texts, task_texts
+from compiler.ir.tasks import IDLE, Task, map_task_texts, task_texts
 from compiler.ir.texts import Text
 
 
@@ -249,7 +249,7 @@ def plain_targets(program: Program) -> dict[str, str]:
         while group and group not in targets:  # a group is entered at its first node
             targets[group] = node.id
             group = program.parents[group]
-        if not isinstance(node.task, IDLE):
+        if type(node.task) not in IDLE:
             targets[node.id] = node.id
     return targets
 
@@ -270,8 +270,10 @@ def without_jumps(program: Program) -> Program:
 
 def texts_of(node: Node) -> tuple[Text, ...]:
     """All texts of a node, in the order in which they are read: what it shows, sends or runs."""
-    command = (node.task.command,) if isinstance(node.task, Shell) else ()
-    return (node.title, *task_texts(node.task), *command)
+    task = node.task
+    if task.kind == "shell":  # as most are
+        return (node.title, task.prompt, task.command)
+    return (node.title, *task_texts(task))
 
 
 def map_texts(node: Node, change: Callable[[Text], Text]) -> Node:

@@ -39,9 +39,10 @@ class Text(Struct, frozen=True, gc=False):
 
     def __str__(self) -> str:
         """The text with its references as their authors wrote them."""
-        if self.is_plain:  # as most are
-            return str(self.parts[0]) if self.parts else ""
-        return "".join(part if isinstance(part, str) else part.written for part in self.parts)
+        parts = self.parts
+        if len(parts) == 1 and isinstance(parts[0], str):  # as most are
+            return parts[0]
+        return "".join(part if isinstance(part, str) else part.written for part in parts)
 
     @property
     def is_plain(self) -> bool:

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
-from compiler.ir.edges import Add, Clear, CounterTest, Edge, Effect, Keep, Reset
+from compiler.ir.edges import Add, Clear, Edge, Effect, Keep, Reset
 from compiler.ir.program import Entering, Jump, Program, scope_members, texts_of
 
 Moving = TypeVar("Moving", Edge, Jump, Entering)
@@ -68,6 +68,6 @@ def _tested(program: Program) -> set[str]:
             found.add(node.retries)
         for edge in node.edges:
             for test in edge.guard:
-                if isinstance(test, CounterTest):
+                if test.kind == "counter":
                     found.add(test.register)
     return found

@@ -6,7 +6,6 @@ from msgspec.structs import replace
 
 from compiler.ir.edges import Edge
 from compiler.ir.program import Jump, Node, Program
-from compiler.ir.tasks import Branch
 
 
 def thread_jumps(program: Program) -> Program:
@@ -28,7 +27,7 @@ def thread_jumps(program: Program) -> Program:
 
 
 def _is_pass_through(node: Node) -> bool:
-    return isinstance(node.task, Branch) and not node.edges[0].guard
+    return node.task.kind == "branch" and not node.edges[0].guard
 
 
 def _led_on(jump: Jump, transitions: dict[str, Edge]) -> Jump:

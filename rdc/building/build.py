@@ -17,11 +17,15 @@ CONFIGURATIONS = ("rdc.toml", "pyproject.toml")
 LOCK = "rdc.lock"
 
 
+class WorkerError(Exception):
+    """A process that compiled documents was killed."""
+
+
 class Wishes(Struct, frozen=True):
     """What a person asks of a build.
 
     `ci` forbids to approve, and lets nothing that an earlier build noted count. `jobs` is the number of processes, 0
-    for one on each core.
+    for one on each core. `pins` are items that were just taken into the configuration, and are approved by that.
     """
 
     check: bool = False
@@ -30,6 +34,7 @@ class Wishes(Struct, frozen=True):
     approved: tuple[str, ...] = ()
     jobs: int = 0
     ci: bool = False
+    pins: tuple[str, ...] = ()
 
 
 class Outcome(Struct, frozen=True):
@@ -64,7 +69,7 @@ def build(root: str, wishes: Wishes) -> Outcome:
         WorkerError: A process that compiled documents was killed.
         OSError: A folder of the project cannot be read.
     """
-    present = Present(root)
+    present = Present()
     book = Book() if wishes.ci else records.load(root)
     told = _told(root, book, present)
     if has_error(told.diagnostics) or not told.rules:

@@ -10,10 +10,12 @@ from backends.options.problems import OptionsError, Problem
 from backends.options.reading import validate
 from backends.registry import is_target, load, names
 from compiler.diagnostic import Diagnostic
+from compiler.frontends import all_options
 from compiler.options import Place
-from compiler.project import BUILD, Configuration
+from compiler.project import BUILD, Configuration, Project, read_configuration
 from compiler.source import nearest
-from rdc.building.plan import Rule
+from rdc.building.plan import Rule, plan
+from rdc.building.sources import files_below
 
 _REMEDY = 'write `[[build]]` with `source = "runbooks/*.runbook.md"`, `to = "github"` and `out = "…/{name}.yml"`'
 
@@ -58,6 +60,13 @@ class Build(Options, frozen=True):
         "The file, from the root: `{name}` is the name of the document without its ending, `{dir}` its folder.",
     ] = ""
     options: Annotated[dict[str, Any], "Options of the target; they outweigh those in documents."] = {}
+
+
+def named_documents(project: Project) -> list[str]:
+    """The documents that the `[[build]]` tables of a project name, by their paths from its root."""
+    said, _ = rules(read_configuration(project, all_options()))
+    files = files_below(project.root, [pattern for rule in said for pattern in rule.patterns]) if said else []
+    return list(dict.fromkeys(task.source for task in plan(said, files).tasks))
 
 
 def rules(configuration: Configuration) -> tuple[list[Rule], list[Diagnostic]]:

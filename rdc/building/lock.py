@@ -70,23 +70,36 @@ class Review(Struct, frozen=True):
         return [_finding(item, paths) for item, paths in files.items()]
 
 
-def review(present: str | None, wanted: str, approved: Sequence[str], *, ci: bool) -> Review:
+def review(present: str | None, wanted: str, approved: Sequence[str], taken: Sequence[str], *, ci: bool) -> Review:
     """Hold the lock that there is against the one that the files need.
 
-    The first lock of a project is for people to read as a whole, so that nothing in it is new; in CI everything is.
+    Items that were `taken` from edited files are approved by that. The first lock of a project is for people to read as
+    a whole, so that nothing in it is new; in CI everything is.
     """
     if present is None and not ci:
         return Review((), tuple(approved))
     known = set((present or "").splitlines())
-    new = [_parts(line) for line in wanted.splitlines() if line not in known and not line.startswith("#")]
+    common = {item for line in known if _is_common(item := _parts(line)[1])}
+    lines = [_parts(line) for line in wanted.splitlines() if line not in known and not line.startswith("#")]
+    new = [(path, item) for path, item in lines if item not in common]
     items = {item for _, item in new}
-    refused = tuple((path, item) for path, item in new if item not in approved)
+    refused = tuple((path, item) for path, item in new if item not in approved and item not in taken)
     return Review(refused, tuple(item for item in approved if item not in items))
 
 
-def paths_in(text: str) -> set[str]:
-    """The files that a lock knows."""
-    return {_parts(line)[0] for line in text.splitlines() if line and not line.startswith("#")}
+def _is_common(item: str) -> bool:
+    """Whether an item that one file has is nothing new in another: it gives no power that a reviewer did not see."""
+    return item.startswith(("action ", "runtime ")) or (item.startswith("permission ") and item.endswith(": read"))
+
+
+def items_in(text: str) -> dict[str, list[str]]:
+    """The items of each file that a lock knows."""
+    found: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            path, item = _parts(line)
+            found.setdefault(path, []).append(item)
+    return found
 
 
 def _parts(line: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Findings with paths as a person in the current folder writes them."""
+"""Findings with paths as a person in another folder writes them."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from compiler.source import Source
 
 
 def rebased(
-    found: Iterable[Diagnostic], sources: Mapping[str, Source], prefix: str
+    found: Iterable[Diagnostic], sources: Mapping[str, Source], folder: str
 ) -> tuple[list[Diagnostic], dict[str, Source]]:
-    """Findings whose paths lead from the root of a project, with paths that lead there from the current folder.
+    """Findings whose paths lead from the current folder, with paths that lead there from another one.
 
     Args:
         found: The findings.
         sources: The sources that they point into, by their paths.
-        prefix: The path from the current folder to the root.
+        folder: The other folder, in which the person is.
     """
-    if prefix == os.curdir:
+    if folder == os.getcwd():
         return list(found), dict(sources)
-    moved = partial(_moved, prefix)
+    moved = partial(os.path.relpath, start=folder)
     return (
         [
             replace(
@@ -34,7 +34,3 @@ def rebased(
         ],
         {moved(path): source for path, source in sources.items()},
     )
-
-
-def _moved(prefix: str, path: str) -> str:
-    return os.path.normpath(os.path.join(prefix, path))

@@ -31,10 +31,11 @@ class Rule(Struct, frozen=True):
 
     def output(self, source: str) -> str:
         """The file that a document becomes, by its path from the root."""
-        folder, name = posixpath.split(source)
+        folder, slash, name = source.rpartition("/")
         if not self.out:
-            return posixpath.join(folder, stem(name) + self.suffix)
-        return posixpath.normpath(self.out.replace("{dir}", folder or ".").replace("{name}", stem(name)))
+            return f"{folder}{slash}{stem(name)}{self.suffix}"
+        path = self.out.replace("{dir}", folder or ".").replace("{name}", stem(name))
+        return posixpath.normpath(path) if "//" in path or "./" in path else path
 
 
 class Task(Struct, frozen=True):

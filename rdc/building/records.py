@@ -23,6 +23,7 @@ from rdc.building.plan import Rule
 FOLDER = ".rdc_cache"
 _FILE = "build.json"
 MADE_BY = f"rdc {__version__}, format 1"
+_CHUNK = 1 << 20
 _LEFT = 3600
 """In seconds: no build takes as long, so that a temporary file of that age is of one that was killed."""
 
@@ -91,14 +92,13 @@ class Watched(Disk, frozen=True):
 
 
 class Present:
-    """The hashes of what is there now, each file read once."""
+    """The hashes of what is there now, each file read once. The current folder is the root of the project."""
 
-    def __init__(self, root: str) -> None:
-        self.root = root
+    def __init__(self) -> None:
         self._known: dict[str, str] = {}
 
     def hash(self, path: str) -> str:
-        """The hash of a file by its path from the root; `ABSENT` for none, `PRESENT` for what is no readable file."""
+        """The hash of a file; `ABSENT` for none, `PRESENT` for what is no readable file."""
         known = self._known.get(path)
         if known is None:
             known = self._known[path] = self._hash(path)
@@ -106,12 +106,26 @@ class Present:
 
     def _hash(self, path: str) -> str:
         try:
-            with open(os.path.join(self.root, path), "rb", buffering=0) as file:
-                return sha256(file.read()).hexdigest()
+            descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except (FileNotFoundError, NotADirectoryError):
             return ABSENT
         except OSError:
             return PRESENT
+        try:
+            return self._of_open(descriptor)
+        except OSError:
+            return PRESENT
+        finally:
+            os.close(descriptor)
+
+    def _of_open(self, descriptor: int) -> str:
+        """The hash of an open file; most are read at once."""
+        data = os.read(descriptor, _CHUNK)
+        digest = sha256(data)
+        while len(data) == _CHUNK:
+            data = os.read(descriptor, _CHUNK)
+            digest.update(data)
+        return digest.hexdigest()
 
     def is_as(self, noted: Mapping[str, str]) -> bool:
         """Whether all is as it was noted."""
@@ -119,7 +133,7 @@ class Present:
 
     def _is_as(self, path: str, was: str) -> bool:
         if was.startswith(LINK):
-            return os.path.relpath(os.path.realpath(os.path.join(self.root, path)), self.root) == was[len(LINK) :]
+            return os.path.relpath(os.path.realpath(path)) == was[len(LINK) :]
         return bool(self.hash(path)) if was == PRESENT else self.hash(path) == was
 
 

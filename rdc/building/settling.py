@@ -11,17 +11,18 @@ from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic, Severity, has_error
 from compiler.files import read_source
+from compiler.project import Project
 from compiler.source import Source
 from rdc.atomic import File, write_all
 from rdc.building import records
 from rdc.building.build import CONFIGURATIONS, LOCK, Outcome, Told, Wishes
 from rdc.building.compiling import Built, Made
-from rdc.building.lock import Review, lock_text, paths_in, read_lock, review
+from rdc.building.lock import Review, items_in, lock_text, read_lock, review
 from rdc.building.plan import Task
 from rdc.building.records import MADE_BY, Book, Present, Record
 from rdc.building.standing import compare, first_lines, leftover, leftovers
 from rdc.building.workers import compiled
-from rdc.documents import documents_below
+from rdc.documents import project_documents
 from rdc.outputs import Output, obstacles, unwritable
 
 
@@ -63,7 +64,7 @@ def settle(
     whole = _Whole(root, tasks, found, made, present)
     said = [*told.diagnostics, *_said(whole, strict=wishes.strict)]
     old, text = read_lock(root), lock_text(found.values())
-    asked = review(old, text, wishes.approved, ci=wishes.ci)
+    asked = review(old, text, wishes.approved, wishes.pins, ci=wishes.ci)
     if asked.unknown:
         return Outcome(said, _sources(whole, told, said), unknown=asked.unknown)
     said += asked.findings
@@ -89,8 +90,8 @@ def _said(whole: _Whole, *, strict: bool) -> Iterator[Diagnostic]:
     yield from _clashes(whole)
     if strict:
         sources = {task.source for task in whole.tasks}
-        for path in documents_below("."):
-            if path not in sources:
+        for found in project_documents(Project(whole.root)):
+            if (path := found.path) not in sources:
                 remedy = "add it to the `source` of a `[[build]]`, or leave out --strict"
                 yield Diagnostic("RD547", path, None, f"no `[[build]]` matches {path}", remedy)
 
@@ -107,7 +108,7 @@ def _clashes(whole: _Whole) -> Iterator[Diagnostic]:
 
 
 def _left(whole: _Whole, book: Book, old: str | None) -> Sequence[tuple[str, str]]:
-    known = {path for one in book.records.values() for path in one.outputs} | paths_in(old or "")
+    known = {path for one in book.records.values() for path in one.outputs} | set(items_in(old or ""))
     return tuple(leftovers(whole.root, whole.outputs, known, {task.source for task in whole.tasks}))
 
 
@@ -189,7 +190,7 @@ def _note(whole: _Whole, told: Told, good: Collection[str]) -> None:
     kept = {
         output: record for output, record in whole.found.items() if output in good and not has_error(record.diagnostics)
     }
-    now = Present(whole.root)
+    now = Present()
     inputs = {} if told.diagnostics else {name: now.hash(name) for name in (*CONFIGURATIONS, LOCK)}
     records.save(whole.root, Book(MADE_BY, inputs, tuple(told.rules), kept))
 

@@ -34,16 +34,16 @@ def compare(
         return None
     if found == ABSENT:
         return Diagnostic("RD544", path, None, f"{path} is missing; {source} becomes this file", "run: rdc build")
-    if found == before or (before is None and head is not None and not _has_head(present.root, path, head)):
+    if found == before or (before is None and head is not None and not _has_head(path, head)):
         return Diagnostic("RD512", path, None, f"{path} is stale: {source}, an option or rdc changed", "run: rdc build")
     remedy = f"change {source} instead, and run: rdc build"
     return Diagnostic("RD543", path, None, f"{path} was edited by hand", remedy)
 
 
-def _has_head(root: str, path: str, head: Sequence[str]) -> bool:
+def _has_head(path: str, head: Sequence[str]) -> bool:
     """Whether a file begins as it should, with the hashes of its sources: then only the rest of it can be another."""
     try:
-        with Path(root, path).open(encoding="utf-8", errors="replace") as file:
+        with Path(path).open(encoding="utf-8", errors="replace") as file:
             return all(file.readline() == line for line in head)
     except OSError:
         return False

@@ -8,6 +8,9 @@ from watchfiles import Change, DefaultFilter, watch
 
 from rdc.building.records import FOLDER
 
+_PATIENCE = 500
+"""In milliseconds: how long the wait for a change is before it begins again."""
+
 
 class _Filter(DefaultFilter):
     """Leaves out what builds write into their own folder, and what runs keep."""
@@ -20,7 +23,14 @@ class _Filter(DefaultFilter):
 
 
 def changes(root: str) -> Iterator[None]:
-    """Yield once at the beginning, and then whenever files have changed; ends when the person interrupts."""
+    """Yield at the beginning, again once changes are seen, for what was changed in between, and then for each change.
+
+    Raises:
+        KeyboardInterrupt: The person has seen enough.
+    """
     yield
-    for _ in watch(root, watch_filter=_Filter(), raise_interrupt=False):
-        yield
+    is_first = True
+    for found in watch(root, watch_filter=_Filter(), rust_timeout=_PATIENCE, yield_on_timeout=True):
+        if found or is_first:
+            yield
+        is_first = False

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
+from rdc.building.build import WorkerError
 from rdc.building.compiling import Made, compile_task
 from rdc.building.plan import Task
 
 FEW = 3
 """So many tasks take less time than starting processes does."""
-
-
-class WorkerError(Exception):
-    """A process that compiled documents was killed."""
 
 
 def compiled(root: str, tasks: Sequence[Task], jobs: int) -> Iterator[Made]:

@@ -1,7 +1,8 @@
-"""The documents that a command is given: `FILE`, `DIR` and `-`."""
+"""The documents that a command is given: `FILE`, `DIR`, `-`, or none for the whole project."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import click
@@ -12,19 +13,50 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from compiler.driver import Opened
+    from rdc.documents import Found
 
 
 def documents_argument(command: Command) -> Command:
-    """Give a command its documents as the argument `files`: files, folders, `-` for standard input."""
+    """Give a command its documents as the argument `files`: files, folders, `-` for standard input; none is all."""
     kind = click.Path(allow_dash=True)
-    return click.argument("files", metavar="FILE|DIR|-...", nargs=-1, required=True, type=kind)(command)
+    return click.argument("files", metavar="[FILE|DIR|-]...", nargs=-1, type=kind)(command)
 
 
 def opened(files: Sequence[str]) -> list[Opened]:
-    """The documents; a folder without any is wrong use."""
+    """Open the documents; a folder or a project without any is wrong use."""
     from rdc.documents import NoDocumentsError, open_documents  # noqa: PLC0415 (the compiler is slow to import)
 
     try:
         return list(open_documents(files))
     except NoDocumentsError as error:
         raise click.UsageError(str(error), click.get_current_context()) from None
+
+
+def refuse_for_standard_output(files: Sequence[str], form: str) -> None:
+    """Refuse what cannot go with `-` where the command writes the document to standard output."""
+    context = click.get_current_context()
+    if len(files) > 1:
+        raise click.UsageError("- writes to standard output, so it takes no other files", context)
+    if form != "text":
+        raise click.UsageError(f"- and --format {form} both want standard output", context)
+
+
+def found_documents(files: Sequence[str]) -> list[Found]:
+    """Find the documents without opening them; `-` is a file here."""
+    from rdc.documents import NoDocumentsError, find_documents  # noqa: PLC0415 (the compiler is slow to import)
+
+    try:
+        return find_documents(files)
+    except NoDocumentsError as error:
+        raise click.UsageError(str(error), click.get_current_context()) from None
+
+
+def refuse_output(documents: Sequence[Found], out: str | None) -> None:
+    """Refuse an output that cannot take the documents: standard output takes one, and a folder needs a folder."""
+    context = click.get_current_context()
+    folder = next((found.folder for found in documents if found.folder), "")
+    if out == "-" and (folder or len(documents) > 1):
+        which = f"{folder} is a folder" if folder else f"there are {len(documents)}"
+        raise click.UsageError(f"-o - takes one document, and {which}; name a folder with -o", context)
+    if folder and out and not out.endswith("/") and not os.path.isdir(out):  # noqa: PTH112 (it takes any path)
+        raise click.UsageError(f"{folder} is a folder, so -o names a folder too: write -o {out}/", context)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rdc.commands.reporter import Reporter, reporting_options
+from rdc.terminal import tell
 from rdc.words import many
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 @click.option("--check", is_flag=True, help="Write nothing; fail if a file is stale, edited, missing or left over.")
 @click.option("--prune", is_flag=True, help="Remove generated files that no document becomes any more.")
 @click.option("--approve", "approved", metavar="ITEM", multiple=True, help="Let a new item into rdc.lock.")
+@click.option(
+    "--take-pins", is_flag=True, help="Take pins of actions that a bot changed in a workflow into the configuration."
+)
 @click.option("--watch", is_flag=True, help="Build again whenever a file changes.")
 @click.option(
     "-j",
@@ -28,7 +32,9 @@ if TYPE_CHECKING:
     help="How many processes to use; 0 for all cores.",
 )
 @reporting_options
-def command(reporter: Reporter, approved: tuple[str, ...], jobs: int, *, check: bool, prune: bool, watch: bool) -> int:
+def command(
+    reporter: Reporter, approved: tuple[str, ...], jobs: int, *, check: bool, prune: bool, take_pins: bool, watch: bool
+) -> int:
     """Build the project around the current folder.
 
     Compiles the documents that the `[[build]]` tables of rdc.toml name, and writes only what changed. What the files
@@ -39,24 +45,35 @@ def command(reporter: Reporter, approved: tuple[str, ...], jobs: int, *, check: 
     from rdc.building.build import Wishes  # noqa: PLC0415 (the compiler is slow to import)
 
     ci = os.environ.get("CI", "").lower() not in ("", "0", "false")
-    _refuse(approved, ci=ci, check=check, prune=prune, watch=watch)
-    wishes = Wishes(check, prune, reporter.strict, tuple(dict.fromkeys(approved)), jobs, ci)
-    root = _root()
-    if not watch:
-        return _built(root, wishes, reporter)
+    _refuse(approved, ci=ci, check=check, takes=take_pins, others=prune or watch)
+    here, root = os.path.realpath("."), _root()
+    os.chdir(root)  # as git does, so that paths of documents and of files lead from there
+    pins = _taken(root, reporter) if take_pins else ()
+    if pins is None:
+        return 1
+    wishes = Wishes(check, prune, reporter.strict, tuple(dict.fromkeys(approved)), jobs, ci, pins)
+    return _watched(root, here, wishes, reporter) if watch else _built(root, here, wishes, reporter)
+
+
+def _watched(root: str, here: str, wishes: Wishes, reporter: Reporter) -> int:
+    """Build whenever a file changes, until the person interrupts; only the first build says that all is up to date."""
     from rdc.building.watching import changes  # noqa: PLC0415 (only to watch)
 
-    for _ in changes(root):
-        _built(root, wishes, reporter)
+    try:
+        for number, _ in enumerate(changes(root)):
+            _built(root, here, wishes, reporter, idle=number == 0)
+    except KeyboardInterrupt:
+        return 0
     return 0
 
 
-def _refuse(approved: tuple[str, ...], *, ci: bool, check: bool, prune: bool, watch: bool) -> None:
+def _refuse(approved: tuple[str, ...], *, ci: bool, check: bool, takes: bool, others: bool) -> None:
     reason = None
-    if approved and ci:
-        reason = "--approve is for people; in CI (the variable CI is set) the build only compares"
-    elif check and (prune or approved or watch):
-        reason = "--check writes nothing, so it goes with none of --approve, --prune and --watch"
+    if ci and (approved or takes):
+        option = "--approve" if approved else "--take-pins"
+        reason = f"{option} is for people: where the variable CI is set, a build only compares"
+    elif check and (approved or takes or others):
+        reason = "--check writes nothing, so it goes with none of --approve, --take-pins, --prune and --watch"
     if reason:
         raise click.UsageError(reason, click.get_current_context())
 
@@ -68,41 +85,52 @@ def _root() -> str:
     return project_around(os.path.realpath(".")).root
 
 
-def _built(root: str, wishes: Wishes, reporter: Reporter) -> int:
-    from rdc.building.build import build  # noqa: PLC0415 (the compiler is slow to import)
+def _taken(root: str, reporter: Reporter) -> tuple[str, ...] | None:
+    """Take the pins that a bot changed; gives their items for the lock, None if some cannot be taken."""
+    from rdc.building.pins import changed_pins, take  # noqa: PLC0415 (only for pins)
 
-    here = os.path.realpath(".")
-    os.chdir(root)  # as git does, so that paths of documents and of files lead from there
-    outcome = build(root, wishes)
+    chosen, wrong = changed_pins(root)
+    reporter.show(reporter.gather(wrong, {}))
+    if wrong:
+        return None
+    if chosen:
+        reporter.say(f"took {many(len(chosen), 'pin')} into {take(root, chosen)}")
+    return tuple(f"action {action}@{value}" for action, value in chosen.items())
+
+
+def _built(root: str, here: str, wishes: Wishes, reporter: Reporter, *, idle: bool = True) -> int:
+    """Build once; with `idle` say so if there was nothing to do."""
+    from rdc.building.build import WorkerError, build  # noqa: PLC0415 (the compiler is slow to import)
+
+    try:
+        outcome = build(root, wishes)
+    except WorkerError:
+        tell("rdc: a process that compiled documents was killed; is memory short? Try rdc build --jobs 1")
+        return 1
     if not outcome.has_rules:
         message = "this project builds nothing: add a `[[build]]` to rdc.toml, or let `rdc init` write one"
         raise click.UsageError(message, click.get_current_context())
     if outcome.unknown:
         message = f"no file has the new item '{outcome.unknown[0]}'; run rdc build to see what is new"
         raise click.UsageError(message, click.get_current_context())
-    prefix = os.path.relpath(root, here)
-    is_failed = _report(outcome, prefix, reporter)
+    is_failed = _report(outcome, here, reporter)
     for path in outcome.written:
-        reporter.say(f"wrote {_shown(prefix, path)}")
+        reporter.say(f"wrote {os.path.relpath(path, here)}")
     for path in outcome.removed:
-        reporter.say(f"removed {_shown(prefix, path)}")
+        reporter.say(f"removed {os.path.relpath(path, here)}")
     for message in outcome.left:
         reporter.say(f"{message}; rdc build --prune removes it")
-    if not (is_failed or outcome.written or outcome.removed):
+    if idle and not (is_failed or outcome.written or outcome.removed):
         reporter.say(f"{many(outcome.total, 'file')} up to date")
     return int(is_failed)
 
 
-def _report(outcome: Outcome, prefix: str, reporter: Reporter) -> bool:
-    """Show the findings with paths from the current folder; gives whether they make the command fail."""
+def _report(outcome: Outcome, here: str, reporter: Reporter) -> bool:
+    """Show the findings with paths from the person's folder; gives whether they make the command fail."""
     if not outcome.diagnostics and reporter.form == "text":
         return False
     from rdc.building.paths import rebased  # noqa: PLC0415 (often there are no findings)
 
-    report = reporter.gather(*rebased(outcome.diagnostics, outcome.sources, prefix))
+    report = reporter.gather(*rebased(outcome.diagnostics, outcome.sources, here))
     reporter.show(report)
     return reporter.fails(report)
-
-
-def _shown(prefix: str, path: str) -> str:
-    return os.path.normpath(os.path.join(prefix, path))

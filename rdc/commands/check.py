@@ -1,4 +1,4 @@
-"""`rdc check`: find what is wrong in documents, and write nothing."""
+"""`rdc check`: find what is wrong in documents, and fix it if you ask for that."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rdc.commands.reporter import Reporter, reporting_options
 from rdc.words import many
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from compiler.diagnostic import Diagnostic
     from compiler.driver import Compilation, Settings
@@ -22,20 +22,52 @@ if TYPE_CHECKING:
 @click.command(name="check")
 @documents_argument
 @click.option("--no-link", is_flag=True, help="Do not require that included documents exist.")
+@click.option("--fix", is_flag=True, help="Apply the fixes that keep the meaning of the document.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff: take fixes too that may change the meaning.")
+@click.option("--diff", is_flag=True, help="Write nothing; show what --fix would change.")
 @language_options
 @reporting_options
-def command(files: tuple[str, ...], reporter: Reporter, settings: Settings, *, no_link: bool) -> int:
+def command(
+    files: tuple[str, ...],
+    reporter: Reporter,
+    settings: Settings,
+    *,
+    no_link: bool,
+    fix: bool,
+    unsafe_fixes: bool,
+    diff: bool,
+) -> int:
     """Report every error in documents.
 
+    Without arguments, every document of the project is checked: the nearest folder above with `.git` or `rdc.toml`.
     For a folder, every document in it is checked, except hidden ones and those that git ignores. `-` reads standard
-    input.
+    input, and with --fix it writes the fixed document to standard output.
 
-    Exit code 0 if there are no errors, 1 if there are (with --strict: or warnings), 2 for wrong use.
+    Exit code 0 if there are no errors, 1 if there are (with --strict: or warnings), 2 for wrong use. Problems that
+    --fix has fixed don't count.
     """
     from compiler.driver import compile_opened  # noqa: PLC0415 (the compiler is slow to import)
 
     settings = replace(settings, link=not no_link)
-    compilations = [compile_opened(document, settings) for document in opened(files)]
+    if not (fix or diff):
+        if unsafe_fixes:
+            raise click.UsageError("--unsafe-fixes needs --fix or --diff", click.get_current_context())
+        return _report([compile_opened(document, settings) for document in opened(files)], reporter)
+    from rdc.commands.fixes import fixed, shown  # noqa: PLC0415 (few ask for fixes)
+
+    if diff:
+        return _report(shown(files, settings, reporter, unsafe=unsafe_fixes), reporter)
+    done = fixed(files, settings, reporter, unsafe=unsafe_fixes)
+    if done is None:
+        return 1
+    status = _report(done.compilations, reporter)
+    for message in done.messages:
+        reporter.say(message)
+    return status
+
+
+def _report(compilations: Sequence[Compilation], reporter: Reporter) -> int:
+    """Show the findings; gives the exit code."""
     report = reporter.gather(
         (found for compilation in compilations for found in (*compilation.diagnostics, *_in_tables(compilation))),
         {path: source for compilation in compilations for path, source in compilation.sources.items()},
@@ -46,7 +78,7 @@ def command(files: tuple[str, ...], reporter: Reporter, settings: Settings, *, n
     return int(reporter.fails(report))
 
 
-def _facts(compilations: list[Compilation]) -> dict[str, object]:
+def _facts(compilations: Sequence[Compilation]) -> dict[str, object]:
     """What formats tell of documents: under the name of the format, for several documents under its plural by path."""
     found: dict[str, dict[str, object]] = {}
     for one in compilations:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 from msgspec.structs import replace
 
+from rdc.commands.arguments import found_documents, refuse_output
 from rdc.commands.delivery import generated, print_one, write_files
 from rdc.commands.language import language_options
 from rdc.commands.reporter import Reporter, reporting_options
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="compile")
-@click.argument("sources", metavar="SOURCE...", nargs=-1, required=True, type=click.Path())
+@click.argument("sources", metavar="FILE|DIR...", nargs=-1, required=True, type=click.Path())
 @target_options
 @click.option(
     "-o",
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     "out",
     metavar="OUT",
     type=click.Path(),
-    help="The file to write; a folder, if it ends in / or there are several sources; or - for standard output. "
-    "Without it each file is written beside its source.",
+    help="The file to write; a folder, if it ends in / or there are several documents; or - for standard output. "
+    "Without it each file is written beside its document.",
 )
 @click.option("--check", is_flag=True, help="Write nothing; fail and show the difference if a file is not up to date.")
 @click.option("--force", is_flag=True, help="Overwrite files that rdc did not generate.")
@@ -50,20 +51,26 @@ def command(
 ) -> int:
     """Compile documents for a target.
 
+    For a folder, every document in it is compiled, except hidden ones and those that git ignores. With `-o OUT/` the
+    folders below it are kept: for the folder `docs`, docs/a/x.runbook.md becomes OUT/a/x.py. For several folders they
+    count from the nearest folder that holds them all. Missing folders are made.
+
     If one document has an error, nothing is written. A file that is up to date is not touched.
     """
-    sources = tuple(dict.fromkeys(sources))
+    documents = found_documents(sources)
+    refuse_output(documents, out)
     if out == "-":
-        _refuse_for_standard_output(sources, reporter, check=check)
-    made = generated(sources, settings, target)
+        _refuse_for_standard_output(reporter, check=check)
+    made = generated([found.path for found in documents], settings, target)
     if out == "-":
-        return print_one(sources[0], made, reporter)
+        return print_one(documents[0].path, made, reporter)
     from rdc.layout import lay_out  # noqa: PLC0415 (the compiler is slow to import)
     from rdc.outputs import plan  # noqa: PLC0415
 
-    mains = plan(sources, out, target.backend.suffix)
-    made = replace(made, diagnostics=(*made.diagnostics, *_about_paths(mains, target)))
+    mains = plan(documents, out, target.backend.suffix)
+    made = replace(made, diagnostics=(*made.diagnostics, *made.kept(_about_paths(mains, target))))
     layout = lay_out(mains, made.products, executable=target.backend.executable)
+    layout = replace(layout, findings=made.kept(layout.findings))
     return _compare(made, layout, reporter) if check else write_files(made, layout, reporter, force=force)
 
 
@@ -77,11 +84,9 @@ def _about_paths(mains: Sequence[Output], target: Target) -> Iterator[Diagnostic
             yield Diagnostic(code, main.source, None, text, remedy)
 
 
-def _refuse_for_standard_output(sources: Sequence[str], reporter: Reporter, *, check: bool) -> None:
+def _refuse_for_standard_output(reporter: Reporter, *, check: bool) -> None:
     reason = None
-    if len(sources) > 1:
-        reason = "-o - takes one source only"
-    elif check:
+    if check:
         reason = "--check compares files, it cannot go with -o -"
     elif reporter.form != "text":
         reason = f"-o - and --format {reporter.form} both want standard output"

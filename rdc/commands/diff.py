@@ -64,6 +64,7 @@ def command(old: str, new: str, wish: Wish, settings: Settings, reporter: Report
     """
     from rdc.changes import Version  # noqa: PLC0415 (the backends are slow to import)
     from rdc.comparison import Comparison  # noqa: PLC0415
+    from rdc.documents import Found  # noqa: PLC0415
 
     places = _places(old, new)
     compiled = _compiled(places, settings, reporter)
@@ -76,7 +77,7 @@ def command(old: str, new: str, wish: Wish, settings: Settings, reporter: Report
         code = 0
     else:
         made = _generated(compared, compiled, wish)
-        code = wish.deliver(places[1].beside, made, reporter, has_marks=True)
+        code = wish.deliver([Found(places[1].beside)], made, reporter, has_marks=True)
     return code or int(exits and bool(compared.found))
 
 

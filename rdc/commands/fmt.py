@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rdc.commands.arguments import documents_argument, opened
+from rdc.commands.arguments import documents_argument, opened, refuse_for_standard_output
 from rdc.commands.language import language_options
 from rdc.commands.reporter import Reporter, form_option
-from rdc.terminal import is_terminal, put, tell
+from rdc.terminal import put, tell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,8 @@ def command(files: tuple[str, ...], settings: Settings, form: str, *, check: boo
     """Put documents into their normal form.
 
     Orders the parts of each step, numbers the steps, and writes headers and transitions in one way. Text, code and
-    comments stay as they are. For a folder, every document in it is formatted. `-` reads standard input and writes to
+    comments stay as they are. Without arguments, every document of the project is formatted: the nearest folder above
+    with `.git` or `rdc.toml`. For a folder, every document in it is formatted. `-` reads standard input and writes to
     standard output.
 
     A document with errors that formatting cannot mend is left alone. Exit code 0 if all are formatted, 1 if one is
@@ -39,30 +40,23 @@ def command(files: tuple[str, ...], settings: Settings, form: str, *, check: boo
     """
     from compiler.driver import format_opened  # noqa: PLC0415 (the compiler is slow to import)
     from rdc.formatting import change  # noqa: PLC0415
+    from rdc.rewriting import show_differences  # noqa: PLC0415
 
     reporter = Reporter(form, quiet=quiet)
     in_place = not (check or diff)
     if in_place and "-" in files:
-        _refuse_for_standard_output(files, form)
+        refuse_for_standard_output(files, form)
     formatted = [format_opened(document, settings) for document in opened(files)]
     changes = [found for found in map(change, formatted) if found]
     status = max(_report(formatted, changes if check else [], reporter), _confess(formatted))
     if diff:
-        _show(changes, reporter)
+        show_differences(changes, is_text=form == "text")
     if "-" in files and in_place:
         return _print(formatted[0], status)
     if in_place and not _is_written(changes, reporter):
         return max(status, 1)
     _summarise(formatted, changes if in_place else [], len(changes), reporter)
     return status
-
-
-def _refuse_for_standard_output(files: Sequence[str], form: str) -> None:
-    context = click.get_current_context()
-    if len(files) > 1:
-        raise click.UsageError("- writes to standard output, so it takes no other files", context)
-    if form != "text":
-        raise click.UsageError(f"- and --format {form} both want standard output", context)
 
 
 def _report(formatted: Sequence[Formatting], unformatted: Sequence[Change], reporter: Reporter) -> int:
@@ -85,20 +79,6 @@ def _confess(formatted: Sequence[Formatting]) -> int:
     return DEFECT if defects else 0
 
 
-def _show(changes: Sequence[Change], reporter: Reporter) -> None:
-    """Show the differences: escaped for people on a terminal, as they are for `git apply`."""
-    from rdc.reporting.cells import visible  # noqa: PLC0415 (the compiler is slow to import)
-
-    for one in changes:
-        lines = one.difference().removesuffix("\n")
-        if reporter.form != "text":
-            tell("\n".join(map(visible, lines.split("\n"))))  # standard output is for the machine
-        elif is_terminal():
-            put("\n".join(map(visible, lines.split("\n"))))
-        else:
-            put(f"{lines}\n".encode())
-
-
 def _print(formatting: Formatting, status: int) -> int:
     from compiler.source import Source  # noqa: PLC0415 (the compiler is slow to import)
 
@@ -110,19 +90,12 @@ def _print(formatting: Formatting, status: int) -> int:
 
 def _is_written(changes: Sequence[Change], reporter: Reporter) -> bool:
     """Write all changed files; whether that could be done."""
-    from rdc.atomic import write_all  # noqa: PLC0415 (the compiler is slow to import)
-    from rdc.outputs import unwritable  # noqa: PLC0415
+    from rdc.rewriting import write_rewrites  # noqa: PLC0415 (the compiler is slow to import)
 
-    try:
-        late = [one for one in changes if not one.is_still_there()]
-        if not late:
-            write_all([one.file for one in changes])
-            return True
-        problem = unwritable(late[0].path, "it was changed while rdc formatted it", "run `rdc fmt` again")
-    except OSError as error:
-        problem = unwritable(str(error.filename), error.strerror or str(error))
-    reporter.show(reporter.gather([problem], {}))
-    return False
+    problem = write_rewrites(changes, "rdc fmt")
+    if problem:
+        reporter.show(reporter.gather([problem], {}))
+    return problem is None
 
 
 def _summarise(formatted: Sequence[Formatting], written: Sequence[Change], changed: int, reporter: Reporter) -> None:

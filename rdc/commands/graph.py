@@ -1,4 +1,4 @@
-"""`rdc graph`: a document becomes a picture."""
+"""`rdc graph`: documents become pictures."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rdc.commands.arguments import found_documents, refuse_output
 from rdc.commands.delivery import generated
 from rdc.commands.language import language_options
 from rdc.commands.pictures import PICTURES, Format, Wish, picture_options
@@ -19,14 +20,19 @@ FORMATS = {**PICTURES, "json": Format("json", ".json")}
 
 
 @click.command(name="graph")
-@click.argument("file", type=click.Path())
+@click.argument("files", metavar="FILE|DIR...", nargs=-1, required=True, type=click.Path())
 @picture_options(FORMATS, "svg")
 @language_options
 @strictness_options
-def command(file: str, wish: Wish, settings: Settings, reporter: Reporter) -> int:
-    """Draw the flow of a document.
+def command(files: tuple[str, ...], wish: Wish, settings: Settings, reporter: Reporter) -> int:
+    """Draw the flow of documents.
+
+    For a folder, every document in it is drawn, except hidden ones and those that git ignores. With `-o OUT/` the
+    folders below it are kept, and missing ones are made. If one document has an error, nothing is written.
 
     SVG and PNG are drawn by Graphviz: the one on this machine, or the one that comes with rdc's extra `graph`.
     """
-    made = generated([file], settings, find_target(wish.form.target, wish.options))
-    return wish.deliver(file, made, reporter)
+    documents = found_documents(files)
+    refuse_output(documents, wish.out)
+    made = generated([found.path for found in documents], settings, find_target(wish.form.target, wish.options))
+    return wish.deliver(documents, made, reporter)

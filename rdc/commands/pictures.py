@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,8 +16,9 @@ from rdc.commands.reporter import Command, Reporter
 from rdc.terminal import is_terminal
 
 if TYPE_CHECKING:
+    from rdc.documents import Found
     from rdc.drawing.draw import Form
-    from rdc.generation import Generation
+    from rdc.generation import Generation, Product
 
 
 class Format(Struct, frozen=True):
@@ -54,38 +55,45 @@ class Wish(Struct, frozen=True):
         """Whether it goes to standard output."""
         return self.out == "-" or (self.out is None and self.form.prints)
 
-    def deliver(self, file: str, made: Generation, reporter: Reporter, *, has_marks: bool = False) -> int:
+    def deliver(
+        self, documents: Sequence[Found], made: Generation, reporter: Reporter, *, has_marks: bool = False
+    ) -> int:
         """Draw what was generated, if the format is a picture, and print or write it; gives the exit code.
 
         Args:
-            file: The document. The picture stands beside it if nothing else is asked for.
-            made: What the target wrote for it.
+            documents: The pictures are written beside them if nothing else is asked for.
+            made: What the target wrote for them.
             reporter: Shows the findings.
             has_marks: Whether the picture may show what changed.
         """
-        made = self._drawn(file, made, has_marks)
+        made = self._drawn(documents, made, has_marks)
         if self.is_printed:
-            return print_one(file, made, reporter)
+            return print_one(documents[0].path, made, reporter)
         from rdc.layout import lay_out  # noqa: PLC0415 (the compiler is slow to import)
         from rdc.outputs import plan  # noqa: PLC0415
 
-        layout = lay_out(plan([file], self.out, self.form.suffix), made.products, executable=False)
+        layout = lay_out(plan(documents, self.out, self.form.suffix), made.products, executable=False)
         return write_files(made, layout, reporter, force=self.force)
 
-    def _drawn(self, file: str, made: Generation, has_marks: bool) -> Generation:
-        drawn, (product,) = self.form.drawn, made.products
-        if drawn is None or product is None:
+    def _drawn(self, documents: Sequence[Found], made: Generation, has_marks: bool) -> Generation:
+        if self.form.drawn is None:
             return made
         from compiler.diagnostic import Diagnostic  # noqa: PLC0415 (the compiler is slow to import)
         from rdc.drawing.draw import draw  # noqa: PLC0415
         from rdc.drawing.renderer import DrawingError  # noqa: PLC0415
 
-        try:
-            picture = draw(product.data.decode(), drawn, adapts="theme" not in self.options, has_marks=has_marks)
-        except DrawingError as error:
-            finding = Diagnostic("RD514", file, None, str(error), error.advice)
-            return replace(made, products=(None,), diagnostics=(*made.diagnostics, finding))
-        return replace(made, products=(replace(product, data=picture),))
+        products: list[Product | None] = []
+        diagnostics = list(made.diagnostics)
+        for found, product in zip(documents, made.products, strict=True):
+            picture = None
+            if product:
+                try:
+                    adapts, dot = "theme" not in self.options, product.data.decode()
+                    picture = replace(product, data=draw(dot, self.form.drawn, adapts=adapts, has_marks=has_marks))
+                except DrawingError as error:
+                    diagnostics.append(Diagnostic("RD514", found.path, None, str(error), error.advice))
+            products.append(picture)
+        return replace(made, products=tuple(products), diagnostics=tuple(diagnostics))
 
 
 _LINK_BASE = click.option(

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from rdc.commands.arguments import found_documents
 from rdc.commands.language import language_options
 from rdc.commands.reporter import Reporter, strictness_options
 from rdc.terminal import put
 from rdc.trials import TARGETS
+from rdc.words import many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from compiler.driver import Compilation, Settings
+    from rdc.documents import Found
     from rdc.trials.result import Result
 
 FORMATS = {"text": "rdc.trials.text", "json": "rdc.trials.json", "junit": "rdc.trials.junit"}
 ALL = "all"
 LONGEST = 7 * 24 * 3600
+MOST = 20
+"""How many scenarios `--init` writes for a document if nothing else is asked for."""
 
 
 @click.command(name="test")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
+@click.argument("files", metavar="[FILE|DIR]...", nargs=-1, type=click.Path())
 @click.option(
     "--on",
     "targets",
@@ -40,6 +45,12 @@ LONGEST = 7 * 24 * 3600
     callback=lambda context, _, value: _seconds(context, value),
     help="For one run, in seconds.",
 )
+@click.option("--init", "starts", is_flag=True, help="Write a scenario for each path without one, for you to correct.")
+@click.option(
+    "--paths",
+    type=click.IntRange(1),
+    help=f"How many scenarios --init writes for a document at most. [default: {MOST}]",
+)
 @click.option("--format", "output", type=click.Choice(list(FORMATS)), default="text", show_default=True)
 @language_options
 @strictness_options
@@ -50,27 +61,72 @@ def command(
     output: str,
     settings: Settings,
     reporter: Reporter,
+    **init: Any,  # noqa: ANN401 (what click gives)
 ) -> int:
-    """Try the scenarios in the frontmatter of documents.
+    """Try the scenarios of documents.
+
+    Without arguments, those of the whole project are tried: the nearest folder above with `.git` or `rdc.toml`. For a
+    folder, those of every document in it are tried, except hidden ones and those that git ignores.
 
     A scenario with `rd run --prompted` never executes anything of its document, whatever the target. One without it
     runs commands, in a copy of the project, if --on names a target; otherwise it is skipped.
 
+    --init writes scenarios instead of trying them: one for each path of a document that no scenario takes, with mocked
+    answers. It changes nothing that is there.
+
     Exit code 0 if no scenario failed (with --strict: and none was skipped), 1 if one did, 2 for wrong use.
     """
+    if init["starts"]:
+        return _start(files, init["paths"] or MOST, settings, reporter, tries=bool(targets) or output != "text")
+    if init["paths"]:
+        raise click.UsageError("--paths goes with --init", click.get_current_context())
     from compiler.driver import compile_file  # noqa: PLC0415 (the compiler is slow to import)
 
-    compilations = [compile_file(file, settings) for file in dict.fromkeys(files)]
+    documents = found_documents(files)
+    compilations = [compile_file(found.path, settings) for found in documents]
     if not reporter.accepts(compilations):
         return 1
-    results: list[Result] = []
     chosen = tuple(TARGETS) if ALL in targets else tuple(dict.fromkeys(targets))
-    for compilation in compilations:
-        if not compilation.scenarios:
-            reporter.say(f"{compilation.path} has no scenarios")
-        results += _tried(compilation, chosen, timeout)
+    without = [found for found, one in zip(documents, compilations, strict=True) if not one.scenarios]
+    _mention(without, len(documents), reporter)
+    results = [result for compilation in compilations for result in _tried(compilation, chosen, timeout)]
     put(import_module(FORMATS[output]).render(results))
     return int(_has_failed(results, strict=reporter.strict))
+
+
+def _start(files: Sequence[str], most: int, settings: Settings, reporter: Reporter, *, tries: bool) -> int:
+    """Write scenarios for the paths of documents that have none."""
+    context = click.get_current_context()
+    if not files:
+        raise click.UsageError("--init writes into documents; name files or folders", context)
+    if tries:
+        raise click.UsageError("--init tries nothing; leave --on and --format out", context)
+    from compiler.driver import compile_opened, open_file  # noqa: PLC0415 (the compiler is slow to import)
+    from rdc.drafts.addition import add_scenarios, write_additions  # noqa: PLC0415
+
+    documents = [open_file(found.path) for found in found_documents(files)]
+    compilations = [compile_opened(one, settings) for one in documents]
+    if not reporter.accepts(compilations):
+        return 1
+    pairs = zip(documents, compilations, strict=True)
+    additions = [add_scenarios(one, compiled, settings, most) for one, compiled in pairs]
+    report = reporter.gather(write_additions(additions), {})
+    reporter.show(report)
+    if reporter.fails(report):
+        return 1
+    for line in (line for one in additions for line in one.said):
+        reporter.say(line)
+    return 0
+
+
+def _mention(without: Sequence[Found], every: int, reporter: Reporter) -> None:
+    """Say which documents have no scenarios: by name those that were named, and how many of those in folders."""
+    for found in without:
+        if not found.folder:
+            reporter.say(f"{found.path} has no scenarios")
+    if count := sum(1 for found in without if found.folder):
+        verb = "has" if count == 1 else "have"
+        reporter.say(f"{count} of {many(every, 'document')} {verb} no scenarios")
 
 
 def _tried(compilation: Compilation, targets: Sequence[str], timeout: float) -> list[Result]:

@@ -9,7 +9,11 @@
           "message": "GOTO names step 10, which does not exist", "help": "the steps are 1, 2 and Cleanup",
           "related": [
             {"path": …, "line": …, "column": …, "end_line": …, "end_column": …, "message": …}
-          ]
+          ],
+          "fix": {
+            "is_safe": false,
+            "edits": [{"line": …, "column": …, "end_line": …, "end_column": …, "text": "GOTO 1"}]
+          }
         }
       ],
       "summary": {"errors": 1, "warnings": 0, "notes": 0, "files": 1}
@@ -19,6 +23,9 @@ Lines and columns count from 1, columns in Unicode code points; the end is exclu
 a diagnostic is about a file as a whole. `version` changes when a field changes its meaning or goes away; new
 fields may come without that. `files` counts the files that have findings.
 
+`fix` is null where a diagnostic has no fix. Its edits don't overlap, and their places are those of the file at `path`
+as it is now. `rdc check --fix` applies a fix that is safe, if it can prove that.
+
 For a playbook the object has `playbook` too, what the document is (docs/formats/playbook.md); where several files are
 checked, `playbooks` has that of each by its path.
 """  # noqa: D415 (the object ends the sentence)
@@ -27,7 +34,7 @@ from __future__ import annotations
 
 import json
 
-from compiler.diagnostic import CODES, Diagnostic, Severity
+from compiler.diagnostic import CODES, Diagnostic, Fix, Severity
 from compiler.source import Span
 from rdc.reporting.report import Report
 
@@ -61,12 +68,21 @@ def _diagnostic(diagnostic: Diagnostic) -> dict[str, object]:
         "related": [
             {**_place(related.path, related.span), "message": related.message} for related in diagnostic.related
         ],
+        "fix": _fix(diagnostic.fix) if diagnostic.fix else None,
     }
 
 
+def _fix(fix: Fix) -> dict[str, object]:
+    edits = [{**_range(edit.span), "text": edit.text} for edit in fix.edits]
+    return {"is_safe": fix.is_safe, "edits": edits}
+
+
 def _place(path: str, span: Span | None) -> dict[str, object]:
+    return {"path": path, **_range(span)}
+
+
+def _range(span: Span | None) -> dict[str, object]:
     return {
-        "path": path,
         "line": span.line if span else None,
         "column": span.column if span else None,
         "end_line": span.end_line if span else None,

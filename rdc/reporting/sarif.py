@@ -6,7 +6,7 @@ import json
 import os
 from urllib.parse import quote
 
-from compiler.diagnostic import CODES, Diagnostic, Related
+from compiler.diagnostic import CODES, Diagnostic, Fix, Related
 from compiler.source import Span
 from rdc import __version__
 from rdc.explanations import page
@@ -57,7 +57,17 @@ def _result(diagnostic: Diagnostic, index: int) -> dict[str, object]:
     if diagnostic.related:
         numbered = enumerate(diagnostic.related, 1)
         result["relatedLocations"] = [_related(number, related) for number, related in numbered]
+    if diagnostic.fix:
+        result["fixes"] = [_fix(diagnostic.path, diagnostic.fix, diagnostic.help)]
     return result
+
+
+def _fix(path: str, fix: Fix, remedy: str) -> dict[str, object]:
+    """A fix; viewers offer all of them, so its description says which may change the meaning."""
+    replacements = [{"deletedRegion": _region(edit.span), "insertedContent": {"text": edit.text}} for edit in fix.edits]
+    change = {"artifactLocation": {"uri": _uri(path)}, "replacements": replacements}
+    text = remedy if fix.is_safe else f"{remedy} (this may change the meaning of the document)"
+    return {"description": {"text": text}, "artifactChanges": [change]}
 
 
 def _related(number: int, related: Related) -> dict[str, object]:
@@ -68,13 +78,17 @@ def _related(number: int, related: Related) -> dict[str, object]:
 def _place(path: str, span: Span | None) -> dict[str, object]:
     place: dict[str, object] = {"artifactLocation": {"uri": _uri(path)}}
     if span:
-        place["region"] = {
-            "startLine": span.line,
-            "startColumn": span.column,
-            "endLine": span.end_line,
-            "endColumn": span.end_column,
-        }
+        place["region"] = _region(span)
     return place
+
+
+def _region(span: Span) -> dict[str, object]:
+    return {
+        "startLine": span.line,
+        "startColumn": span.column,
+        "endLine": span.end_line,
+        "endColumn": span.end_column,
+    }
 
 
 def _uri(path: str) -> str:

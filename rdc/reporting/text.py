@@ -87,4 +87,16 @@ def _bold(text: str) -> str:
 
 def _summary(report: Report) -> str:
     counts = [many(count, severity) for severity in Severity if (count := report.count(severity))]
-    return f"{', '.join(counts)} in {many(report.files, 'file')}"
+    return f"{', '.join(counts)} in {many(report.files, 'file')}{_fixable(report)}"
+
+
+def _fixable(report: Report) -> str:
+    """The line that says how many findings can be fixed, after a line end; "" if none can."""
+    fixes = [diagnostic.fix for diagnostic in report.diagnostics if diagnostic.fix]
+    safe = sum(fix.is_safe for fix in fixes)
+    if not fixes:
+        return ""
+    if not safe:
+        return f"\n{len(fixes)} of these can be fixed with rdc check --fix --unsafe-fixes"
+    more = f", and {len(fixes) - safe} more with --unsafe-fixes" if len(fixes) > safe else ""
+    return f"\n{safe} of these can be fixed with rdc check --fix{more}"

@@ -117,7 +117,7 @@ def test_a_file_that_changes_meanwhile_is_not_overwritten(tmp_path: Path, monkey
     monkeypatch.setattr("rdc.formatting.Change.is_still_there", lambda _: False)
     result = call("fmt", "a.runbook.md", cwd=tmp_path)
     assert (result.code, path.read_text()) == (1, UNTIDY)
-    assert "error[RD511]: cannot write a.runbook.md: it was changed while rdc formatted it" in result.err
+    assert "error[RD511]: cannot write a.runbook.md: it has changed since rdc read it" in result.err
 
 
 def test_a_file_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

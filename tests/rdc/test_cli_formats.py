@@ -106,6 +106,7 @@ def test_json() -> None:
         "message": "no {N}",
         "help": "say it",
         "related": [{"path": "x", "line": 1, "column": 1, "end_line": 2, "end_column": 2, "message": "y"}],
+        "fix": None,
     }
 
 

@@ -37,7 +37,7 @@ HEAVY = {
         (["chek"], "rdc: no such command 'chek'; did you mean check or schema? (see 'rdc --help')"),
         (["nothing-like-it"], "rdc: no such command 'nothing-like-it' (see 'rdc --help')"),
         (["--foo"], "rdc: no such option --foo (see 'rdc --help')"),
-        (["check"], "rdc: missing argument 'FILE|DIR|-...' (see 'rdc check --help')"),
+        (["graph"], "rdc: missing argument 'FILE|DIR...' (see 'rdc graph --help')"),
         (["compile", "a.runbook.md"], "rdc: missing option '--to' (see 'rdc compile --help')"),
         (
             ["compile", "a", "--to", "pyton"],
@@ -53,7 +53,7 @@ HEAVY = {
         ),
         (
             ["compile", "a", "b", "--to", "python", "-o", "-"],
-            "rdc: -o - takes one source only (see 'rdc compile --help')",
+            "rdc: -o - takes one document, and there are 2; name a folder with -o (see 'rdc compile --help')",
         ),
         (
             ["compile", "a", "--to", "python", "-o", "-", "--check"],

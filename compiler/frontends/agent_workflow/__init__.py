@@ -9,5 +9,6 @@ FORMAT = Format(
     summary="agent workflows (YAML with steps that have prompts)",
     suffixes=(".workflow.yaml", ".workflow.yml"),
     module="compiler.frontends.agent_workflow.frontend",
+    drafts="compiler.frontends.call_drafts",
     options=OPTIONS,
 )

@@ -7,14 +7,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostic import Diagnostic, Fix
 from compiler.frontends.agent_workflow.alternatives import LONGEST_PATTERN
 from compiler.frontends.agent_workflow.reached import keyword_findings, route_findings
 from compiler.frontends.agent_workflow.syntax import FILE_NAME, Step, Workflow
 from compiler.frontends.places import Path, Places
 from compiler.ir.patterns import SEPARATE, overlap, overlapping, pattern_problem
 from compiler.regex import Regex
+from compiler.source import Span
 
 LONGEST_NAME = 100
 """In characters: the name of a step becomes the name of files, with more behind it."""
@@ -182,11 +184,27 @@ def _check_key(scene: Scene) -> Iterator[Diagnostic]:
     step = scene.step
     if step.check is not None and step.parallel is None:
         problem = "`check` is on a step that is not parallel"
-        yield scene.finding("RD813", ("check",), problem, "remove it")
+        yield replace(scene.finding("RD813", ("check",), problem, "remove it"), fix=_without_check(scene))
     if step.parallel and "check" not in (scene.keys or ()):
         problem = "the parallel step does not say what decides, so `check: all` holds: a failing verdict wins"
         remedy = "write `check: all`, or `check: any` for the first verdict that passes"
-        yield scene.finding("RD814", (), problem, remedy)
+        yield replace(scene.finding("RD814", (), problem, remedy), fix=_with_check(scene))
+
+
+def _without_check(scene: Scene) -> Fix | None:
+    """The fix that removes a line with `check`."""
+    line = scene.places.at((*scene.path, "check")).line
+    text = scene.places.source.lines[line - 1]
+    is_whole = text.strip() in ("check: all", "check: any")
+    return Fix.by(scene.places.source.whole_line(line), "") if is_whole else None
+
+
+def _with_check(scene: Scene) -> Fix | None:
+    """The fix that writes what holds without `check`."""
+    span = scene.places.at((*scene.path, "parallel"))
+    indent = scene.places.source.lines[span.line - 1][: span.column - 1]
+    at = Span(span.line, 1, span.line, 1)
+    return None if indent.strip() else Fix.by(at, f"{indent}check: all\n", is_safe=True)
 
 
 def _validation(scene: Scene) -> Iterator[Diagnostic]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace
 from pydantic import BaseModel
 
 from compiler.diagnostic import Diagnostic
@@ -144,4 +145,5 @@ def _unknown_key(where: Where, key: str) -> Diagnostic:
         return where.diagnostic("RD812", "a condition cannot end the workflow: `end` belongs to a step", remedy)
     known = tuple(_MODELS.get(around.kind, Workflow).model_fields)
     problem = f"{called(around)} has no key `{key}`, and it is ignored{did_you_mean(key, known)}"
-    return where.diagnostic("RD803", problem, f"remove it, or use one of {', '.join(known)}")
+    found = where.diagnostic("RD803", problem, f"remove it, or use one of {', '.join(known)}")
+    return replace(found, fix=where.places.respelled(where.path, key, nearest_name(key, known)))

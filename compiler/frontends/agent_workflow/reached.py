@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.agent_workflow.alternatives import LONGEST_PATTERN
 from compiler.frontends.agent_workflow.syntax import TASK_DONE, Condition, Step, Workflow
@@ -102,7 +104,8 @@ def _unknown(name: str, names: set[str], places: Places, at: Path) -> Diagnostic
     if name == END:
         return places.diagnostic("RD817", at, problem, "to complete the workflow here, write `end: true` instead")
     known = ", ".join(sorted(names)[:20]) + (", …" if len(names) > 20 else "")
-    return places.diagnostic("RD817", at, problem, f"the steps are {known}" if names else "add the step")
+    found = places.diagnostic("RD817", at, problem, f"the steps are {known}" if names else "add the step")
+    return replace(found, fix=places.respelled(at, name, nearest_name(name, names), is_value=True))
 
 
 def _unreachable(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:

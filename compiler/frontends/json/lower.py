@@ -105,11 +105,12 @@ class Reader:
             return value
         known = [str(word) for word in words]
         listed = " or ".join(f'"{word}"' for word in known)
-        return self._is_no(listed, value, path, _did_you_mean(value, known))
+        return self._is_no(listed, value, path, nearest_name(value, known) if isinstance(value, str) else "")
 
-    def _is_no(self, wish: str, value: object, path: KeyPath, remedy: str = "") -> Any:  # noqa: ANN401
+    def _is_no(self, wish: str, value: object, path: KeyPath, meant: str = "") -> Any:  # noqa: ANN401
         problem = f"{_named(path)} should be {wish}, not {_shown(value)}"
-        return self._tell(Problem("RD065", path, problem, remedy or f"write {wish} here"))
+        remedy = f"did you mean `{meant}`?" if meant else f"write {wish} here"
+        return self._tell(Problem("RD065", path, problem, remedy, meant=meant))
 
     # --- Texts and collections ----------------------------------------------------------------------------------------
 
@@ -166,7 +167,8 @@ class Reader:
             if key not in wanted.types:
                 remedy = _did_you_mean(key, wanted.types) or f"remove it; {wanted.called} has {wanted.keys}"
                 problem = f"{wanted.called} has no key `{_cut(key)}`"
-                self._tell(Problem("RD063", (*path, key), problem, remedy, is_key=True))
+                meant = nearest_name(key, wanted.types)
+                self._tell(Problem("RD063", (*path, key), problem, remedy, is_key=True, meant=meant))
         for name in wanted.required:
             if name not in value:
                 self._tell(Problem("RD064", path, f"{wanted.called} needs the key `{name}`", f"add `{name}`"))

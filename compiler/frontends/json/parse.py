@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from compiler.diagnostic import Diagnostic, Related
+from compiler.diagnostic import Diagnostic, Fix, Related
 from compiler.frontends.json.syntax import Places
 from compiler.json_text import BrokenJsonError, Layout, lay_out, load_json
 from compiler.source import Source
@@ -51,12 +51,17 @@ def _no_json(source: Source, places: Places, error: BrokenJsonError) -> Diagnost
     if error.position is None:
         return _too_deep(source)
     if source.text.strip():
-        return Diagnostic("RD060", source.path, places.at(error.position), str(error), error.remedy)
+        fix = Fix.by(places.at(error.position), "", is_safe=True) if error.is_surplus else None
+        return Diagnostic("RD060", source.path, places.at(error.position), str(error), error.remedy, fix=fix)
     remedy = "write a program; docs/formats/json.md has examples"
     return Diagnostic("RD060", source.path, places.at(error.position), "the file is empty", remedy)
 
 
 def _repeated(source: Source, places: Places, layout: Layout) -> list[Diagnostic]:
+    if not layout.repeated:
+        return []
+    from compiler.frontends.repeated import without_one  # noqa: PLC0415 (only for an error)
+
     return [
         Diagnostic(
             "RD062",
@@ -65,6 +70,7 @@ def _repeated(source: Source, places: Places, layout: Layout) -> list[Diagnostic
             f"the key `{item.path[-1]}` stands twice in one object",
             "remove one of them: readers of JSON disagree which one counts",
             (Related(source.path, places.span(item.first), "it stands here first"),),
+            without_one(source, places.span(item.first), places.span(item.again)),
         )
         for item in layout.repeated[:MOST_SHOWN]
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from compiler.diagnostic import Diagnostic, Related
+from compiler.diagnostic import Diagnostic, Fix, Related
 from compiler.json_text import Layout, Lines, Stretch, lay_out
 from compiler.source import KeyPath, Source, Span
 
@@ -13,6 +13,7 @@ class Problem(Struct, frozen=True):
     """Something that is wrong in a text: a code, what leads to it, what is wrong, and what to do.
 
     `is_key` says that it is the key itself; `other` leads to something that it has to do with, and `about` says what.
+    `meant` is the key that was probably meant, or the string.
     """
 
     code: str
@@ -22,6 +23,7 @@ class Problem(Struct, frozen=True):
     is_key: bool = False
     other: KeyPath | None = None
     about: str = ""
+    meant: str = ""
 
 
 class Places:
@@ -51,7 +53,17 @@ class Places:
         if item.other is not None:
             other = self.span(_nearest(layout, item.other, is_key=False))
             related = (Related(self.source.path, other, item.about),)
-        return Diagnostic(item.code, self.source.path, span, item.message, item.help, related)
+        fix = _respelled(self.source, span, item) if item.meant else None
+        return Diagnostic(item.code, self.source.path, span, item.message, item.help, related, fix)
+
+
+def _respelled(source: Source, span: Span, item: Problem) -> Fix | None:
+    """The fix that writes another key or string, if one stands there."""
+    text = source.lines[span.line - 1][span.column - 1 : span.end_column - 1]
+    written = text[1:-1]
+    if text[:1] != '"' or text[-1:] != '"' or '"' in written:
+        return None
+    return Fix.respelling(Span(span.line, span.column + 1, span.line, span.end_column - 1), written, item.meant)
 
 
 def _nearest(layout: Layout, path: KeyPath, *, is_key: bool) -> Stretch:

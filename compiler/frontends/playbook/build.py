@@ -74,7 +74,8 @@ class Builder:
 
     def _content(self, lines: Sequence[Line]) -> _Content:
         """The text of these lines, spaces at the ends of lines and blank lines at both ends taken off (P9)."""
-        numbers = joining_empty_lines(self.source, list(texts(lines)))
+        shown = [number for number in texts(lines) if number not in self.source.ignoring_lines]
+        numbers = joining_empty_lines(self.source, shown)
         written = [self.source.lines[number - 1].rstrip() for number in numbers]
         filled = [place for place, line in enumerate(written) if line]
         if not filled:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from itertools import pairwise
 
-from compiler.diagnostic import Diagnostic, Related
+from compiler.diagnostic import Diagnostic, Fix, Related
 from compiler.frontends.playbook.directives import TYPES
 from compiler.frontends.playbook.hints import hints
 from compiler.frontends.playbook.lines import patterns
-from compiler.frontends.playbook.messages import close
+from compiler.frontends.playbook.messages import close, near
 from compiler.frontends.playbook.parse import Parsed
 from compiler.frontends.playbook.references import check_references
 from compiler.frontends.playbook.syntax import Artifact, Elicit, Input, Playbook, Step, ToolCall, every_step
@@ -128,16 +128,27 @@ def _unknown_type(source: Source, declared: Input) -> Diagnostic:
     known = "the types are string, text, number, boolean and enum"
     if meant := get_close_matches(declared.written.lower(), TYPES, 1, 0.8):
         problem = f"`{declared.written}` is not a type, so `{declared.name}` would take any string"
-        return Diagnostic("RD732", source.path, declared.span, problem, f"write `{meant[0]}`; {known}")
+        fix = _retyped(source, declared, meant[0])
+        return Diagnostic("RD732", source.path, declared.span, problem, f"write `{meant[0]}`; {known}", fix=fix)
     problem = f"`{declared.written}` is not a type, so `{declared.name}` takes any string"
-    return Diagnostic("RD733", source.path, declared.span, problem, f"write `string`; {known}")
+    fix = _retyped(source, declared, "string")
+    return Diagnostic("RD733", source.path, declared.span, problem, f"write `string`; {known}", fix=fix)
+
+
+def _retyped(source: Source, declared: Input, meant: str) -> Fix | None:
+    """The fix that gives an input a type: one letter is wrong, or the type is read as this one anyway."""
+    span = declared.span
+    column = source.lines[span.line - 1].find(f"({declared.written}", span.column - 1) + 2
+    place = Span(span.line, column, span.line, column + len(declared.written))
+    return Fix.by(place, meant, is_safe=True) if column > 1 else None
 
 
 def _artifact(source: Source, artifact: Artifact) -> Iterator[Diagnostic]:
     if artifact.type not in ARTIFACTS and not _VARIABLE.fullmatch(artifact.type):
         problem = f"`{artifact.type}` is not a type of an artifact{close(artifact.type, ARTIFACTS)}"
         remedy = f"the types are {', '.join(ARTIFACTS)}, or a variable such as {{{{format}}}}"
-        yield Diagnostic("RD712", source.path, artifact.span, problem, remedy)
+        fix = Fix.respelling(artifact.span, artifact.type, near(artifact.type, ARTIFACTS))
+        yield Diagnostic("RD712", source.path, artifact.span, problem, remedy, fix=fix)
 
 
 # --- Directives ------------------------------------------------------------------------------------------------------

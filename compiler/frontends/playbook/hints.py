@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator
 from itertools import takewhile
 
-from compiler.diagnostic import Diagnostic
+from msgspec.structs import replace
+
+from compiler.diagnostic import Diagnostic, Fix
 from compiler.frontends.playbook.lines import Line, Scanned, patterns
-from compiler.frontends.playbook.messages import close
+from compiler.frontends.playbook.messages import close, near
 from compiler.regex import Regex
-from compiler.source import Source
+from compiler.source import Source, Span
 
 _FORMS = {
     "output": '@output(name), @output(name: type) or @output(name, extract:"field")',
@@ -29,6 +31,9 @@ _STEP = Regex(
     re.IGNORECASE,
 )
 _NUMBERLESS = Regex(r" {0,3}#{1,3}\s*STEP\s*:\s*(?P<title>\S.*)")
+_FORM = Regex(r"## *STEP *[0-9]+ *[:.)–—-] *\S", re.IGNORECASE)
+"""A heading that can hardly be meant otherwise: a number and a mark before its title."""
+_MEANT = {"else": "else", "endif": "endif", "end": "endif", "end if": "endif"}
 _SECTIONS = ("SYSTEM", "INPUTS", "ARTIFACTS")
 _WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _READ = {"STEP", "SUBSTEP", "TITLE"}
@@ -45,7 +50,8 @@ def hints(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
                 yield from _directive(source, line, text)
             case "`" if _BARE_INPUT.match(text):
                 problem = "this line reads like an input, but has no dash, and is left out"
-                yield _at(source, line, "RD736", problem, f"write `- {text}`")
+                fix = Fix.by(Span(line.number, line.column, line.number, line.column), "- ")
+                yield replace(_at(source, line, "RD736", problem, f"write `- {text}`"), fix=fix)
             case "`":
                 yield from _marker(source, line, text)
     stray = list(_headings(source, scanned))
@@ -61,9 +67,11 @@ def _at(source: Source, line: Line, code: str, problem: str, remedy: str) -> Dia
 
 def _input(source: Source, line: Line, text: str) -> Diagnostic:
     remedy = "write - `name` (type): description, with the name in backquotes"
-    if text[0] == "*":
-        remedy = "begin the line with `-`: - `name` (type): description"
-    return _at(source, line, "RD710", "this line does not declare an input, and is left out", remedy)
+    found = _at(source, line, "RD710", "this line does not declare an input, and is left out", remedy)
+    if text[0] != "*":
+        return found
+    fix = Fix.by(Span(line.number, line.column, line.number, line.column + 1), "-")
+    return replace(found, help="begin the line with `-`: - `name` (type): description", fix=fix)
 
 
 def _directive(source: Source, line: Line, text: str) -> Iterator[Diagnostic]:
@@ -78,7 +86,9 @@ def _directive(source: Source, line: Line, text: str) -> Iterator[Diagnostic]:
         known = [f"@{name}" for name in _FORMS]
         problem = f"`@{word}` is not a directive, so the line is text of the step"
         remedy = f"the directives are {', '.join(known)}; if this is meant to be text, put it into a sentence"
-        yield _at(source, line, "RD715", f"{problem}{close(f'@{word.lower()}', known)}", remedy)
+        hint = _at(source, line, "RD715", f"{problem}{close(f'@{word.lower()}', known)}", remedy)
+        place = Span(line.number, line.column, line.number, line.column + 1 + len(word))
+        yield replace(hint, fix=Fix.respelling(place, f"@{word}", near(f"@{word.lower()}", known)))
 
 
 def _marker(source: Source, line: Line, text: str) -> Iterator[Diagnostic]:
@@ -88,7 +98,9 @@ def _marker(source: Source, line: Line, text: str) -> Iterator[Diagnostic]:
     elif _MARKER.match(text):
         problem = "this looks like the marker of a branch, but is text of the step"
         remedy = 'write ```if name == "text"```, ```elif name != "text"```, ```else``` or ```endif```'
-        yield _at(source, line, "RD716", problem, remedy)
+        place = Span(line.number, line.column, line.number, line.column + len(text))
+        fix = Fix.by(place, f"```{_MEANT[word]}```") if (word := text.strip("` ").lower()) in _MEANT else None
+        yield replace(_at(source, line, "RD716", problem, remedy), fix=fix)
 
 
 def _headings(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
@@ -100,12 +112,18 @@ def _headings(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:
         if found and number not in read and not patterns()["SUBSTEP"].fullmatch(text.rstrip()):
             problem = "this heading looks like that of a step, but is not one, so the step would not run"
             remedy = f"write `{_as_step(found)}`, or reword the heading if it is none"
-            yield Diagnostic("RD713", source.path, source.line_span(number), problem, remedy)
+            fix = Fix.by(_line(number, text), _as_step(found), is_safe=bool(_FORM.match(text)))
+            yield Diagnostic("RD713", source.path, source.line_span(number), problem, remedy, fix=fix)
         elif (found := _NUMBERLESS.match(text)) and number not in read:
             due = sum(line.kind == "STEP" and line.number < number for line in scanned.lines) + 1
             problem = "this heading of a step has no number, so the step would not run"
-            remedy = f"write `## STEP {due}: {found['title'].strip()}`"
-            yield Diagnostic("RD737", source.path, source.line_span(number), problem, remedy)
+            meant = f"## STEP {due}: {found['title'].strip()}"
+            fix = Fix.by(_line(number, text), meant)
+            yield Diagnostic("RD737", source.path, source.line_span(number), problem, f"write `{meant}`", fix=fix)
+
+
+def _line(number: int, text: str) -> Span:
+    return Span(number, 1, number, len(text) + 1)
 
 
 def _artifacts(source: Source, scanned: Scanned) -> Iterator[Diagnostic]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from compiler.diagnostic import Diagnostic, Related
+from compiler.diagnostic import Diagnostic, Fix, Related
 from compiler.frontends.playbook.directives import QUESTIONS
 from compiler.frontends.playbook.lines import Line
 from compiler.frontends.playbook.syntax import Branch, Input
 from compiler.source import Source, Span
-from compiler.suggestions import did_you_mean
+from compiler.suggestions import did_you_mean, nearest_name
 
 LONGEST_NAME = 64
 """In characters: what is longer is no misspelt name, and comparing it would take its time."""
@@ -18,6 +18,11 @@ LONGEST_NAME = 64
 def close(word: str, known: Sequence[str]) -> str:
     """The words `; did you mean …?` if one of the known is near."""
     return did_you_mean(word, known) if len(word) <= LONGEST_NAME else ""
+
+
+def near(word: str, known: Sequence[str]) -> str:
+    """The nearest of the known words, "" if none is near."""
+    return nearest_name(word, known) if len(word) <= LONGEST_NAME else ""
 
 
 # --- Branches --------------------------------------------------------------------------------------------------------
@@ -34,7 +39,11 @@ def unclosed(source: Source, opened: Line, before: Line | None) -> Diagnostic:
     """An `if` without its `endif` before the next section (P14)."""
     where = f"before the heading in line {before.number}" if before else "before the end of the document"
     problem = f"this `if` is not closed {where}"
-    return Diagnostic("RD707", source.path, opened.span, problem, "add a line ```endif``` below its last branch")
+    last, end = len(source.lines), len(source.lines[-1]) + 1
+    at = Span(before.number, 1, before.number, 1) if before else Span(last, end, last, end)
+    text = "```endif```\n\n" if before else ("" if end == 1 else "\n") + "```endif```\n"
+    remedy = "add a line ```endif``` below its last branch"
+    return Diagnostic("RD707", source.path, opened.span, problem, remedy, fix=Fix.by(at, text))
 
 
 def stray(source: Source, marker: Line, opened: Line | None) -> Diagnostic:
@@ -77,14 +86,19 @@ def bare_condition(source: Source, marker: Line) -> Iterator[Diagnostic]:
     word, name = marker.kind.lower(), marker.get("name")
     problem = f'`{word} {name}` means `{word} {name} == "true"`'
     remedy = f'other programs may not read it so: to be sure, write ```{word} {name} == "true"```'
-    yield Diagnostic("RD731", source.path, marker.span, problem, remedy)
+    name_at = marker.within("name")
+    end = Span(name_at.line, name_at.end_column, name_at.line, name_at.end_column)
+    fix = Fix.by(end, ' == "true"', is_safe=True)
+    yield Diagnostic("RD731", source.path, marker.span, problem, remedy, fix=fix)
 
 
 def of_another_step(source: Source, heading: Line, parent: int) -> Diagnostic:
     """A sub-step with the number of another step (P14)."""
     label = f"{heading.get('number')}{heading.get('letter')}"
     problem = f"sub-step {label} stands in step {parent}"
-    return Diagnostic("RD717", source.path, heading.span, problem, f"number it {parent}{heading.get('letter')}")
+    remedy = f"number it {parent}{heading.get('letter')}"
+    fix = Fix.by(heading.within("number"), str(parent))
+    return Diagnostic("RD717", source.path, heading.span, problem, remedy, fix=fix)
 
 
 def above_substep(source: Source, lines: Sequence[Line], heading: Line) -> Iterator[Diagnostic]:
@@ -119,8 +133,8 @@ def _written(source: Source, line: Line) -> Span | None:
     """The place of a line, or of the first line of a text, that is not blank."""
     if line.kind != "TEXT":
         return line.span
-    filled = (number for number in range(line.number, line.last + 1) if source.lines[number - 1].strip())
-    number = next(filled, None)
+    numbers = (number for number in range(line.number, line.last + 1) if number not in source.ignoring_lines)
+    number = next((number for number in numbers if source.lines[number - 1].strip()), None)
     return source.line_span(number) if number else None
 
 
@@ -135,14 +149,23 @@ def overridden(source: Source, first: Line, again: Line, what: str) -> Diagnosti
     """Something that can be there once, and of which the last counts (P5, P10)."""
     problem = f"{what} stands in line {again.number} again, and only the last one counts"
     related = (_first(source, again, "this one counts"),)
-    return Diagnostic("RD719", source.path, first.span, problem, "remove one of the two", related)
+    is_single = first.kind not in {"SYSTEM", "TEXT"}
+    fix = without_equal(source, first.span, again.span) if is_single else None
+    return Diagnostic("RD719", source.path, first.span, problem, "remove one of the two", related, fix)
+
+
+def without_equal(source: Source, one: Span, other: Span) -> Fix | None:
+    """The fix that removes a line which is there twice."""
+    is_equal = source.lines[one.line - 1].strip() == source.lines[other.line - 1].strip()
+    return Fix.by(source.whole_line(one.line), "", is_safe=True) if is_equal else None
 
 
 def declared_twice(source: Source, first: Input, again: Input) -> Diagnostic:
     """Two inputs of one name (P7)."""
     problem = f"the input `{again.name}` is declared twice"
     related = (Related(source.path, first.span, "the first one"),)
-    return Diagnostic("RD705", source.path, again.span, problem, "remove one of the two, or rename it", related)
+    fix = without_equal(source, again.span, first.span)
+    return Diagnostic("RD705", source.path, again.span, problem, "remove one of the two, or rename it", related, fix)
 
 
 def too_large(source: Source, heading: Line) -> Diagnostic:
@@ -156,4 +179,6 @@ def unknown_question(source: Source, line: Line) -> Diagnostic:
     kind = line.get("kind")
     problem = f"`{kind}` is not a kind of question, and the line is left out{close(kind.lower(), list(QUESTIONS))}"
     remedy = 'write @elicit(input, "…"), @elicit(confirm, "…?") or @elicit(select, "…", "one", "another")'
-    return Diagnostic("RD711", source.path, line.within("kind"), problem, remedy)
+    meant = near(kind.lower(), list(QUESTIONS))
+    fix = Fix.respelling(line.within("kind"), kind, meant)
+    return Diagnostic("RD711", source.path, line.within("kind"), problem, remedy, fix=fix)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from compiler.diagnostic import Diagnostic
+from msgspec.structs import replace
+
+from compiler.diagnostic import Diagnostic, Fix
 from compiler.frontends.playbook.messages import close
 from compiler.frontends.playbook.syntax import Condition, Playbook, Step, every_step
 from compiler.regex import Regex
@@ -102,7 +104,8 @@ class _Check:
             if found["before"] or found["after"]:
                 if name in self.every:
                     problem = f"`{written}` is text: there are spaces in its braces"
-                    yield self._unresolved(place, problem, f"write {{{{{name}{found['hint'] or ''}}}}}")
+                    meant = f"{{{{{name}{found['hint'] or ''}}}}}"
+                    yield replace(self._unresolved(place, problem, f"write {meant}"), fix=Fix.by(place, meant))
             elif name not in known and (found["hint"] or "").count(":") < 2:
                 becomes = otherwise or f"`{written}` stays as it is"
                 problem = f"{becomes}: {self._why(name)}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostic import Diagnostic, Fix
 from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.frontmatter import Frontmatter
 from compiler.frontends.rundown.lines import Header, Kind, LineError, parse_header, parse_transition
@@ -16,6 +16,7 @@ from compiler.frontends.rundown.messages import (
     continued_transition,
     counted_in_words,
     header_problem,
+    tag_fix,
     transition_problem,
 )
 from compiler.frontends.rundown.options import Layout
@@ -31,7 +32,7 @@ from compiler.frontends.rundown.syntax import (
 )
 from compiler.grammar import Node
 from compiler.regex import Regex
-from compiler.source import Source
+from compiler.source import Source, Span
 
 TOO_DEEP: dict[Kind, re.Pattern[str]] = {
     "step": Regex(r"(\d+|\{N\})\.(\d|\{n\})"),
@@ -49,6 +50,7 @@ class TreeBuilder:
     def __init__(self, source: Source, layout: Layout) -> None:
         self.source = source
         self._lines = source.lines
+        self._ignoring = source.ignoring_lines
         self.layout = layout
         self.diagnostics: list[Diagnostic] = []
 
@@ -111,7 +113,10 @@ class TreeBuilder:
         if not tree.children:
             return ""
         start, end = tree.children[0].line, tree.children[-1].end_line
-        return "\n".join(self._lines[start - 1 : end]).strip("\n").rstrip()
+        lines = self._lines[start - 1 : end]
+        if self._ignoring:
+            lines = tuple(line for number, line in enumerate(lines, start) if number not in self._ignoring)
+        return "\n".join(lines).strip("\n").rstrip()
 
     def _header(self, block: Block, kind: Kind) -> Header:
         try:
@@ -122,7 +127,9 @@ class TreeBuilder:
         if TOO_DEEP[kind].match(block.text):
             problem = f"this {kind} header has one number more than a {kind} has; it is taken as part of the title"
             remedy = "use `###` for a substep; put a space before a title that begins with a number"
-            self.diagnostics.append(Diagnostic("RD034", self.source.path, block.span, problem, remedy))
+            mark = self._lines[block.line - 1].find("#") + 1
+            fix = Fix.by(Span(block.line, mark, block.line, mark), "#") if kind == "step" else None
+            self.diagnostics.append(Diagnostic("RD034", self.source.path, block.span, problem, remedy, fix=fix))
         return header
 
     def _transitions(self, tree: Node) -> tuple[Transition, ...]:
@@ -147,7 +154,10 @@ class TreeBuilder:
             self.diagnostics.append(counted)
         if "NEXT" in block.text and BARE_NEXT.search(block.text):
             problem = "a bare NEXT is taken as GOTO NEXT"
-            self.diagnostics.append(Diagnostic("RD042", self.source.path, block.span, problem, "write GOTO NEXT"))
+            before = block.column + len(block.text) - len("NEXT")
+            fix = Fix.by(Span(block.line, before, block.line, before), "GOTO ", is_safe=True)
+            found = Diagnostic("RD042", self.source.path, block.span, problem, "write GOTO NEXT", fix=fix)
+            self.diagnostics.append(found)
         return transition
 
     def _body(self, tree: Node) -> tuple[Code | None, tuple[Reference, ...]]:
@@ -172,7 +182,8 @@ class TreeBuilder:
         elif not flags and language not in EXECUTABLE and language.lower() in EXECUTABLE:
             problem = f"a block tagged `{language}` is shown, not run: tags are matched exactly"
             remedy = f"write `{language.lower()}` to run it, or `{language.lower()} prompt` to show it"
-            self.diagnostics.append(Diagnostic("RD047", self.source.path, block.span, problem, remedy))
+            fix = tag_fix(self.source, block.span.line, language, language.lower())
+            self.diagnostics.append(Diagnostic("RD047", self.source.path, block.span, problem, remedy, fix=fix))
         return Code(language, bool(flags), block.text, block.span)
 
 

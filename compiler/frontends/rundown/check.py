@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from compiler.diagnostic import Diagnostic, Related
+from compiler.diagnostic import Diagnostic, Fix, Related
 from compiler.frontends.rundown.beyond.references import almost_references, references_in_commands
 from compiler.frontends.rundown.beyond.unknown import unknown_steps
 from compiler.frontends.rundown.messages import second_transition
@@ -31,6 +31,7 @@ from compiler.frontends.rundown.syntax import (
     spell,
 )
 from compiler.frontends.rundown.targets import check_targets
+from compiler.regex import Regex
 from compiler.source import Source, Span
 
 Rule = Callable[[Source, Runbook], Iterator[Diagnostic]]
@@ -183,7 +184,8 @@ def _modifiers(
     if not has_children:
         for transition in modified:
             problem = f"{transition.modifier} has no meaning on a step without substeps or runbooks"
-            yield Diagnostic("RD116", source.path, transition.span, problem, f"leave {transition.modifier} out")
+            remedy = f"leave {transition.modifier} out"
+            yield Diagnostic("RD116", source.path, transition.span, problem, remedy, fix=_plain(source, transition))
     elif passed and failed and passed.modifier and passed.modifier == failed.modifier:
         both = passed.modifier
         other = Modifier.ANY if both is Modifier.ALL else Modifier.ALL
@@ -191,6 +193,16 @@ def _modifiers(
         remedy = f"write PASS {both} with FAIL {other}, or PASS {other} with FAIL {both}"
         related = Related(source.path, passed.span, "the other one stands here")
         yield Diagnostic("RD115", source.path, failed.span, problem, remedy, (related,))
+
+
+def _plain(source: Source, transition: Transition) -> Fix | None:
+    """The fix that takes the modifier out of a transition."""
+    span = transition.span
+    found = _MODIFIER.match(source.lines[span.line - 1], span.column - 1)
+    return Fix.by(Span(span.line, found.start(1) + 1, span.line, found.end(1) + 1), "", is_safe=True) if found else None
+
+
+_MODIFIER = Regex(r"(?:PASS|FAIL|YES|NO)([ \t]+(?:ALL|ANY))\b")
 
 
 def _tolerated(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:

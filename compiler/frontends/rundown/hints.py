@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from compiler.diagnostic import Diagnostic
+from msgspec.structs import replace
+
+from compiler.diagnostic import Diagnostic, Fix
 from compiler.frontends.rundown.blocks import Block
 from compiler.regex import Regex
 from compiler.source import Source, Span
@@ -28,6 +30,13 @@ HEADER = Regex(r" {0,3}(?P<found>#{2,3}(?:\u00a0|(?=[\d{]))\S*)")
 
 RUNBOOK = Regex(rf"\s*{BULLET}(?P<found>(?:\[[^\]]*\]\(|`)?\S[^`()]*\.runbook\.md[`)]?)\s*$")
 """A list item that ends like the path of a runbook, but has spaces or marks in it, or a number before it."""
+
+_PARTS = Regex(
+    r"[*_`]*(?P<outcome>pass|fail|yes|no)[*_`]*(?:\s+(?P<modifier>all|any))?[*_`]*\s*(?:[:：–—→-]|->|=>)?\s*"
+    r"[*_`]*(?P<action>continue|complete|stop|goto|retry)",
+    re.IGNORECASE,
+)
+_PATH = Regex(r"[^\s`()\[\]]+\.runbook\.md")
 
 
 def almost_there(source: Source, blocks: Iterable[Block]) -> Iterator[Diagnostic]:
@@ -52,13 +61,24 @@ def _header(source: Source, line: int) -> Iterator[Diagnostic]:
     match = HEADER.match(source.lines[line - 1])
     if match:
         problem = "this line looks like a header, but is text, since no space follows the marks"
-        yield _warning("RD038", source, line, match, problem, "write `## 1. Title`, with a plain space")
+        begin = match.start("found") + len(match["found"]) - len(match["found"].lstrip("#"))
+        is_space = source.lines[line - 1][begin : begin + 1] == "\u00a0"
+        fix = Fix.by(Span(line, begin + 1, line, begin + 1 + is_space), " ")
+        found = _warning("RD038", source, line, match, problem, "write `## 1. Title`, with a plain space")
+        yield replace(found, fix=fix)
 
 
 def _transition(source: Source, line: int, match: re.Match[str]) -> Diagnostic:
     problem = f"`{match[match.lastgroup or 0]}` reads like a transition, but is text of the prompt"
     remedy = "a transition is a list item of its own, not nested: `- PASS: CONTINUE`, in capitals, with a colon"
-    return _warning("RD043", source, line, match, problem, remedy)
+    found = _warning("RD043", source, line, match, problem, remedy)
+    parts = _PARTS.match(match[match.lastgroup or 0])
+    if parts is None or found.span is None:
+        return found
+    modifier = f" {parts['modifier'].upper()}" if parts["modifier"] else ""
+    bullet = "" if re.match(rf"\s*{BULLET}", source.lines[line - 1]) else "- "
+    meant = f"{bullet}{parts['outcome'].upper()}{modifier}: {parts['action'].upper()}"
+    return replace(found, fix=Fix.by(found.span, meant))
 
 
 def _runbook(source: Source, line: int) -> Iterator[Diagnostic]:
@@ -66,7 +86,9 @@ def _runbook(source: Source, line: int) -> Iterator[Diagnostic]:
     if match:
         problem = f"`{match['found']}` looks like a nested runbook, but is text of the prompt"
         remedy = "to include it, write its path alone, without spaces: `- path/name.runbook.md`"
-        yield _warning("RD044", source, line, match, problem, remedy)
+        found = _warning("RD044", source, line, match, problem, remedy)
+        path = _PATH.search(match["found"])
+        yield replace(found, fix=Fix.by(found.span, path[0])) if path and found.span else found
 
 
 def _warning(code: str, source: Source, line: int, match: re.Match[str], problem: str, remedy: str) -> Diagnostic:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostic import Diagnostic, Fix
 from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.lines import LineError, parse_transition
 from compiler.regex import Regex
@@ -117,6 +117,7 @@ def unfit_outcome(source: Source, item: _Item) -> Diagnostic:
     """The error for an item that is not a transition, but was meant as one."""
     from difflib import get_close_matches  # noqa: PLC0415 (only for an error)
 
+    meant = item.outcome
     if item.word == item.outcome:  # it is in bold, or in a numbered list
         problem = f"this item reads like a transition, but is text: `{item.word}` has marks or a number before it"
         remedy = f"write `- {item.outcome}: {item.rest}`, or reword it if it is text"
@@ -124,9 +125,20 @@ def unfit_outcome(source: Source, item: _Item) -> Diagnostic:
         problem = f"`{item.word}` is not an outcome, so this item would be text; did you mean `{item.outcome}`?"
         remedy = f"write `- {item.outcome}: {item.rest}`, or reword it if it is text"
     elif close := get_close_matches(item.word.upper(), ("PASS", "FAIL", "YES", "NO"), 1):
-        problem = f"`{item.word}` is not an outcome, so this item would be text; did you mean `{close[0]}`?"
-        remedy = f"write `- {close[0]}: {item.rest}`, or reword it if it is text"
+        meant = close[0]
+        problem = f"`{item.word}` is not an outcome, so this item would be text; did you mean `{meant}`?"
+        remedy = f"write `- {meant}: {item.rest}`, or reword it if it is text"
     else:
         problem = f"`{item.word}` is not an outcome, so this item would be text"
         remedy = "write PASS, FAIL, YES or NO before the colon, or reword it if it is text"
-    return Diagnostic(UNFIT_OUTCOME, source.path, item.span, problem, remedy)
+    return Diagnostic(UNFIT_OUTCOME, source.path, item.span, problem, remedy, fix=_as_transition(source, item, meant))
+
+
+def _as_transition(source: Source, item: _Item, meant: str) -> Fix | None:
+    """The fix that writes an item as a transition; only marks and case are certain not to matter."""
+    line = source.lines[item.span.line - 1]
+    span = Span(item.span.line, len(line) - len(line.lstrip()) + 1, item.span.line, len(line) + 1)
+    is_safe = item.word.upper() == meant
+    action = _ACTIONS.match(item.rest)
+    rest = action[0].upper().replace("GO TO", "GOTO") + item.rest[action.end() :] if action else item.rest
+    return Fix.by(span, f"- {meant}: {rest}", is_safe=is_safe) if meant else None

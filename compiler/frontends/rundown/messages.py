@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
-from compiler.diagnostic import Diagnostic, Related
+from compiler.diagnostic import Diagnostic, Fix, Related
 from compiler.frontends.rundown.blocks import Block
 from compiler.frontends.rundown.lines import COUNT, RESERVED, LineError
 from compiler.frontends.rundown.numbering import numbered_substep
@@ -45,8 +46,11 @@ def header_problem(source: Source, block: Block, error: LineError, kind: str) ->
     problem = f"this heading is not a {kind} header"
     if error.word and error.column:
         problem += f": `{error.word}` cannot follow `{block.text[: error.column].rstrip()}`"
-    remedy = f"put the number first: `{numbered}`" if numbered else FORMS[kind]
-    return Diagnostic("RD032", source.path, span, problem, remedy)
+    if numbered is None:
+        return Diagnostic("RD032", source.path, span, problem, FORMS[kind])
+    line = source.lines[block.line - 1]
+    fix = Fix.by(Span(block.line, line.find("#") + 1, block.line, len(line) + 1), numbered, is_safe=True)
+    return Diagnostic("RD032", source.path, span, problem, f"put the number first: `{numbered}`", fix=fix)
 
 
 def transition_problem(source: Source, block: Block, error: LineError) -> Diagnostic:
@@ -63,7 +67,8 @@ def transition_problem(source: Source, block: Block, error: LineError) -> Diagno
         quoted = f'; quote a message: "{error.word}"' if "STRING" in error.expected else ""
         return Diagnostic("RD035", source.path, span, problem, f"expected {expected}{quoted}")
     problem = f"unexpected {_shown(error.word)} in a transition" if error.word else "the transition ends too early"
-    return Diagnostic("RD040", source.path, span, problem, f"expected {expected}" + _hint(block, error))
+    hint, fix = _hint(block, error)
+    return Diagnostic("RD040", source.path, span, problem, f"expected {expected}{hint}", fix=fix)
 
 
 def _shown(word: str) -> str:
@@ -86,7 +91,9 @@ def second_transition(source: Source, passes: bool, first: Span, second: Span) -
     problem = f"a second transition for {'PASS' if passes else 'FAIL'}"
     related = Related(source.path, first, "the first one stands here")
     remedy = "keep one; PASS and YES are the same outcome, FAIL and NO too"
-    return Diagnostic("RD114", source.path, second, problem, remedy, (related,))
+    is_equal = source.lines[first.line - 1].strip() == source.lines[second.line - 1].strip()
+    fix = Fix.by(source.whole_line(second.line), "", is_safe=True) if is_equal else None
+    return Diagnostic("RD114", source.path, second, problem, remedy, (related,), fix)
 
 
 def continued_transition(source: Source, block: Block) -> Diagnostic:
@@ -134,25 +141,50 @@ def counted_in_words(source: Source, block: Block) -> Diagnostic | None:
     problem = f"`{word}` is no part of the count: it is the message with which the run stops after the last retry"
     action = match[1][match[1].rindex("RETRY") :]
     remedy = f'did you mean `{action}`? To keep the message, quote it: `{action} STOP "{word}"`'
-    return Diagnostic("RD043", source.path, block.span, problem, remedy)
+    return Diagnostic("RD043", source.path, block.span, problem, remedy, fix=_written_as(block, match[1]))
 
 
-def _hint(block: Block, error: LineError) -> str:
+def _written_as(block: Block, text: str, *, is_safe: bool = False) -> Fix:
+    """The fix that writes a whole transition in another way."""
+    return Fix.by(Span(block.line, block.column, block.line, block.column + len(block.text)), text, is_safe=is_safe)
+
+
+def tag_fix(source: Source, line: int, written: str, meant: str) -> Fix | None:
+    """The fix that gives a code block another tag."""
+    found = re.match(rf"[ \t]*(?:`+|~+)[ \t]*(?={re.escape(written)})", source.lines[line - 1]) if written else None
+    column = found.end() + 1 if found else 0
+    return Fix.by(Span(line, column, line, column + len(written)), meant) if found else None
+
+
+def _hint(block: Block, error: LineError) -> tuple[str, Fix | None]:
     """What was probably meant: a number, a message of several words, or an action that is misspelt."""
     if match := STEP_WORD.fullmatch(block.text):
-        return f"; did you mean `{match[1]}{match[2]}`?"
+        meant = f"{match[1]}{match[2]}"
+        return f"; did you mean `{meant}`?", _written_as(block, meant, is_safe=True)
     if (match := COUNT_WORD.fullmatch(block.text)) and match[2]:
-        return f"; did you mean `{match[1]} {match[2]}`?"
+        meant = f"{match[1]} {match[2]}"
+        return f"; did you mean `{meant}`?", _written_as(block, meant, is_safe=True)
     if match := NO_COUNT.fullmatch(block.text):
-        return f"; RETRY wants a number: `RETRY 2 {match[1]}`"
+        return f"; RETRY wants a number: `RETRY 2 {match[1]}`", None
     if match := NEXT_STEP.fullmatch(block.text):
-        return f"; did you mean `{match[1]}CONTINUE`?"
+        meant = f"{match[1]}CONTINUE"
+        return f"; did you mean `{meant}`?", _written_as(block, meant)
     before = block.text[: error.column].split()
     if before[-2:-1] in (["STOP"], ["COMPLETE"]) and not before[-1].startswith('"'):
-        return "; a message of several words stands in double quotes"
+        return "; a message of several words stands in double quotes", _quoted(block)
     if meant := _meant_action(error):
-        return f"; did you mean {meant}?"
-    return "; name a step by its number or its name, which is one word" if before[:-1][-1:] == ["GOTO"] else ""
+        return f"; did you mean {meant}?", Fix.respelling(_span(block, error), error.word, meant)
+    is_name = before[:-1][-1:] == ["GOTO"]
+    return "; name a step by its number or its name, which is one word" if is_name else "", None
+
+
+_MESSAGE = Regex(r"(.*?\b(?:STOP|COMPLETE)\s+)([^\"\\]+)")
+
+
+def _quoted(block: Block) -> Fix | None:
+    """The fix that puts a message of several words in quotes."""
+    match = _MESSAGE.fullmatch(block.text)
+    return _written_as(block, f'{match[1]}"{match[2].strip()}"', is_safe=True) if match else None
 
 
 def _meant_action(error: LineError) -> str:

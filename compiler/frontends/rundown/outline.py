@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostic import Diagnostic, Fix
 from compiler.frontends.rundown.blocks import Block
 from compiler.regex import Regex
-from compiler.source import Source
+from compiler.source import Source, Span
 
 STEP_AS_TITLE = Regex(r"(\d+|\{N\})[.:)](\s|$)|\{N\}|\d+ *[—→-] ")
 """An H1 that was meant as a step header (D4)."""
@@ -47,9 +47,23 @@ def _problem(source: Source, block: Block) -> Diagnostic | None:
         remedy = f"close it with a line of its own: {block.mark}"
         if number := _line_like_a_fence(source, block):
             remedy = f"remove the invisible character beside the marks in line {number}, which is to close it"
-        return Diagnostic("RD045", source.path, block.span, problem, remedy)
+        return Diagnostic("RD045", source.path, block.span, problem, remedy, fix=_closing(source, block, number))
     problem = "this comment is never closed: everything below is part of it"
     return Diagnostic("RD048", source.path, block.span, problem, "close it with `-->`")
+
+
+def _closing(source: Source, block: Block, number: int) -> Fix:
+    """The fix that closes a code block: at its end, certain if it holds no line that may be the runbook's own."""
+    if number:
+        return Fix.by(Span(number, 1, number, len(source.lines[number - 1]) + 1), block.mark, is_safe=True)
+    last, end = len(source.lines), len(source.lines[-1]) + 1
+    is_safe = not any(map(_OWN.match, source.lines[block.line :]))
+    text = f"{block.mark}\n" if end == 1 else f"\n{block.mark}\n"
+    return Fix.by(Span(last, end, last, end), text, is_safe=is_safe)
+
+
+_OWN = Regex(r" {0,3}(?:#{2,3}\s|[-*+]\s+(?:PASS|FAIL|YES|NO)\b|`{3}|~{3})")
+"""A line that is hardly part of a code block."""
 
 
 def _line_like_a_fence(source: Source, block: Block) -> int:
@@ -64,13 +78,18 @@ def _line_like_a_fence(source: Source, block: Block) -> int:
 def _heading_problem(source: Source, block: Block) -> Diagnostic | None:
     if block.type == "TITLE" and STEP_AS_TITLE.match(block.text):
         problem = "a heading of level 1 is the title, but this looks like a step"
-        return Diagnostic("RD021", source.path, block.span, problem, "use `##` for a step, `###` for a substep")
+        mark = source.lines[block.line - 1].find("#") + 1
+        fix = Fix.by(Span(block.line, mark, block.line, mark), "#") if mark else None
+        return Diagnostic(
+            "RD021", source.path, block.span, problem, "use `##` for a step, `###` for a substep", fix=fix
+        )
     if block.type != "HEADING":
         return None
     if block.info == "-":
         problem = "this text is a heading, since a line of dashes stands straight below it"
         remedy = "put a blank line between the text and the dashes, or write a step header with `##`"
-        return Diagnostic("RD033", source.path, block.span, problem, remedy)
+        fix = Fix.by(Span(block.end_line, 1, block.end_line, 1), "\n")
+        return Diagnostic("RD033", source.path, block.span, problem, remedy, fix=fix)
     problem = f"a heading of level {len(block.info)}: a runbook has steps (`##`) and substeps (`###`) only"
     return Diagnostic("RD030", source.path, block.span, problem, "make it a substep, or plain text of the prompt")
 

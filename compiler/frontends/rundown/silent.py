@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from msgspec import Struct, field
 
 from compiler.diagnostic import Diagnostic
+from compiler.frontends.rundown.messages import tag_fix
 from compiler.frontends.rundown.syntax import Code, Runbook, all_steps
 from compiler.regex import Regex
 from compiler.source import Source
@@ -227,13 +228,15 @@ def hides_failures(command: str) -> bool:
     """Whether a simple command of a block before its last one can fail unnoticed."""
     if not any(mark in command.rstrip("\n") for mark in "\n;&"):
         return False  # there is but one
-    if any(_ERREXIT.fullmatch(word) for given in _SET.findall(command) for word in given.split()):
+    if "set" in command and any(_ERREXIT.fullmatch(word) for given in _SET.findall(command) for word in given.split()):
+        return False
+    if "trap" in command and _TRAP.search(command):
         return False
     lists = _Scan(command).read() or []
     starts = [*(one.start for one in lists), len(command)]
     asked = [_STATUS.search(command, starts[at + 1], starts[at + 2]) for at in range(len(lists) - 1)]
     pairs = zip(lists, asked, strict=False)
-    return _TRAP.search(command) is None and any(_can_fail(one) and not status for one, status in pairs)
+    return any(_can_fail(one) and not status for one, status in pairs)
 
 
 def _can_fail(one: _List) -> bool:
@@ -284,4 +287,5 @@ def _without_pipefail(source: Source, blocks: list[Code]) -> Iterator[Diagnostic
     for block in blocks:
         if block.interpreter == "sh":
             problem = f"a block tagged `{block.language}` cannot be strict: sh has no pipefail"
-            yield Diagnostic("RD133", source.path, block.span, problem, "tag it `bash`")
+            fix = tag_fix(source, block.span.line, block.language, "bash")
+            yield Diagnostic("RD133", source.path, block.span, problem, "tag it `bash`", fix=fix)

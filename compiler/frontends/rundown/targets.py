@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from typing import NamedTuple
 
 from msgspec import Struct
 
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostic import Diagnostic, Fix
 from compiler.frontends.rundown.syntax import UNKNOWN, Dynamic, Goto, Identifier, Runbook, Step, Substep, Target, spell
 from compiler.regex import Regex
 from compiler.source import Source
@@ -63,8 +64,8 @@ def check_targets(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
         problem = _problem(place, known, suggests=found < MOST_SUGGESTED)
         if problem:
             found += 1
-            code, text, remedy = problem
-            yield Diagnostic(code, source.path, place.target.span, text, remedy)
+            fix = Fix.respelling(place.target.span, str(place.target), problem.meant)
+            yield Diagnostic(problem.code, source.path, place.target.span, problem.text, problem.remedy, fix=fix)
 
 
 def _places(runbook: Runbook) -> Iterator[Place]:
@@ -75,8 +76,13 @@ def _places(runbook: Runbook) -> Iterator[Place]:
                     yield Place(transition.action.target, step, substep)
 
 
-Problem = tuple[str, str, str]
-"""A code, what is wrong, and what to do."""
+class Problem(NamedTuple):
+    """A code, what is wrong, what to do, and the target that was meant, "" if that is not known."""
+
+    code: str
+    text: str
+    remedy: str
+    meant: str = ""
 
 
 def _problem(place: Place, known: Known, *, suggests: bool) -> Problem | None:
@@ -93,7 +99,7 @@ def _problem(place: Place, known: Known, *, suggests: bool) -> Problem | None:
         return _next(target)
     if target.step is Dynamic.STEP and target.child not in {None, Dynamic.SUBSTEP} and place.step is not step:
         text = f"`GOTO {target}` leads into the current instance of {{N}}, but stands outside of it"
-        return "RD205", text, "use `GOTO {N}`, which starts the current instance again"
+        return Problem("RD205", text, "use `GOTO {N}`, which starts the current instance again")
     return _itself(place, step)
 
 
@@ -102,17 +108,18 @@ def _bare_next(place: Place) -> Problem | None:
     if in_substep or place.step.id is Dynamic.STEP:
         return None
     text = "`GOTO NEXT` stands in a step that is not dynamic, so there is no next instance"
-    return "RD206", text, "name the step: `GOTO 2`, `GOTO NEXT {N}`; for the step that follows write CONTINUE"
+    return Problem("RD206", text, "name the step: `GOTO 2`, `GOTO NEXT {N}`; for the step that follows write CONTINUE")
 
 
 def _no_step(target: Target, known: Known, *, suggests: bool) -> Problem:
     if target.step is Dynamic.STEP:
-        return "RD204", f"`GOTO {target}`, but there is no dynamic step", f"the steps are {known.listed}"
+        return Problem("RD204", f"`GOTO {target}`, but there is no dynamic step", f"the steps are {known.listed}")
     meant = _meant(target, known.names) if suggests else ""
+    own = "" if target.next else meant
     remedy = f"did you mean `GOTO {meant}`? The steps are {known.listed}" if meant else f"the steps are {known.listed}"
     if target.step in known.prose:
         remedy = f"the section of that name is text by the option `prose`; take it out of the option, or: {remedy}"
-    return "RD201", f"`GOTO {target}`: there is no step {spell(target.step or '')}", remedy
+    return Problem("RD201", f"`GOTO {target}`: there is no step {spell(target.step or '')}", remedy, own)
 
 
 def _meant(target: Target, names: dict[str, str]) -> str:
@@ -127,23 +134,24 @@ def _no_child(target: Target, step: Step) -> Problem:
     known = ", ".join(f"{spell(step.id)}.{spell(substep.id)}" for substep in step.substeps[:12])
     remedy = f"the substeps there are {known}" if known else f"step {spell(step.id)} has no substeps"
     if target.child is Dynamic.SUBSTEP:
-        return "RD204", f"`GOTO {target}`, but step {spell(step.id)} has no dynamic substep", remedy
+        return Problem("RD204", f"`GOTO {target}`, but step {spell(step.id)} has no dynamic substep", remedy)
     if any(substep.id is Dynamic.SUBSTEP for substep in step.substeps):
         text = f"`GOTO {target}`, but the substeps of step {spell(step.id)} are instances of {{n}}"
         dynamic = f"{spell(step.id)}.{{n}}"
         remedy = f"use `GOTO {dynamic}` for the current instance, `GOTO NEXT {dynamic}` for the next"
-        return "RD202", text, remedy
-    return "RD201", f"`GOTO {target}`: there is no such substep", remedy
+        return Problem("RD202", text, remedy)
+    return Problem("RD201", f"`GOTO {target}`: there is no such substep", remedy)
 
 
 def _next(target: Target) -> Problem | None:
     if target.child is Dynamic.SUBSTEP or (target.step is Dynamic.STEP and target.child is None):
         return None
     place = str(target).removeprefix("NEXT ")
-    return (
+    return Problem(
         "RD207",
         f"`GOTO {target}`: {place} has no instances, so there is no next one",
         f"write `GOTO {place}`",
+        place,
     )
 
 
@@ -153,4 +161,4 @@ def _itself(place: Place, step: Step) -> Problem | None:
     if own != (step.id, place.target.child) or Dynamic.SUBSTEP in own or own == (Dynamic.STEP, None):
         return None
     remedy = "use RETRY, which counts: `RETRY 3 STOP`"
-    return "RD203", f"`GOTO {place.target}` leads to the step it stands in", remedy
+    return Problem("RD203", f"`GOTO {place.target}` leads to the step it stands in", remedy)

@@ -9,5 +9,6 @@ FORMAT = Format(
     summary="step specifications (YAML or JSON with steps that have a contract)",
     suffixes=(".stepspec.yaml", ".stepspec.yml", ".stepspec.json"),
     module="compiler.frontends.stepspec.frontend",
+    drafts="compiler.frontends.call_drafts",
     options=OPTIONS,
 )

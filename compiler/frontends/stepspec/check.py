@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from functools import cache
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Severity
 from compiler.frontends.modelled import texts_in
@@ -87,7 +88,9 @@ def _evidence(scene: Scene) -> Iterator[Diagnostic]:
         yield scene.finding("RD855", ("evidence",), f"`{step.evidence}` is not a level of evidence", remedy)
     elif "/" in (step.evidence or ""):
         problem = f"`{step.evidence}` names several levels of evidence, and the lower one holds: {step.level}"
-        yield scene.finding("RD863", ("evidence",), problem, f"write `evidence: {step.level}`")
+        found = scene.finding("RD863", ("evidence",), problem, f"write `evidence: {step.level}`")
+        fix = scene.places.respelled((*scene.path, "evidence"), step.evidence or "", step.level, is_value=True)
+        yield replace(found, fix=fix and replace(fix, is_safe=True))
 
 
 def _outputs(scene: Scene) -> Iterator[Diagnostic]:
@@ -118,7 +121,10 @@ def _doubled(scene: Scene, known: Callable[[], Collection[str]]) -> Iterator[Dia
     for inner, written in doubled(scene.step):
         if inner[0] in ("outputs", "templates") or written in known():
             problem = f"`{{{{{written}}}}}` is a placeholder in braces, so braces would stay around its value"
-            yield scene.finding("RD874", inner, problem, f"write `{{{written}}}`")
+            found = scene.finding("RD874", inner, problem, f"write `{{{written}}}`")
+            at, wrong = (*scene.path, *inner), f"{{{{{written}}}}}"
+            fix = scene.places.respelled(at, wrong, f"{{{written}}}", is_value=True)
+            yield replace(found, fix=fix and replace(fix, is_safe=True))
 
 
 def _path_problem(path: str) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.places import Path, Places
 from compiler.frontends.stepspec.syntax import StepSpec
-from compiler.suggestions import did_you_mean
+from compiler.suggestions import did_you_mean, nearest_name
 
 PREFIX = "telis_"
 LANGUAGES = ("python", "typescript", "javascript", "json", "yaml")
@@ -53,6 +54,7 @@ def context_findings(step: StepSpec, places: Places, path: Path) -> Iterator[Dia
         wanted = KEYS.get(key)
         if wanted is None and key.startswith(PREFIX):
             problem = f"there is no key `{key}` for the context{did_you_mean(key, KEYS)}"
-            yield places.diagnostic("RD862", at, problem, f"use one of {', '.join(KEYS)}")
+            found = places.diagnostic("RD862", at, problem, f"use one of {', '.join(KEYS)}")
+            yield replace(found, fix=places.respelled(at, key, nearest_name(key, KEYS)))
         elif wanted and value is not None and not wanted.fits(value):
             yield places.diagnostic("RD861", at, f"`{key}` is not {wanted.what}", f"write {wanted.what}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.places import Path, Places
 from compiler.frontends.stepspec.placeholders import names_in
@@ -13,7 +15,7 @@ from compiler.frontends.stepspec.schemas import unfit_schema
 from compiler.frontends.stepspec.syntax import StepSpec
 from compiler.frontends.stepspec.tools import known_tools
 from compiler.ir.patterns import SEPARATE, overlap, overlapping, pattern_problem
-from compiler.suggestions import did_you_mean
+from compiler.suggestions import did_you_mean, nearest_name
 from runtime_shim.contract.tool_schemas import BUILT_IN, unfit_arguments
 
 
@@ -29,7 +31,9 @@ def tool_findings(
                 then = "the attempt fails" if call.required else "the call is skipped"
                 problem = f"there is no tool `{call.name}`, so {then}{did_you_mean(call.name, known)}"
                 remedy = "name a built-in tool, or one of `tools` in the configuration"
-                yield places.diagnostic("RD865", (*at, "name"), problem, remedy)
+                found = places.diagnostic("RD865", (*at, "name"), problem, remedy)
+                meant = nearest_name(call.name, known)
+                yield replace(found, fix=places.respelled((*at, "name"), call.name, meant, is_value=True))
             continue
         arguments = call.args or {}
         schema = _schema(call.name, runtime)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from msgspec.structs import replace
 from pydantic import BaseModel
 
 from compiler.diagnostic import Diagnostic
@@ -65,7 +66,7 @@ LONGEST_SHOWN = 60
 def broken(source: Source, error: BrokenDataError, noun: str) -> Diagnostic:
     """A file that cannot be read as YAML or JSON."""
     problem = re.sub("^it ", f"the {noun} ", str(error))
-    return Diagnostic("RD850", source.path, error.span, problem, error.remedy)
+    return Diagnostic("RD850", source.path, error.span, problem, error.remedy, fix=error.fix)
 
 
 def repeated(source: Source, data: Data) -> list[Diagnostic]:
@@ -107,9 +108,11 @@ def _finding(where: Where, flaw: Flaw, model: type[BaseModel]) -> Diagnostic:
         meant = nearest_name(key, known)
         if meant in SAFEGUARDS:
             problem = f"{_called(inside, model)} has no key `{key}`; did you mean `{meant}`?"
-            return where.diagnostic("RD873", problem, f"write `{meant}`, or remove the key")
-        problem = f"{_called(inside, model)} has no key `{key}`, and it is ignored{did_you_mean(key, known)}"
-        return where.diagnostic("RD853", problem, f"remove it, or use one of {', '.join(known)}")
+            found = where.diagnostic("RD873", problem, f"write `{meant}`, or remove the key")
+        else:
+            problem = f"{_called(inside, model)} has no key `{key}`, and it is ignored{did_you_mean(key, known)}"
+            found = where.diagnostic("RD853", problem, f"remove it, or use one of {', '.join(known)}")
+        return replace(found, fix=where.places.respelled(where.path, key, meant))
     if flaw.kind == "missing":
         return inside.diagnostic("RD854", f"{_called(inside, model)} has no `{key}`", f"add `{key}: …`")
     if flaw.kind == "too_short":

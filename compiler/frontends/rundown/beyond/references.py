@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from compiler.diagnostic import Diagnostic
+from compiler.diagnostic import Diagnostic, Fix
 from compiler.frontends.rundown.beyond.visible import written
 from compiler.frontends.rundown.syntax import AnyStep, Complete, Runbook, Stop, all_steps
 from compiler.regex import Regex
@@ -26,7 +26,10 @@ def almost_references(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
             if name not in declared and (close := _nearest(name.strip(), declared)):
                 problem = f"`{whole}` is shown as it stands; did you mean `{written(close)}`?"
                 remedy = f"write `{written(close)}`, without spaces, to show the value of `{close}`"
-                yield Diagnostic("RD016", source.path, _place(source, step, whole), problem, remedy)
+                span = _place(source, step, whole)
+                is_there = span.end_column - span.column == len(whole)
+                fix = Fix.by(span, written(close)) if is_there else None
+                yield Diagnostic("RD016", source.path, span, problem, remedy, fix=fix)
 
 
 def references_in_commands(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from msgspec import Struct
-
 from compiler.diagnostic import Diagnostic
 from compiler.frontends.rundown.beyond.declarations import StepSettings
 from compiler.frontends.rundown.formatting.emit import SEPARATOR
@@ -13,9 +11,8 @@ from compiler.frontends.rundown.formatting.pieces import Piece, Section
 from compiler.frontends.rundown.link import Document
 from compiler.frontends.rundown.lower import lower
 from compiler.frontends.rundown.syntax import Runbook
-from compiler.ir.edges import Origin
-from compiler.ir.program import SourceFile
-from compiler.source import Source, Span
+from compiler.sameness import same
+from compiler.source import Source
 
 
 def same_meaning(source: Source, before: Runbook, after: Runbook) -> bool:
@@ -23,7 +20,7 @@ def same_meaning(source: Source, before: Runbook, after: Runbook) -> bool:
 
     Nested runbooks stay unread: what they are does not depend on the document that includes them.
     """
-    return _same(_meaning(source, before), _meaning(source, after))
+    return same(_meaning(source, before), _meaning(source, after))
 
 
 def _meaning(source: Source, runbook: Runbook) -> tuple[object, ...]:
@@ -46,21 +43,6 @@ def _options(runbook: Runbook) -> object:
 
 def _said(settings: StepSettings) -> tuple[object, ...]:
     return settings.step, settings.timeout, settings.delay, settings.backoff, tuple(settings.env.items())
-
-
-def _same(one: object, other: object) -> bool:
-    """Whether two values are equal, apart from what says where they were written."""
-    if type(one) is not type(other):
-        return False
-    if one is other or isinstance(one, str | int):
-        return one == other
-    if isinstance(one, Span | Origin | SourceFile):
-        return True
-    if isinstance(one, tuple) and isinstance(other, tuple):
-        return len(one) == len(other) and all(map(_same, one, other))
-    if isinstance(one, Struct) and isinstance(other, Struct):
-        return all(_same(getattr(one, name), getattr(other, name)) for name in one.__struct_fields__)
-    return one == other
 
 
 def same_content(source: Source, before: Sequence[Section], moved: Source, after: Sequence[Section]) -> bool:

@@ -1,0 +1,135 @@
+"""Applying the fixes of a document's diagnostics, each proved first: pure, from a document to a document."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from compiler.diagnostic import Diagnostic, Edit, Fix, Severity
+from compiler.driver import Compilation, Opened, Settings, compile_opened
+from compiler.sameness import same
+from compiler.source import LINE_END, Source, Span, sha256_of
+
+MOST_ROUNDS = 10
+"""How often fixes are looked for again: one fix can make room for another, and none may do so without end."""
+
+
+class Fixed(Struct, frozen=True):
+    """A document after fixing: its source, its compilation, and how many findings were fixed."""
+
+    opened: Opened
+    compilation: Compilation
+    count: int = 0
+
+
+class Fixable(Struct, frozen=True):
+    """A diagnostic and its fix."""
+
+    found: Diagnostic
+    fix: Fix
+
+
+def fix_opened(opened: Opened, settings: Settings, *, unsafe: bool = False) -> Fixed:
+    """Apply the fixes of a document's own diagnostics. `unsafe` takes those too that may change its meaning."""
+    now = Fixed(opened, compile_opened(opened, settings))
+    for _ in range(MOST_ROUNDS):
+        better = _Round(now, settings, unsafe).better(_candidates(now.compilation, unsafe=unsafe))
+        if better is None:
+            break
+        now = better
+    return now
+
+
+def edited(source: Source, edits: Sequence[Edit]) -> Source:
+    """Return the source with edits applied that do not overlap; line ends in their texts become those of the source."""
+    starts = [0, *(end.end() for end in LINE_END.finditer(source.text))]
+    text = source.text
+    for edit in sorted(edits, key=lambda edit: edit.span, reverse=True):
+        span = edit.span
+        begin, end = starts[span.line - 1] + span.column - 1, starts[span.end_line - 1] + span.end_column - 1
+        text = text[:begin] + edit.text.replace("\n", source.line_end) + text[end:]
+    return replace(source, text=text, sha256=sha256_of(source.encode(text)))
+
+
+def _candidates(compilation: Compilation, *, unsafe: bool) -> list[Fixable]:
+    """The fixes to try: of those that overlap, the first; the others have their turn in the next round.
+
+    A document with errors has no program to compare, so its warnings wait until it compiles.
+    """
+    least = {Severity.ERROR} if compilation.program is None and not unsafe else set(Severity)
+    own = (item for item in compilation.diagnostics if item.path == compilation.path and item.severity in least)
+    fixable = [Fixable(item, item.fix) for item in own if item.fix and (unsafe or item.fix.is_safe)]
+    chosen: list[Fixable] = []
+    for one in fixable:
+        if not any(_overlap(a.span, b.span) for other in chosen for a in one.fix.edits for b in other.fix.edits):
+            chosen.append(one)
+    return chosen
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    (begin, end), (start, stop) = _ends(one), _ends(other)
+    return begin == start or (begin < stop and start < end)
+
+
+def _ends(span: Span) -> tuple[tuple[int, int], tuple[int, int]]:
+    return (span.line, span.column), (span.end_line, span.end_column)
+
+
+class _Round(Struct, frozen=True):
+    """One attempt to make a document better."""
+
+    before: Fixed
+    settings: Settings
+    unsafe: bool
+
+    def better(self, fixes: Sequence[Fixable]) -> Fixed | None:
+        """The document with as many of the fixes as the proof admits; None with none of them."""
+        admitted = self._admitted(fixes)
+        return self._with(admitted) if admitted else None
+
+    def _admitted(self, fixes: Sequence[Fixable]) -> list[Fixable]:
+        """The fixes that the proof admits together; halves are tried where it refuses the whole."""
+        if not fixes or self._with(fixes):
+            return list(fixes)
+        if len(fixes) == 1:
+            return []
+        first, second = (self._admitted(half) for half in (fixes[: len(fixes) // 2], fixes[len(fixes) // 2 :]))
+        return [*first, *second] if not (first and second) or self._with([*first, *second]) else first
+
+    def _with(self, fixes: Sequence[Fixable]) -> Fixed | None:
+        """The document with these fixes, unless the proof refuses it."""
+        source = self.before.opened.source
+        if not isinstance(source, Source):
+            return None
+        text = edited(source, [edit for one in fixes for edit in one.fix.edits])
+        opened = replace(self.before.opened, source=text)
+        after = compile_opened(opened, self.settings)
+        proved = text.text != source.text and self._proves(fixes, after)
+        return Fixed(opened, after, self.before.count + len(fixes)) if proved else None
+
+    def _proves(self, fixes: Sequence[Fixable], after: Compilation) -> bool:
+        """Whether the fixes keep their promise: the findings go away, and the meaning or at least the rest stays."""
+        before = self.before.compilation
+        old, new = Counter(_codes(before)), Counter(_codes(after))
+        fixed = Counter(one.found.code for one in fixes)
+        if any(new[code] > old[code] - count for code, count in fixed.items()):
+            return False
+        if before.program is not None:
+            return after.program is not None and (self.unsafe or _means_the_same(before, after))
+        return self.unsafe or Counter(_codes(after, errors=True)) <= Counter(_codes(before, errors=True))
+
+
+def _codes(compilation: Compilation, *, errors: bool = False) -> list[str]:
+    found = compilation.diagnostics
+    return [item.code for item in found if not errors or item.severity is Severity.ERROR]
+
+
+def _means_the_same(before: Compilation, after: Compilation) -> bool:
+    """Whether two documents become the same program, with the same scenarios and options of targets."""
+    tables = [{name: table.values for name, table in one.tables.items()} for one in (before, after)]
+    return tables[0] == tables[1] and same(
+        (before.program, before.scenarios, before.format), (after.program, after.scenarios, after.format)
+    )

@@ -1,0 +1,45 @@
+"""Scenarios of runbooks that rdc writes (S1): they are in the frontmatter, and execute nothing."""
+
+from __future__ import annotations
+
+import posixpath
+import shlex
+
+from compiler.drafts import Draft, comment, scalar
+from compiler.ir.paths import Path, Visit
+from compiler.ir.program import Program
+from compiler.ir.tasks import Ask
+from compiler.scenarios import Scenario
+from compiler.source import Source
+
+_ANSWERS = {"pass": "yes", "fail": "no"}
+
+
+def is_possible(_program: Program, _path: Path) -> bool:
+    """Return whether a run can take a path: each step passes or fails."""
+    return True
+
+
+def script(program: Program, draft: Draft, document: str) -> list[str]:
+    """Return the commands of a run, each with the step that it answers as a comment."""
+    nodes = program.index()
+    name = posixpath.basename(document)
+    begin = shlex.join(["rd", "run", "--prompted", f"./{name}" if name.startswith("-") else name])
+    lines = [f"  - {scalar(begin)}"]
+    for made in draft.path.visits:
+        task = nodes[made.step].task
+        is_question = isinstance(task, Ask) and task.question == "yes_no"
+        word = _ANSWERS[made.outcome.word] if is_question else made.outcome.word
+        values = (part for name, value in made.outcome.values for part in ("--value", f"{name}={value}"))
+        lines.append(f"  - {scalar(shlex.join(['rd', word, *values]))}{comment(_step(made))}")
+    return ["commands:", *lines]
+
+
+def _step(made: Visit) -> str:
+    """A step with its title, as its header shows it."""
+    return made.step if made.title in ("", made.step) else f"{made.step} {made.title}"
+
+
+def read(_source: Source, _program: Program) -> tuple[Scenario, ...] | None:
+    """Return None: runbooks have no file for scenarios."""
+    return None

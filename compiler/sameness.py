@@ -1,0 +1,24 @@
+"""Whether two values are the same, apart from where they were written: the proof that a rewrite changed nothing."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from compiler.ir.edges import Origin
+from compiler.ir.program import SourceFile
+from compiler.source import Span
+
+
+def same(one: object, other: object) -> bool:
+    """Whether two values are equal, apart from what says where they were written."""
+    if type(one) is not type(other):
+        return False
+    if one is other or isinstance(one, str | int):
+        return one == other
+    if isinstance(one, Span | Origin | SourceFile):
+        return True
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    if isinstance(one, Struct) and isinstance(other, Struct):
+        return all(same(getattr(one, name), getattr(other, name)) for name in one.__struct_fields__)
+    return one == other

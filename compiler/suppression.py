@@ -1,0 +1,118 @@
+"""Warnings and notes that a document or a project asks rdc to ignore, and comments that ask for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from msgspec import Struct
+
+from compiler.comments import Comment, comments_in
+from compiler.diagnostic import CODES, Diagnostic, Fix, Severity
+from compiler.options import Place
+from compiler.source import IGNORE, Source, Span, Spans
+from compiler.suggestions import did_you_mean
+
+OF_TARGETS = "RD5"
+"""How the codes begin whose findings only targets and commands report: a comment for one may well be of use."""
+
+
+class Ignores(Struct, frozen=True):
+    """What is ignored: codes in the whole project, and by file the comments in it."""
+
+    codes: frozenset[str]
+    comments: Mapping[str, tuple[Comment, ...]]
+
+    @classmethod
+    def of(cls, codes: frozenset[str], sources: Iterable[Source], markdown: frozenset[str]) -> Ignores:
+        """The ignores of a project and of the sources; those at the paths `markdown` are Markdown."""
+        found = {
+            source.path: tuple(comments_in(source, is_markdown=source.path in markdown or source.path.endswith(".md")))
+            for source in sources
+            if IGNORE in source.text
+        }
+        return cls(codes, found)
+
+    def kept(self, found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+        """The findings that are not ignored. Errors always are kept."""
+        return tuple(item for item in found if not self._ignores(item))
+
+    def _ignores(self, item: Diagnostic) -> bool:
+        if item.severity is Severity.ERROR:
+            return False
+        return item.code in self.codes or any(
+            item.code in map(code_of, comment.words)
+            for comment in self.comments.get(item.path, ())
+            if _is_for(comment, item)
+        )
+
+    def useless(self, path: str, found: Iterable[Diagnostic], *, is_complete: bool) -> Iterator[Diagnostic]:
+        """A warning for each code of a document's comments that silences none of these findings.
+
+        Only if they are complete, it is known that there is nothing to silence: an error hides later findings.
+        """
+        found = [item for item in found if item.path == path]
+        for comment in self.comments.get(path, ()):
+            if not comment.words:
+                yield _useless(path, comment, "", "this comment names no diagnostic", "name a code, such as RD405")
+            for word in comment.words:
+                yield from _problem(path, comment, word, found, is_complete=is_complete)
+
+
+def code_of(word: str) -> str | None:
+    """The code that a word means: `RD405`, or its name `tolerated-failure`; None if there is none."""
+    if word in CODES:
+        return word
+    return next((code for code, known in CODES.items() if known.name == word), None)
+
+
+def read_check(value: object, place: Place, spans: Spans) -> tuple[frozenset[str], list[Diagnostic]]:
+    """The codes that a project ignores: `ignore` of its table `check`, and what is wrong there."""
+    if not isinstance(value, Mapping):
+        return frozenset(), [place.finding("`check` is not a table", 'write `[check]`, and `ignore = ["RD405"]` below')]
+    found: list[Diagnostic] = []
+    for key in value:
+        if key != "ignore":
+            own = Place(place.code, place.path, spans.get((str(key),), place.span))
+            problem = f"`check` has no key `{key}`{did_you_mean(str(key), ['ignore'])}"
+            found.append(own.finding(problem, "its only key is `ignore`"))
+    own = Place(place.code, place.path, spans.get(("ignore",), place.span))
+    words = value.get("ignore", [])
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        return frozenset(), [*found, own.finding("`ignore` is not a list of codes", 'write `ignore = ["RD405"]`')]
+    refused = filter(None, map(_refusal, words))
+    found += [own.finding(reason, "name the code of a warning or note, such as RD405") for reason in refused]
+    return frozenset(code for word in words if (code := code_of(word)) and not _refusal(word)), found
+
+
+def _is_for(comment: Comment, item: Diagnostic) -> bool:
+    return comment.is_first if item.span is None else item.span.line == comment.target
+
+
+def _refusal(word: str) -> str:
+    """Why a word cannot be ignored; "" if it can."""
+    code = code_of(word)
+    if code is None:
+        known = [known.name for known in CODES.values()]
+        return f"there is no diagnostic `{word}`{did_you_mean(word, known)}"
+    return f"{word} is an error, and errors cannot be ignored" if CODES[code].severity is Severity.ERROR else ""
+
+
+def _problem(
+    path: str, comment: Comment, word: str, found: Iterable[Diagnostic], *, is_complete: bool
+) -> Iterator[Diagnostic]:
+    if reason := _refusal(word):
+        yield _useless(path, comment, word, reason, "name a warning or note that the next line has, or remove it")
+        return
+    code = code_of(word) or ""
+    is_known = is_complete and not code.startswith(OF_TARGETS)
+    if is_known and not any(item.code == code and _is_for(comment, item) for item in found):
+        where = f"line {comment.target}" if comment.target else "the end of the document"
+        yield _useless(path, comment, word, f"this comment silences nothing: {where} has no {word}", "remove it")
+
+
+def _useless(path: str, comment: Comment, word: str, problem: str, remedy: str) -> Diagnostic:
+    rest = [other for other in comment.words if other != word]
+    line = comment.span.line
+    whole = Fix.by(Span(line, 1, line + 1, 1), "", is_safe=True) if comment.target else None
+    fix = Fix.by(comment.place, f" {', '.join(rest)}", is_safe=True) if rest else whole
+    return Diagnostic("RD007", path, comment.span, problem, remedy, fix=fix)

@@ -1,0 +1,71 @@
+"""Taking the pins of actions that a bot changed in generated workflows back into the configuration (B-6)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from backends.github.pins import pins
+from compiler.diagnostic import Diagnostic
+from compiler.project import CONFIGURATION
+from rdc.atomic import File, write_all
+from rdc.building.lock import items_in, read_lock
+
+_USES = re.compile(r"^ +(?:- )?uses: (([\w.-]+/[\w.-]+)[^@\s]*)@([0-9a-f]{40})(?: # (v[\w.+-]{1,40}))?$", re.MULTILINE)
+
+
+def changed_pins(root: str) -> tuple[dict[str, str], list[Diagnostic]]:
+    """The pins in generated workflows that are not those of the lock, which has those of the last build.
+
+    Returns:
+        What `[github.actions]` should say, and what cannot be taken.
+    """
+    taken: dict[str, tuple[str, str]] = {}
+    wrong: list[Diagnostic] = []
+    known = {pin.uses for pin in pins().values()}
+    for path, action, value in _edited(root, items_in(read_lock(root) or "")):
+        if action not in known:
+            message = f"{action} in {path} is pinned by a document or an option"
+            wrong.append(Diagnostic("RD543", path, None, message, f"change it there to {value}"))
+            continue
+        first, other = taken.setdefault(action, (path, value))
+        if other != value:
+            message = f"{first} and {path} have different pins of {action}"
+            wrong.append(Diagnostic("RD543", path, None, message, "let both have the same, and take it again"))
+    return {action: value for action, (_, value) in taken.items()}, wrong
+
+
+def _edited(root: str, locked: Mapping[str, list[str]]) -> Iterator[tuple[str, str, str]]:
+    """A path, an action and its pin for each that was changed since the lock was written."""
+    for path, items in locked.items():
+        built = {item.removeprefix("action ") for item in items if item.startswith("action ")}
+        file = Path(root, path)
+        if not built or not file.is_file():
+            continue
+        for match in _USES.finditer(file.read_text(encoding="utf-8", errors="replace")):
+            action, repository, commit, version = match.groups()
+            value = f"{commit} # {version}" if version else commit
+            if f"{action}@{value}" not in built and any(item.startswith(f"{action}@") for item in built):
+                yield path, repository, value
+
+
+def take(root: str, chosen: Mapping[str, str]) -> str:
+    """Write pins into the configuration, whose comments and order stay; gives its path.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    import tomlkit  # noqa: PLC0415 (only to write the configuration)
+
+    own = os.path.exists(os.path.join(root, CONFIGURATION))
+    file = Path(root, CONFIGURATION if own else "pyproject.toml")
+    document = tomlkit.parse(file.read_text(encoding="utf-8"))
+    table = document if own else document["tool"]["rdc"]
+    for name in ("github", "actions"):
+        table = table.setdefault(name, tomlkit.table())
+    for action, value in sorted(chosen.items()):
+        table[action] = value
+    write_all([File(file, tomlkit.dumps(document).encode())])
+    return file.name

@@ -1,0 +1,43 @@
+"""The JSON Schema of `rdc.toml`, published as `docs/project.schema.json` (B-1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from backends.options.schema import schema as of_options
+from backends.registry import BACKENDS, load
+from compiler.frontends import all_options
+from compiler.options import Level, Option
+from compiler.project import BUILD, REQUIRED_VERSION
+from rdc.building.configuring import Build
+
+
+def schema() -> dict[str, Any]:
+    """The schema: the keys of the project, the options of formats, and a table for each target."""
+    targets = {name: {"description": load(name).summary, **of_options(load(name).options)} for name in BACKENDS}
+    formats = {option.name: _of_format(option) for option in all_options() if Level.PROJECT in option.levels}
+    for table in targets.values():
+        table.pop("required", None)  # a document may have it
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "rdc.toml",
+        "type": "object",
+        "properties": {
+            REQUIRED_VERSION: {
+                "type": "string",
+                "description": "The versions of rdc that the project takes, such as `==1.2.0` or `>=1.2,<2`.",
+            },
+            BUILD: {
+                "type": "array",
+                "description": "What `rdc build` builds.",
+                "items": of_options(Build),
+            },
+            **formats,
+            **targets,
+        },
+    }
+
+
+def _of_format(option: Option[Any]) -> dict[str, Any]:
+    """What an option of a format takes is known in words alone, unless it is one of a few."""
+    return {"description": option.help, **({"enum": list(option.choices)} if option.choices else {})}

@@ -1,0 +1,66 @@
+"""`rdc check --fix` and `rdc check --diff`: documents are fixed, and written or shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from compiler.driver import Compilation, Settings, compile_opened
+from compiler.fixing import Fixed, fix_opened
+from compiler.source import Source
+from rdc.commands.arguments import opened, refuse_for_standard_output
+from rdc.commands.reporter import Reporter
+from rdc.documents import STANDARD_INPUT
+from rdc.rewriting import Rewrite, show_differences, write_rewrites
+from rdc.terminal import put
+from rdc.words import many
+
+
+class Done(Struct, frozen=True):
+    """The documents after fixing, and what was fixed in each."""
+
+    compilations: list[Compilation]
+    messages: list[str]
+
+
+def fixed(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsafe: bool) -> Done | None:
+    """Fix documents and write them; None if that fails, which is reported."""
+    if STANDARD_INPUT in files:
+        refuse_for_standard_output(files, reporter.form)
+    documents = opened(files)
+    results = [fix_opened(document, settings, unsafe=unsafe) for document in documents]
+    messages = [f"fixed {many(one.count, 'problem')} in {one.opened.path}" for one in results if one.count]
+    compilations = [one.compilation for one in results]
+    if STANDARD_INPUT in files:
+        source = results[0].opened.source
+        if isinstance(source, Source):
+            put(source.data)
+        return Done(compilations, messages)
+    rewrites = [
+        made for before, after in zip(documents, results, strict=True) if (made := _rewrite(before.source, after))
+    ]
+    if problem := write_rewrites(rewrites, "rdc check --fix"):
+        reporter.show(reporter.gather([problem], {}))
+        return None
+    if rewrites:  # one may include another that was fixed as well
+        compilations = [compile_opened(document, settings) for document in opened(files)]
+    return Done(compilations, messages)
+
+
+def shown(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsafe: bool) -> list[Compilation]:
+    """Show what would be fixed, and return the compilations of the documents as they are."""
+    documents = opened(files)
+    results = [fix_opened(document, settings, unsafe=unsafe) for document in documents]
+    rewrites = [
+        made for before, after in zip(documents, results, strict=True) if (made := _rewrite(before.source, after))
+    ]
+    show_differences(rewrites, is_text=reporter.form == "text")
+    return [compile_opened(document, settings) for document in documents]
+
+
+def _rewrite(before: object, after: Fixed) -> Rewrite | None:
+    new = after.opened.source
+    if not isinstance(before, Source) or not isinstance(new, Source) or new.text == before.text:
+        return None
+    return Rewrite(before, after.opened.path, new.text)

@@ -1,0 +1,167 @@
+"""New scenarios for one document: drafted, written into a text, read back, and kept if they pass."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from compiler.diagnostic import Diagnostic
+from compiler.drafts import Draft, Writer, entry, writer_of
+from compiler.driver import Compilation, Opened, Settings, compile_opened
+from compiler.files import Refusal, read_source
+from compiler.frontends import FRONT_ENDS
+from compiler.ir.program import Program
+from compiler.ir.semantics import Machine
+from compiler.scenarios import Scenario
+from compiler.source import Source
+from rdc.atomic import File, write_all
+from rdc.drafts.insertion import in_file, in_frontmatter
+from rdc.drafts.paths import Drafted, draft_scenarios, key_of
+from rdc.outputs import unwritable
+from rdc.trials.mock_run import mock
+from rdc.trials.result import Status, judge
+from rdc.words import many
+
+_FORM = "write its scenarios as a block: one `NAME:` on a line of its own, and its keys below it"
+
+
+class Addition(Struct, frozen=True):
+    """What is to be written for one document: the file, if it changes, and the one as it was; else why it doesn't."""
+
+    shown: str
+    before: Source | None
+    file: File | None = None
+    said: tuple[str, ...] = ()
+    problem: Diagnostic | None = None
+
+    def is_current(self) -> bool:
+        """Return whether the file on the disk is still the one that was read; raises OSError."""
+        if self.file is None:
+            return True
+        there = self.file.path.read_bytes() if self.file.path.exists() else None
+        return there == (self.before.data if self.before else None)
+
+
+class _Home(Struct, frozen=True):
+    """Where the scenarios of a document go: a file of their own, or the document."""
+
+    opened: Opened
+    settings: Settings
+    compilation: Compilation
+    program: Program
+    writer: Writer
+
+    @property
+    def path(self) -> str:
+        """The path of the file, as messages show it."""
+        name = self.compilation.scenario_file
+        if not name:
+            return self.opened.path
+        return os.path.relpath(Path(os.path.realpath(self.opened.path)).with_name(name))
+
+    def source(self) -> Source | None:
+        """The file as it is; None if there is none. It was read before, so it is no refusal."""
+        if not self.compilation.scenario_file:
+            return self.opened.source if isinstance(self.opened.source, Source) else None
+        found = read_source(self.path, self.path, self.path) if Path(self.path).exists() else None
+        return None if isinstance(found, Refusal) else found
+
+    def text(self, before: str, drafts: Sequence[Draft]) -> str:
+        """The file with new scenarios in it."""
+        document = self.program.sources[0].path
+        entries = [entry(self.program, draft, document, self.writer) for draft in drafts]
+        return (in_file if self.compilation.scenario_file else in_frontmatter)(before, entries)
+
+    def read(self, text: str) -> tuple[Scenario, ...] | None:
+        """The scenarios in a text of this file; None if there are errors in it."""
+        if self.compilation.scenario_file:
+            return self.writer.read(Source.from_text(self.path, text), self.program)
+        source = self.opened.source
+        assert isinstance(source, Source)  # noqa: S101 (tells mypy)
+        changed = replace(self.opened, source=replace(source, text=text))
+        compiled = compile_opened(changed, self.settings)
+        return compiled.scenarios if compiled.program else None
+
+
+def add_scenarios(opened: Opened, compilation: Compilation, settings: Settings, most: int) -> Addition:
+    """Draft scenarios for the paths of a document without errors that have none. Nothing is written yet."""
+    writer, program = writer_of(FRONT_ENDS[compilation.format]), compilation.program
+    assert program is not None  # noqa: S101 (tells mypy)
+    if writer is None:
+        noun = FRONT_ENDS[compilation.format].noun
+        problem = unwritable(
+            opened.path, f"a {noun} has no scenarios", "write them for the document that it is made of"
+        )
+        return Addition(opened.path, None, problem=problem)
+    home = _Home(opened, settings, compilation, program, writer)
+    before = home.source()
+    if before is None and Path(home.path).is_symlink():
+        return Addition(home.path, None, problem=unwritable(home.path, "it is a link to nothing", "remove the link"))
+    drafted = draft_scenarios(program, compilation.scenarios, writer, most)
+    written = before.text if before else ""
+    old = home.read(written) if before else ()
+    kept = _passing(home, written, old or (), drafted.drafts)
+    if kept is None or old is None:
+        return Addition(home.path, before, problem=unwritable(home.path, "rdc cannot add to its scenarios", _FORM))
+    said = tuple(_said(opened.path, home.path, drafted, len(kept)))
+    if not kept:
+        return Addition(home.path, before, said=said)
+    text = home.text(written, kept)
+    data = before.encode(text) if before else text.encode()
+    return Addition(home.path, before, File(Path(home.path), data), said)
+
+
+def _passing(home: _Home, text: str, old: Sequence[Scenario], drafts: Sequence[Draft]) -> list[Draft] | None:
+    """The drafts that pass as they would be read; None if the file cannot take them, or if others would change."""
+    found = home.read(home.text(text, drafts)) if drafts else tuple(old)
+    if found is None or list(map(_plain, found[: len(old)])) != list(map(_plain, old)):
+        return None
+    by_name = {one.name: one for one in found[len(old) :]}
+    if by_name.keys() != {draft.name for draft in drafts}:
+        return None
+    return [draft for draft in drafts if _passes(home.program, by_name[draft.name], draft)]
+
+
+def _plain(scenario: Scenario) -> Scenario:
+    return replace(scenario, replies=tuple(replace(event, span=None) for event in scenario.replies))
+
+
+def _passes(program: Program, scenario: Scenario, draft: Draft) -> bool:
+    played = mock(program, scenario)
+    if played.problem or key_of(played.path) != key_of(draft.path):
+        return False
+    return judge(scenario, Machine(program), played.path)[0] is Status.PASSED
+
+
+def _said(document: str, file: str, drafted: Drafted, kept: int) -> list[str]:
+    """What was done, and which paths still have no scenario."""
+    said = [f"wrote {many(kept, 'scenario')} to {file}"] if kept else []
+    if dropped := len(drafted.drafts) - kept:
+        verb = "needs" if dropped == 1 else "need"
+        said.append(f"{document}: {many(dropped, 'path')} {verb} answers that rdc can't make up; write them by hand")
+    if drafted.left:
+        least = "" if drafted.complete else "at least "
+        verb = "has" if drafted.left == 1 else "have"
+        said.append(f"{document}: {least}{many(drafted.left, 'more path')} {verb} no scenario; --paths N writes more")
+    elif drafted.drafts and not drafted.complete:
+        said.append(f"{document}: there may be longer paths without a scenario")
+    if not drafted.drafts:
+        said.append(f"{document}: every path that rdc finds has a scenario")
+    return said
+
+
+def write_additions(additions: Sequence[Addition]) -> list[Diagnostic]:
+    """Write all files or none; returns what is wrong."""
+    problems = [one.problem for one in additions if one.problem]
+    try:
+        late = [one.shown for one in additions if not one.is_current()]
+        problems += [unwritable(path, "it was changed meanwhile", "run `rdc test --init` again") for path in late]
+        if not problems:
+            write_all([one.file for one in additions if one.file])
+    except OSError as error:
+        problems.append(unwritable(str(error.filename), error.strerror or str(error)))
+    return problems

@@ -1,0 +1,68 @@
+"""Documents that a command rewrites: shown as a difference, and written unless they have changed meanwhile."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from difflib import unified_diff
+from pathlib import Path
+
+from compiler.diagnostic import Diagnostic
+from compiler.regex import Regex
+from compiler.source import Source
+from rdc.atomic import File, write_all
+from rdc.outputs import unwritable
+from rdc.reporting.cells import visible
+from rdc.terminal import is_terminal, put, tell
+
+LINE = Regex(r"[^\n]*\n|[^\n]+")
+
+
+class Rewrite:
+    """A document and its new text."""
+
+    def __init__(self, source: Source, path: str, text: str) -> None:
+        self.source = source
+        self.path = path
+        self.text = text
+
+    @property
+    def file(self) -> File:
+        """The file with the new text in it."""
+        return File(Path(self.path), self.source.encode(self.text))
+
+    def is_still_there(self) -> bool:
+        """Whether the file is what it was when it was read; raises OSError."""
+        return Path(self.path).read_bytes() == self.source.data
+
+    def difference(self) -> str:
+        """A unified diff that `patch` and `git apply` take."""
+        old, new = (LINE.findall(text) for text in (self.source.text, self.text))
+        lines = unified_diff(old, new, self.path, self.path)
+        return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def show_differences(rewrites: Sequence[Rewrite], *, is_text: bool) -> None:
+    """Show the differences: escaped for people on a terminal, as they are for `git apply`."""
+    for one in rewrites:
+        lines = one.difference().removesuffix("\n")
+        if not is_text:
+            tell("\n".join(map(visible, lines.split("\n"))))  # standard output is for the machine
+        elif is_terminal():
+            put("\n".join(map(visible, lines.split("\n"))))
+        else:
+            put(f"{lines}\n".encode())
+
+
+def write_rewrites(rewrites: Sequence[Rewrite], command: str) -> Diagnostic | None:
+    """Write all files, or none and return why not. `command` is the one to run again, such as `rdc fmt`."""
+    try:
+        for one in rewrites:
+            if not one.is_still_there():
+                return unwritable(one.path, "it has changed since rdc read it", f"run `{command}` again")
+            if not os.access(one.path, os.W_OK):
+                return unwritable(one.path, "it is read-only, or you may not write it")
+        write_all([one.file for one in rewrites])
+    except OSError as error:
+        return unwritable(str(error.filename), error.strerror or str(error))
+    return None

@@ -1,0 +1,52 @@
+"""Projects for the tests of `rdc build`: a configuration and documents in a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.rdc.cli_support import Result, call
+
+RUNBOOK = "## 1. {}\n\n```bash\necho {}\n```\n"
+GITHUB = '[[build]]\nsource = "docs/*.runbook.md"\nto = "github"\nout = ".github/workflows/{name}.yml"\n'
+QUESTION = "# Ask\n\n## 1. Is it ready?\n\n- YES: CONTINUE\n- NO: STOP\n"
+
+
+class Project:
+    """A project in a folder, which is built in this process."""
+
+    def __init__(self, root: Path, configuration: str = GITHUB) -> None:
+        self.root = root
+        (root / "docs").mkdir(parents=True)
+        (root / ".git").mkdir()
+        self.write("rdc.toml", configuration)
+
+    def write(self, path: str, text: str) -> Path:
+        """Write a file."""
+        place = self.root / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+        return place
+
+    def runbook(self, name: str, word: str = "go") -> Path:
+        """Write a runbook with one command."""
+        return self.write(f"docs/{name}.runbook.md", RUNBOOK.format(name.title(), word))
+
+    def build(self, *words: str, below: str = ".") -> Result:
+        """Run `rdc build`."""
+        return call("build", *words, cwd=self.root / below)
+
+    def text(self, path: str) -> str:
+        """What is in a file."""
+        return (self.root / path).read_text(encoding="utf-8")
+
+    def workflow(self, name: str) -> Path:
+        """The workflow of a document."""
+        return self.root / ".github" / "workflows" / f"{name}.yml"
+
+    def files(self) -> dict[str, bytes]:
+        """All files but the documents and the cache, by their paths."""
+        return {
+            str(place.relative_to(self.root)): place.read_bytes()
+            for place in sorted(self.root.rglob("*"))
+            if place.is_file() and ".rdc_cache" not in place.parts and "docs" not in place.parts
+        }

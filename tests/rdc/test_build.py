@@ -1,0 +1,428 @@
+"""`rdc build`: what it compiles and writes, and what `--check` says of generated files (B-1 to B-4)."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from tests.rdc.cli_support import ROOT, call, environment, spawn
+from tests.rdc.projects import GITHUB, QUESTION, RUNBOOK, Project
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = Project(tmp_path / "shop")
+    for name in ("build", "deploy"):
+        made.runbook(name)
+    return made
+
+
+def test_a_build_writes_what_is_missing_and_says_so_in_a_line_each(project: Project) -> None:
+    result = project.build()
+    assert result.code == 0, result.err
+    assert result.err.splitlines() == [
+        "wrote .github/workflows/build.yml",
+        "wrote .github/workflows/deploy.yml",
+        "wrote rdc.lock",
+    ]
+    again = project.build()
+    assert (again.code, again.err) == (0, "2 files up to date\n")
+
+
+def test_the_files_are_those_that_compile_writes(project: Project) -> None:
+    project.build()
+    compiled = call("compile", "docs/deploy.runbook.md", "--to", "github", "-o", "-", cwd=project.root)
+    assert compiled.out == project.text(".github/workflows/deploy.yml")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "target", "file"),
+    [
+        ("review.playbook.md", "# Review\n\n## STEP 1: Look\n\nLook at the change.\n", "python", "review.py"),
+        (
+            "triage.workflow.yaml",
+            "name: triage\nsteps:\n  - name: look\n    prompt: Look at it.\n",
+            "make",
+            "triage.mk",
+        ),
+        ("parts.stepspec.yaml", None, "json", "parts.json"),
+    ],
+    ids=["playbook", "agent workflow", "specification"],
+)
+def test_every_format_is_built(tmp_path: Path, name: str, text: str | None, target: str, file: str) -> None:
+    project = Project(
+        tmp_path / "p", f'[[build]]\nsource = "docs/**"\nto = "{target}"\nout = "out/{{name}}{Path(file).suffix}"\n'
+    )
+    if text is None:
+        text = (ROOT / "examples" / "specifications" / "hello-steps.stepspec.json").read_text(encoding="utf-8")
+        name = "parts.stepspec.json"
+    project.write(f"docs/{name}", text)
+    result = project.build()
+    assert result.code == 0, result.err
+    assert (project.root / "out" / file).exists()
+    assert project.build("--check").code == 0
+
+
+def test_only_what_changed_is_compiled_and_written(project: Project) -> None:
+    project.build()
+    before = project.workflow("build").stat().st_mtime_ns
+    project.runbook("deploy", "again")
+    assert project.build().err == "wrote .github/workflows/deploy.yml\n"
+    assert project.workflow("build").stat().st_mtime_ns == before
+
+
+def test_a_change_of_time_alone_changes_nothing(project: Project) -> None:
+    project.build()
+    os.utime(project.root / "docs" / "deploy.runbook.md")
+    assert project.build().err == "2 files up to date\n"
+
+
+@pytest.mark.parametrize("cached", [True, False], ids=["with the cache", "without it"])
+def test_check_tells_stale_edited_missing_and_left_over_files_apart(project: Project, cached: bool) -> None:
+    for name in ("edited", "missing", "gone", "stale"):
+        project.runbook(name)
+    project.build()
+    if not cached:
+        remove_cache(project)
+    before = project.workflow("stale").read_text()
+    with project.workflow("edited").open("a") as file:
+        file.write("# by hand\n")
+    project.workflow("missing").unlink()
+    (project.root / "docs" / "gone.runbook.md").unlink()
+    project.runbook("stale", "changed")
+    written = project.files()
+    result = project.build("--check")
+    assert result.code == 1
+    lines = [line for line in result.err.splitlines() if "error[" in line]
+    assert lines == [
+        ".github/workflows/edited.yml: error[RD543]: .github/workflows/edited.yml was edited by hand",
+        (
+            ".github/workflows/gone.yml: error[RD545]: .github/workflows/gone.yml is left over: "
+            "docs/gone.runbook.md is gone"
+        ),
+        (
+            ".github/workflows/missing.yml: error[RD544]: .github/workflows/missing.yml is missing; "
+            "docs/missing.runbook.md becomes this file"
+        ),
+        (
+            ".github/workflows/stale.yml: error[RD512]: .github/workflows/stale.yml is stale: "
+            "docs/stale.runbook.md, an option or rdc changed"
+        ),
+        "rdc.lock: error[RD512]: rdc.lock is stale: it has items that no file has any more",
+    ]
+    assert project.files() == written, "nothing is written"
+    assert project.build("--prune").code == 0
+    assert project.build("--check").code == 0
+    assert not project.workflow("gone").exists()
+    assert project.workflow("stale").read_text() != before
+
+
+def remove_cache(project: Project) -> None:
+    for file in (project.root / ".rdc_cache").iterdir():
+        file.unlink()
+    (project.root / ".rdc_cache").rmdir()
+
+
+@pytest.mark.parametrize("form", ["json", "sarif", "github"])
+def test_check_reports_for_machines(project: Project, form: str) -> None:
+    project.build()
+    project.workflow("deploy").unlink()
+    result = project.build("--check", "--format", form)
+    assert result.code == 1
+    assert "RD544" in result.out
+    if form != "github":
+        json.loads(result.out)
+
+
+def test_prune_removes_nothing_that_rdc_did_not_write(project: Project) -> None:
+    project.build()
+    own = project.write(".github/workflows/own.yml", "name: Own\non: push\n")
+    project.write(".github/workflows/by-hand.yml", project.workflow("deploy").read_text())
+    (project.root / "docs" / "deploy.runbook.md").unlink()
+    result = project.build("--prune")
+    assert result.code == 0, result.err
+    assert own.exists()
+    assert not project.workflow("deploy").exists()
+    assert not project.workflow("by-hand").exists(), "it has the mark, and its document is gone"
+
+
+def test_a_runtime_that_no_file_calls_is_left_over(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p")
+    asks = project.write("docs/ask.runbook.md", QUESTION)
+    project.runbook("deploy")
+    project.build()
+    runtimes = sorted(path.name for path in (project.root / ".github" / "rdc").iterdir())
+    assert any(name.startswith("rdc_runtime_commands_") for name in runtimes)
+    asks.unlink()
+    assert project.build("--prune").code == 0
+    assert list((project.root / ".github" / "rdc").iterdir()) == []
+
+
+def test_a_file_that_is_not_of_rdc_is_not_overwritten(project: Project) -> None:
+    own = project.write(".github/workflows/deploy.yml", "name: Own\n")
+    result = project.build()
+    assert result.code == 1
+    assert "error[RD510]: .github/workflows/deploy.yml was not generated by rdc" in result.err
+    assert own.read_text() == "name: Own\n"
+    assert project.workflow("build").exists(), "others are written"
+    own.unlink()
+    assert project.build().code == 0
+
+
+def test_an_error_in_one_document_does_not_hold_up_the_others(project: Project) -> None:
+    project.write("docs/bad.runbook.md", "## 1. Go\n\n- PASS: GOTO 9\n")
+    result = project.build()
+    assert result.code == 1
+    assert "docs/bad.runbook.md:3:14: error[RD201]" in result.err
+    assert project.workflow("build").exists()
+    assert not project.workflow("bad").exists()
+    assert "docs/bad.runbook.md:3:14: error[RD201]" in project.build().err, "it is said again"
+
+
+def test_warnings_are_said_again_and_count_with_strict(project: Project) -> None:
+    project.write("docs/warned.runbook.md", "## 1. Build the shop\n")
+    assert "warning[RD118]" in project.build().err
+    again = project.build()
+    assert "warning[RD118]" in again.err
+    assert "1 | ## 1. Build the shop" in again.err
+    assert again.code == 0
+    assert project.build("--strict").code == 1
+
+
+def test_a_document_that_is_included_is_an_input(project: Project) -> None:
+    project.write("docs/whole.runbook.md", "## 1. Both\n\n- part.runbook.md\n")
+    project.write("docs/part.runbook.md", RUNBOOK.format("Part", "one"))
+    project.build()
+    project.write("docs/part.runbook.md", RUNBOOK.format("Part", "two"))
+    assert "wrote .github/workflows/whole.yml" in project.build().err
+    assert "echo two" in project.workflow("whole").read_text()
+
+
+def test_a_file_that_comes_where_none_was_is_an_input(project: Project) -> None:
+    project.write("docs/sub/whole.runbook.md", "## 1. Both\n\n- part.runbook.md\n")
+    project.write("part.runbook.md", RUNBOOK.format("Part", "root"))
+    project.write("rdc.toml", GITHUB.replace("docs/*", "docs/sub/*"))
+    project.build()
+    assert "echo root" in project.workflow("whole").read_text()
+    project.write("docs/sub/part.runbook.md", RUNBOOK.format("Part", "near"))
+    project.build()
+    assert "echo near" in project.workflow("whole").read_text()
+
+
+def test_a_link_that_leads_elsewhere_is_an_input(project: Project) -> None:
+    for word in ("one", "two"):
+        project.write(f"{word}/part.runbook.md", RUNBOOK.format("Part", word))
+    (project.root / "here").symlink_to("one")
+    project.write("docs/whole.runbook.md", "## 1. Both\n\n- here/part.runbook.md\n")
+    project.build()
+    (project.root / "here").unlink()
+    (project.root / "here").symlink_to("two")
+    project.build()
+    assert "echo two" in project.workflow("whole").read_text()
+
+
+def test_options_of_an_entry_outweigh_and_are_an_input(project: Project) -> None:
+    project.build()
+    project.write("rdc.toml", GITHUB + "options = { timeout-minutes = 7 }\n")
+    project.build()
+    assert "timeout-minutes: 7" in project.workflow("deploy").read_text()
+
+
+def test_it_is_built_from_the_root_wherever_the_person_is(project: Project) -> None:
+    result = project.build(below="docs")
+    assert result.code == 0
+    assert result.err.splitlines()[0] == "wrote ../.github/workflows/build.yml"
+    project.write("docs/bad.runbook.md", "## 1. Go\n\n- PASS: GOTO 9\n")
+    assert "\nbad.runbook.md:3:14: error[RD201]" in project.build(below="docs").err
+
+
+def test_documents_of_another_project_within_are_left_out(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p", GITHUB.replace("docs/*", "**/*"))
+    project.runbook("deploy")
+    project.write("vendor/other/rdc.toml", "")
+    project.write("vendor/other/their.runbook.md", RUNBOOK.format("Their", "x"))
+    project.write("node_modules/x/a.runbook.md", RUNBOOK.format("X", "x"))
+    project.write(".hidden/a.runbook.md", RUNBOOK.format("X", "x"))
+    assert project.build().err.splitlines() == ["wrote .github/workflows/deploy.yml", "wrote rdc.lock"]
+
+
+CONFIGURATIONS = [
+    ('build = "x"', "`build` is not a list of tables"),
+    ("[[build]]\n", "`[[build]]`: `source` is missing"),
+    ('[[build]]\nsource = "x"\nto = "gihub"\n', "there is no target 'gihub'"),
+    ('[[build]]\nsource = "../x"\nto = "make"\n', "a pattern is a path from the root of the project"),
+    ('[[build]]\nsource = "x"\nto = "make"\nout = "../{name}.mk"\n', "not through `..` or `.git`"),
+    ('[[build]]\nsource = "x"\nto = "make"\nout = ".git/hooks/{name}"\n', "not through `..` or `.git`"),
+    ('[[build]]\nsource = "x"\nto = "make"\nout = "{title}.mk"\n', "only `{name}` and `{dir}` can stand in braces"),
+    ('[[build]]\nsource = "x"\nto = "make"\nouts = "a"\n', "there is no option `outs`; did you mean `out`?"),
+    ('[[build]]\nsource = "x"\nto = "make"\noptions = { form = "odd" }\n', "target make: `form` should be"),
+    ("required-version = 3\n", "`required-version` is no version"),
+    ('required-version = ">=9"\n', "this project requires rdc >=9, and this is rdc"),
+]
+
+
+@pytest.mark.parametrize(("configuration", "told"), CONFIGURATIONS, ids=[told[:30] for _, told in CONFIGURATIONS])
+def test_a_wrong_configuration_is_said_at_its_place(tmp_path: Path, configuration: str, told: str) -> None:
+    project = Project(tmp_path / "p", configuration)
+    project.runbook("deploy")
+    result = project.build()
+    assert result.code == 1
+    assert told in result.err
+    assert result.err.startswith("rdc.toml:"), result.err
+    assert sorted(project.files()) == ["rdc.toml"]
+
+
+def test_two_entries_that_write_one_file_are_an_error_with_both_places(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p", GITHUB + GITHUB.replace("docs/*", "docs/dep*"))
+    project.runbook("deploy")
+    result = project.build()
+    assert result.code == 1
+    assert "rdc.toml:5:1: error[RD513]: docs/deploy.runbook.md and docs/deploy.runbook.md would both be" in result.err
+    assert "rdc.toml:1:1: note:" in result.err or "rdc.toml:1:1" in result.err
+    assert not project.workflow("deploy").exists()
+
+
+def test_with_strict_a_document_that_no_entry_matches_is_an_error(project: Project) -> None:
+    project.write("drafts/idea.runbook.md", RUNBOOK.format("Idea", "x"))
+    assert project.build().code == 0
+    strict = project.build("--strict")
+    assert strict.code == 1
+    assert "drafts/idea.runbook.md: error[RD547]: no `[[build]]` matches drafts/idea.runbook.md" in strict.err
+
+
+def test_a_project_without_entries_is_told_what_to_do(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p", "")
+    result = project.build()
+    assert result.code == 2
+    assert "this project builds nothing: add a `[[build]]` to rdc.toml" in result.err
+
+
+def test_all_cores_give_what_one_gives(project: Project) -> None:
+    for number in range(12):
+        project.runbook(f"task-{number}", f"word-{number}")
+    one = Project(project.root.parent / "one")
+    for place in (project.root / "docs").iterdir():
+        one.write(f"docs/{place.name}", place.read_text())
+    assert project.build("-j", "4").err == one.build("-j", "1").err
+    assert project.files() == one.files()
+
+
+def test_a_worker_that_is_killed_is_told_in_a_line(project: Project) -> None:
+    for number in range(8):
+        project.runbook(f"task-{number}")
+    code = (
+        "import os, signal, rdc.building.workers as workers\n"
+        "real = workers.compile_task\n"
+        "def compile_task(root, task):\n"
+        "    if task.source.endswith('task-3.runbook.md'): os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    return real(root, task)\n"
+        "workers.compile_task = compile_task\n"
+        "from rdc.cli import main\n"
+        "raise SystemExit(main(['build', '-j', '2']))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=project.root,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "a process that compiled documents was killed" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert project.build().code == 0
+
+
+def test_a_folder_without_permission_is_told_and_nothing_is_lost(project: Project) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may write anywhere")
+    project.build()
+    project.runbook("deploy", "new")
+    folder = project.root / ".github" / "workflows"
+    folder.chmod(0o500)
+    try:
+        result = project.build()
+    finally:
+        folder.chmod(0o700)
+    assert result.code == 1
+    assert "error[RD511]" in result.err
+    assert project.build().code == 0
+
+
+def test_a_full_disk_leaves_every_file_as_it_was(project: Project) -> None:
+    project.build()
+    project.runbook("deploy", "new")
+    before = project.files()
+    code = (
+        "import resource, signal\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
+        "from rdc.cli import main\n"
+        "raise SystemExit(main(['build']))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", code],
+        cwd=project.root,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "error[RD511]: cannot write .github/workflows/deploy.yml: File too large" in done.stderr
+    assert project.files() == before
+    assert project.build().err == "wrote .github/workflows/deploy.yml\n"
+
+
+def test_a_cache_that_is_damaged_is_none(project: Project) -> None:
+    project.build()
+    for damage in (b"", b"{", b'{"made_by": 3}', os.urandom(100)):
+        (project.root / ".rdc_cache" / "build.json").write_bytes(damage)
+        assert project.build().code == 0
+        assert project.build("--check").code == 0
+
+
+def test_in_ci_a_cache_that_came_with_the_repository_proves_nothing(project: Project) -> None:
+    project.build()
+    evil = project.workflow("deploy").read_text() + "# and more\n"
+    project.workflow("deploy").write_text(evil)
+    book = project.root / ".rdc_cache" / "build.json"
+    made = json.loads(book.read_bytes())
+    made["records"][".github/workflows/deploy.yml"]["outputs"][".github/workflows/deploy.yml"] = sha256(
+        evil.encode()
+    ).hexdigest()
+    book.write_text(json.dumps(made))
+    result = spawn("build", "--check", cwd=project.root, CI="true")
+    assert result.code == 1
+    assert "error[RD543]" in result.err
+
+
+def test_watch_builds_again_on_save(project: Project) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rdc", "build", "--watch"],
+        cwd=project.root,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        assert process.stderr is not None
+        lines = iter(process.stderr.readline, "")
+        assert next(line for line in lines if "rdc.lock" in line)
+        project.runbook("deploy", "saved")
+        assert next(line for line in lines if "deploy.yml" in line) == "wrote .github/workflows/deploy.yml\n"
+        assert "echo saved" in project.workflow("deploy").read_text()
+    finally:
+        os.killpg(process.pid, signal.SIGINT)
+        process.wait(10)
+    assert process.returncode == 0

@@ -1,0 +1,182 @@
+"""`rdc.lock`: what reviewers must not miss, who approves it, and pins that bots change (B-5, B-6)."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from backends.github.pins import pins
+from tests.rdc.cli_support import ROOT, spawn
+from tests.rdc.projects import GITHUB, QUESTION, Project
+
+OPTIONS = "---\nrdc:\n  github:\n    secrets: [DEPLOY_TOKEN]\n    environment: production\n---\n"
+SECRET = f"{OPTIONS}\n## 1. Go\n\n```bash\nmake\n```\n"
+NEW = "2222222222222222222222222222222222222222"
+CHECKOUT = pins()["checkout"]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = Project(tmp_path / "shop")
+    made.runbook("deploy")
+    assert made.build().code == 0
+    return made
+
+
+def lock(project: Project) -> list[str]:
+    """The lines of the lock without its head."""
+    return project.text("rdc.lock").splitlines()[1:]
+
+
+def test_a_new_item_is_refused_until_it_is_approved_by_name(project: Project) -> None:
+    before = project.files()
+    project.write("docs/deploy.runbook.md", SECRET)
+    project.runbook("other")
+    refused = project.build()
+    assert refused.code == 1
+    path = ".github/workflows/deploy.yml"
+    assert f"{path}: error[RD546]: new: secret DEPLOY_TOKEN in {path}" in refused.err
+    assert "rdc build --approve 'secret DEPLOY_TOKEN'" in refused.err
+    assert project.text(path).encode() == before[path], "the file stays as it is"
+    assert project.text("rdc.lock").encode() == before["rdc.lock"]
+    one = project.build("--approve", "secret DEPLOY_TOKEN")
+    assert one.code == 1
+    assert "new: environment production" in one.err
+    both = project.build("--approve", "environment production", "--approve", "secret DEPLOY_TOKEN")
+    assert both.code == 0, both.err
+    assert f"{path} secret DEPLOY_TOKEN" in lock(project)
+    assert project.build("--check").code == 0
+
+
+def test_an_item_that_goes_needs_nobody(project: Project) -> None:
+    project.write("docs/deploy.runbook.md", SECRET)
+    project.build("--approve", "secret DEPLOY_TOKEN", "--approve", "environment production")
+    project.runbook("deploy")
+    assert project.build().code == 0
+    assert not [line for line in lock(project) if "DEPLOY_TOKEN" in line]
+
+
+def test_an_approval_of_nothing_new_is_wrong_use(project: Project) -> None:
+    result = project.build("--approve", "secret DEPLOY_TOKN")
+    assert result.code == 2
+    assert "no file has the new item 'secret DEPLOY_TOKN'" in result.err
+
+
+@pytest.mark.parametrize("words", [["--approve", "secret DEPLOY_TOKEN"], ["--take-pins"]])
+def test_ci_approves_nothing(project: Project, words: list[str]) -> None:
+    result = spawn("build", *words, cwd=project.root, CI="true")
+    assert result.code == 2
+    assert f"{words[0]} is for people" in result.err
+
+
+def test_in_ci_a_lock_that_is_missing_approves_nothing(project: Project) -> None:
+    (project.root / "rdc.lock").unlink()
+    result = spawn("build", cwd=project.root, CI="1")
+    assert result.code == 1
+    assert "error[RD546]: new: permission contents: read" in result.err
+    assert "error[RD544]: rdc.lock is missing" in project.build("--check").err
+
+
+def test_a_lock_that_somebody_widened_is_stale(project: Project) -> None:
+    with (project.root / "rdc.lock").open("a") as file:
+        file.write(".github/workflows/deploy.yml secret EVIL\n")
+    result = project.build("--check")
+    assert "rdc.lock: error[RD512]: rdc.lock is stale" in result.err
+    assert project.build().err == "wrote rdc.lock\n"
+
+
+def test_the_lock_names_what_files_may_do_and_what_they_call(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p", GITHUB.replace("docs/*.runbook.md", "docs/**"))
+    shutil.copytree(ROOT / "examples", project.root / "docs", dirs_exist_ok=True)
+    project.write(
+        "rdc.toml",
+        '[[build]]\nsource = ["docs/*.runbook.md", "!docs/release.runbook.md"]\nto = "github"\n'
+        'out = ".github/workflows/{name}.yml"\n\n'
+        '[[build]]\nsource = ["docs/playbooks/*.playbook.md", "docs/workflows/*.workflow.yaml"]\nto = "python"\n'
+        'out = "bin/{name}.py"\n\n'
+        '[[build]]\nsource = "docs/nightly-*.runbook.md"\nto = "make"\nout = "make/{name}.mk"\n',
+    )
+    result = project.build()
+    assert result.code == 0, result.err
+    kinds = {line.split(" ")[1] for line in lock(project)}
+    assert kinds >= {"action", "permission", "secret", "input", "runtime", "agent", "gate"}, kinds
+    assert lock(project) == sorted(lock(project))
+    assert len(lock(project)) == len(set(lock(project)))
+    assert [line for line in lock(project) if line.startswith("make/nightly-cleanup.mk runtime make-driver ")]
+
+
+def test_a_path_cannot_pass_for_an_item(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p", '[[build]]\nsource = "docs/*"\nto = "github"\nout = "out/{name}.yml"\n')
+    project.write("docs/x secret Y\n.runbook.md", "## 1. Go\n\n```bash\ntrue\n```\n")
+    project.build()
+    assert {line.rpartition('"')[0] for line in lock(project)} == {'"out/x secret Y\\n.yml'}
+    assert project.build("--check").code == 0
+
+
+def bump(project: Project, name: str = "deploy", commit: str = NEW) -> None:
+    """Change a pin in a workflow, as Dependabot does."""
+    path = project.workflow(name)
+    old = f"{CHECKOUT.reference} # {CHECKOUT.version}"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, f"{CHECKOUT.uses}@{commit} # v9.1.0"))
+
+
+def test_a_pin_that_a_bot_changed_is_taken_into_the_configuration(project: Project) -> None:
+    with (project.root / "rdc.toml").open("a") as file:
+        file.write("\n# ours\n[python]\nruntime = 'shared'  # as we like it\n")
+    project.runbook("other")
+    project.build()
+    bump(project)
+    assert "error[RD543]" in project.build("--check").err
+    result = project.build("--take-pins")
+    assert result.code == 0, result.err
+    assert result.err.startswith("took 1 pin into rdc.toml\n")
+    text = project.text("rdc.toml")
+    assert f'[github.actions]\n"actions/checkout" = "{NEW} # v9.1.0"' in text
+    assert "# ours\n[python]\nruntime = 'shared'  # as we like it\n" in text
+    for name in ("deploy", "other"):
+        assert f"uses: {CHECKOUT.uses}@{NEW} # v9.1.0" in project.workflow(name).read_text()
+    assert project.build("--check").code == 0
+
+
+def test_pins_that_contradict_each_other_are_not_taken(project: Project) -> None:
+    project.runbook("other")
+    project.build()
+    bump(project)
+    bump(project, "other", "3" * 40)
+    result = project.build("--take-pins")
+    assert result.code == 1
+    assert ".github/workflows/deploy.yml and .github/workflows/other.yml have different pins" in result.err
+    assert "github.actions" not in project.text("rdc.toml")
+
+
+def test_older_pins_of_an_older_rdc_are_not_taken(project: Project) -> None:
+    result = project.build("--take-pins")
+    assert result.err == "1 file up to date\n"
+    assert "github.actions" not in project.text("rdc.toml")
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ('"actions/checkot" = "x"', "rdc uses no action actions/checkot"),
+        ('"actions/checkout" = "v7"', "is pinned by a commit and its version"),
+        (f'"actions/checkout" = "{NEW} # v1\\n- run: evil"', "is pinned by a commit and its version"),
+    ],
+)
+def test_a_pin_that_is_none_is_refused(project: Project, value: str, told: str) -> None:
+    project.write("rdc.toml", f"{GITHUB}\n[github.actions]\n{value}\n")
+    result = project.build()
+    assert result.code == 1
+    assert told in result.err
+
+
+def test_a_question_adds_a_runtime_and_permissions(project: Project) -> None:
+    project.write("docs/deploy.runbook.md", QUESTION)
+    result = project.build()
+    assert result.code == 1
+    assert "new: permission actions: read in .github/workflows/deploy.yml" in result.err
+    assert "new: runtime commands " in result.err
+    assert not (project.root / ".github" / "rdc").exists()

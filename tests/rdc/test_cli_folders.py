@@ -1,0 +1,193 @@
+"""Folders, and the project around the current folder, as what a command works on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.rdc.cli_support import GOOD, UNKNOWN_TARGET, call, document
+
+UNTIDY = GOOD.replace("## 2. Test\n\n", "## 2 - Test\n")
+TRIED = """---
+scenarios:
+  built:
+    commands: [rd run --prompted a.runbook.md, rd pass, rd pass]
+    result: COMPLETE
+---
+
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project with documents in three folders."""
+    (tmp_path / "rdc.toml").touch()
+    for name in ("x", "a/x", "b/deep/x"):
+        document(tmp_path, f"{name}.runbook.md", UNTIDY)
+    return tmp_path
+
+
+def paths(found: str) -> list[str]:
+    return sorted({one["path"] for one in json.loads(found)["diagnostics"]})
+
+
+def below(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+# --- The project ------------------------------------------------------------------------------------------------------
+
+
+def test_without_arguments_the_project_is_checked(project: Path) -> None:
+    assert call("check", cwd=project).err.endswith("no problems in 3 files\n")
+    assert call("check", cwd=project / "b").err.endswith("no problems in 3 files\n")
+
+
+def test_paths_of_the_project_are_relative_to_the_current_folder(project: Path) -> None:
+    said = call("fmt", "--check", "--format", "json", cwd=project / "b")
+    assert (said.code, paths(said.out)) == (1, ["../a/x.runbook.md", "../x.runbook.md", "deep/x.runbook.md"])
+
+
+def test_without_arguments_the_project_is_formatted(project: Path) -> None:
+    assert call("fmt", cwd=project / "a").code == 0
+    assert {path.read_text() for path in project.rglob("*.runbook.md")} == {GOOD}
+
+
+@pytest.mark.parametrize("marked", ["rdc.toml", ".git", "pyproject.toml"])
+def test_the_project_is_the_nearest_folder_with_a_mark(marked: str, project: Path) -> None:
+    inner = project / "b"
+    if marked == ".git":
+        subprocess.run(["git", "init", "-q", "."], cwd=inner, check=True)
+    else:
+        (inner / marked).write_text("[tool.rdc]\n" if marked == "pyproject.toml" else "")
+    assert call("check", cwd=inner / "deep").err.endswith("no problems in 1 file\n")
+
+
+def test_a_folder_of_no_project_stands_for_itself(tmp_path: Path) -> None:
+    document(tmp_path, "x.runbook.md", GOOD)
+    document(tmp_path, "a/x.runbook.md", GOOD)
+    assert call("check", cwd=tmp_path / "a").err.endswith("no problems in 1 file\n")
+
+
+def test_git_decides_which_documents_a_project_has(project: Path) -> None:
+    subprocess.run(["git", "init", "-q", "."], cwd=project, check=True)
+    document(project, ".gitignore", "/a/\n")
+    document(project, ".hidden/x.runbook.md", UNKNOWN_TARGET)
+    assert call("check", cwd=project / "b").err.endswith("no problems in 2 files\n")
+
+
+@pytest.mark.parametrize("command", ["check", "fmt", "test"])
+def test_a_project_without_documents_is_wrong_use(command: str, tmp_path: Path) -> None:
+    (tmp_path / "rdc.toml").touch()
+    result = call(command, cwd=tmp_path)
+    assert (result.code, result.out) == (2, "")
+    assert f"the project {tmp_path} has no documents (*.runbook.md or " in result.err
+    assert "in it; write one, or name a file or a folder (see " in result.err
+
+
+def test_scenarios_of_the_project(project: Path) -> None:
+    document(project, "a/a.runbook.md", TRIED + GOOD)
+    for words in ((), (".",), ("a", "b", "x.runbook.md")):
+        result = call("test", *words, cwd=project)
+        assert result.out.splitlines() == ["PASSED   a/a.runbook.md  built  semantics  COMPLETE", "1 passed"]
+    assert call("test", cwd=project).err == "3 of 4 documents have no scenarios\n"
+    assert call("test", "a", cwd=project).err == "1 of 2 documents has no scenarios\n"
+    assert call("test", "x.runbook.md", cwd=project).err == "x.runbook.md has no scenarios\n"
+    assert call("test", "-q", cwd=project).err == ""
+
+
+def test_a_document_with_errors_keeps_scenarios_from_being_tried(project: Path) -> None:
+    document(project, "a/a.runbook.md", TRIED + GOOD)
+    document(project, "b/b.runbook.md", UNKNOWN_TARGET)
+    result = call("test", cwd=project)
+    assert (result.code, result.out) == (1, "")
+    assert "b/b.runbook.md:9" in result.err
+
+
+# --- Compiling and drawing folders ------------------------------------------------------------------------------------
+
+
+def test_a_folder_is_compiled_beside_its_documents(project: Path) -> None:
+    result = call("compile", ".", "--to", "python", cwd=project)
+    assert result.err.splitlines() == ["wrote a/x.py", "wrote b/deep/x.py", "wrote x.py"]
+    again = call("compile", ".", "--to", "python", "--check", cwd=project)
+    assert (again.code, again.err.count("is up to date")) == (0, 3)
+
+
+def test_an_output_folder_keeps_the_folders_of_documents(project: Path) -> None:
+    result = call("compile", ".", "--to", "make", "-o", "out/all/", cwd=project)
+    assert result.code == 0, result.err
+    assert below(project / "out") == ["all/a/x.mk", "all/b/deep/x.mk", "all/x.mk"]
+
+
+def test_folders_count_from_the_one_that_holds_them_all(project: Path) -> None:
+    assert call("compile", "a", "--to", "make", "-o", "one/", cwd=project).code == 0
+    assert below(project / "one") == ["x.mk"]
+    assert call("compile", "a", "b/deep", "--to", "make", "-o", "two/", cwd=project).code == 0
+    assert below(project / "two") == ["a/x.mk", "b/deep/x.mk"]
+
+
+def test_files_and_folders_are_compiled_together(project: Path) -> None:
+    document(project, "y.runbook.md", GOOD)
+    (project / "out").mkdir()
+    result = call("compile", "y.runbook.md", "b", "./b/deep/x.runbook.md", "--to", "make", "-o", "out", cwd=project)
+    assert result.err.splitlines() == ["wrote out/y.mk", "wrote out/deep/x.mk"]
+
+
+def test_workflows_of_github_have_no_folders(project: Path) -> None:
+    """GitHub reads none in folders below `.github/workflows`."""
+    result = call("compile", "a", "--to", "github", "-o", ".github/workflows/", cwd=project)
+    assert result.err == "wrote .github/workflows/x.yml\n"
+    result = call("compile", "a", "b", "--to", "github", "-o", ".github/workflows/", cwd=project)
+    assert "error[RD513]: a/x.runbook.md and b/deep/x.runbook.md would both be written to" in result.err
+
+
+def test_a_document_and_what_it_includes_are_both_compiled(tmp_path: Path) -> None:
+    document(tmp_path, "d/whole.runbook.md", "# Whole\n\n## 1. Part\n\n- part.runbook.md\n")
+    document(tmp_path, "d/part.runbook.md", GOOD)
+    assert call("compile", "d", "--to", "python", cwd=tmp_path).err == "wrote d/part.py\nwrote d/whole.py\n"
+
+
+def test_nothing_of_a_folder_is_written_if_one_document_has_an_error(project: Path) -> None:
+    document(project, "b/bad.runbook.md", UNKNOWN_TARGET)
+    before = below(project)
+    for command in (["compile", "--to", "python"], ["graph", "--format", "dot"]):
+        result = call(*command, ".", "-o", "out/", cwd=project)
+        assert (result.code, "b/bad.runbook.md:9" in result.err) == (1, True)
+        assert below(project) == before
+
+
+def test_documents_that_become_one_file_are_refused(project: Path) -> None:
+    document(project, "a/x.playbook.md", "# Play\n\n## STEP 1: Do\n\nDo it.\n")
+    result = call("compile", "a", "--to", "make", "-o", "out/", cwd=project)
+    assert result.code == 1
+    assert "a/x.playbook.md and a/x.runbook.md would both be written to out/x.mk" in result.err
+    assert not (project / "out").exists()
+
+
+@pytest.mark.parametrize("command", [("compile", "--to", "python"), ("graph",)])
+def test_an_output_that_cannot_take_a_folder_is_wrong_use(command: tuple[str, ...], project: Path) -> None:
+    folder = call(*command, "a", "-o", "-", cwd=project)
+    assert (folder.code, folder.out) == (2, "")
+    assert "-o - takes one document, and a is a folder; name a folder with -o" in folder.err
+    both = call(*command, "x.runbook.md", "a/x.runbook.md", "-o", "-", cwd=project)
+    assert "-o - takes one document, and there are 2; name a folder with -o" in both.err
+    file = call(*command, "a", "-o", "x.svg", cwd=project)
+    assert file.code == 2
+    assert "a is a folder, so -o names a folder too: write -o x.svg/" in file.err
+    assert "the folder empty has no documents" in call(*command, _empty(project), cwd=project).err
+
+
+def _empty(project: Path) -> str:
+    (project / "empty").mkdir()
+    return "empty"
+
+
+def test_a_folder_is_drawn(project: Path) -> None:
+    result = call("graph", "b", "x.runbook.md", cwd=project)
+    assert result.err.splitlines() == ["wrote b/deep/x.svg", "wrote x.svg"]
+    result = call("graph", ".", "--format", "dot", "-o", "pictures/", cwd=project)
+    assert below(project / "pictures") == ["a/x.dot", "b/deep/x.dot", "x.dot"]

@@ -1,0 +1,360 @@
+"""`rdc test --init`: a scenario for each path of a document, written for its author to correct."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from compiler.driver import compile_file
+from compiler.frontends import FRONT_ENDS
+from compiler.ir.samples import sample
+from compiler.ir.text_form import to_text_form
+from rdc.drafts import addition
+from tests.agent_workflows import drawing as workflow_drawing
+from tests.agent_workflows import render as workflow_render
+from tests.conftest import ROOT
+from tests.playbooks import drawing as playbook_drawing
+from tests.playbooks import render as playbook_render
+from tests.rdc.cli_support import GOOD, UNKNOWN_TARGET, Result, call, document
+from tests.stepspecs.random_runs import drawn_case
+
+ASKED = """# Release
+
+## 1. Build: it's "new"
+
+```bash
+make
+```
+
+- FAIL: RETRY 1 STOP "Not built"
+
+## 2. Ready?
+
+Is it good?
+
+- YES: COMPLETE "Live"
+- NO: STOP
+"""
+WRITTEN = """---
+scenarios:
+  completes:
+    description: "1 pass, 2 yes => COMPLETE Live"
+    commands:
+      - rd run --prompted a.runbook.md
+      - rd pass  # 1 Build: it's "new"
+      - rd yes  # 2 Ready?
+    result: COMPLETE
+  stops after 2 no:
+    description: "1 pass, 2 no => STOP"
+    commands:
+      - rd run --prompted a.runbook.md
+      - rd pass  # 1 Build: it's "new"
+      - rd no  # 2 Ready?
+    result: STOP
+  stops after 1 fail ×2:
+    description: "1 fail ×2 => STOP Not built"
+    commands:
+      - rd run --prompted a.runbook.md
+      - rd fail  # 1 Build: it's "new"
+      - rd fail  # 1 Build: it's "new"
+    result: STOP
+  completes after 1 fail:
+    description: "1 fail, 1 (attempt 2) pass, 2 yes => COMPLETE Live"
+    commands:
+      - rd run --prompted a.runbook.md
+      - rd fail  # 1 Build: it's "new"
+      - rd pass  # 1 Build: it's "new"
+      - rd yes  # 2 Ready?
+    result: COMPLETE
+  stops after 1 fail, 2 no:
+    description: "1 fail, 1 (attempt 2) pass, 2 no => STOP"
+    commands:
+      - rd run --prompted a.runbook.md
+      - rd fail  # 1 Build: it's "new"
+      - rd pass  # 1 Build: it's "new"
+      - rd no  # 2 Ready?
+    result: STOP
+---
+
+"""
+PLAY = """# Triage
+
+## INPUTS
+
+- `issue` (string): The issue.
+
+## STEP 1: Look
+
+Look at {{issue}}.
+
+@output(kind: string, extract: "kind")
+
+## STEP 2: Act
+
+```if kind == "bug"```
+### STEP 2a: Fix
+
+Fix it.
+```endif```
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "rdc.toml").touch()
+    return tmp_path
+
+
+def init(folder: Path, name: str, *words: str) -> Result:
+    return call("test", "--init", name, *words, cwd=folder)
+
+
+# --- All documents ----------------------------------------------------------------------------------------------------
+
+
+TREES = [ROOT / "examples", *sorted((ROOT / "tests" / "equivalence" / "found").glob("*/"))]
+
+
+@pytest.mark.parametrize("tree", TREES, ids=lambda tree: tree.name)
+def test_every_document_gets_scenarios_that_pass(tree: Path, tmp_path: Path) -> None:
+    """The program stays, and only lines are added."""
+    shutil.copytree(tree, tmp_path, dirs_exist_ok=True)
+    (tmp_path / "rdc.toml").touch()
+    for path in sorted(path for path in tmp_path.rglob("*") if is_tried(path)):
+        before, meant = path.read_bytes(), meaning(path)
+        name = path.relative_to(tmp_path).as_posix()
+        done = call("test", "--init", "--paths", "8", "--", name, cwd=tmp_path)
+        assert (done.code, "can't make up" in done.err) == (0, False), done.err
+        assert is_extended(before, path.read_bytes())
+        assert meaning(path) == meant
+        tried = call("test", "--", name, cwd=tmp_path)
+        assert (tried.code, "SKIPPED" in tried.out, "RD014" in call("check", "--", name, cwd=tmp_path).err) == (
+            *(0, False, False),
+        ), tried.out
+        assert "PASSED" in tried.out or "wrote" not in done.err
+
+
+def is_tried(path: Path) -> bool:
+    form = next((form for form in FRONT_ENDS.values() if form.has(path.name)), None)
+    return bool(form and form.drafts and path.is_file() and compile_file(str(path)).program)
+
+
+def meaning(path: Path) -> str:
+    """The program, without the lines of its nodes and the hash of the document."""
+    program = compile_file(str(path)).program
+    assert program is not None
+    return re.sub(r"(?m) {2}# .*:\d+$| sha256 \w+$", "", to_text_form(program))
+
+
+def is_extended(before: bytes, after: bytes) -> bool:
+    """Whether something was added at one place, and every other byte is there."""
+    start = next((n for n, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), len(before))
+    return after.endswith(before[start:]) and len(after) >= len(before)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_any_document_gets_scenarios_that_pass(seed: int, folder: Path) -> None:
+    document(folder, "a.playbook.md", playbook_render.document(playbook_drawing.random_told(seed).book))
+    document(folder, "b.workflow.yaml", workflow_render.document(workflow_drawing.random_told(seed).flow))
+    document(folder, "c.stepspec.json", drawn_case(seed).document)
+    for name in ("a.playbook.md", "b.workflow.yaml", "c.stepspec.json"):
+        if call("check", name, cwd=folder).code == 0:
+            assert init(folder, name, "--paths", "5").code == 0
+            assert call("test", name, cwd=folder).code == 0
+
+
+# --- The file ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_document_without_frontmatter_gets_one(folder: Path) -> None:
+    path = document(folder, "a.runbook.md", ASKED)
+    assert init(folder, "a.runbook.md") == Result(0, "", "wrote 5 scenarios to a.runbook.md\n")
+    assert path.read_text(encoding="utf-8") == WRITTEN + ASKED
+    assert call("test", "a.runbook.md", cwd=folder).out.endswith("\n5 passed\n")
+
+
+HEADS = {
+    "no scenarios": "---\n# mine\nname: x  # a name\ntext: |+\n  kept\n\n---\n",
+    "scenarios": "---\nscenarios:  # mine\n  good:\n    commands: [rd run --prompted a.runbook.md, rd pass, rd yes]\n"
+    "    result: COMPLETE\n\n# about the name\nname: x\n---\n",
+    "deep": '---\n"scenarios":\n    good:\n        commands:\n        - rd run --prompted a.runbook.md\n'
+    "        - rd pass\n        - rd yes\n        result: COMPLETE\n    # the last one\n---\n",
+    "empty": "---\nscenarios:\nname: x\n---\n",
+}
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("head", HEADS)
+def test_all_other_bytes_stay(head: str, end: str, mark: str, folder: Path) -> None:
+    before = (mark + HEADS[head] + "\n" + ASKED).replace("\n", end).encode()
+    path = folder / "a.runbook.md"
+    path.write_bytes(before)
+    assert init(folder, "a.runbook.md").code == 0
+    after = path.read_bytes()
+    assert is_extended(before, after)
+    assert after.count(b"\n") == after.count(end.encode())
+    tried = call("test", "a.runbook.md", cwd=folder)
+    assert (tried.code, "5 passed" in tried.out) == (0, True), tried.out
+    assert init(folder, "a.runbook.md").err == "a.runbook.md: every path that rdc finds has a scenario\n"
+    assert path.read_bytes() == after
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "---\nscenarios: {a: {commands: [rd run --prompted a.runbook.md, rd pass, rd yes], result: COMPLETE}}\n---\n",
+        "---\n{name: x}\n---\n",
+    ],
+)
+def test_a_form_that_cannot_be_extended_is_refused(head: str, folder: Path) -> None:
+    path = document(folder, "a.runbook.md", head + ASKED)
+    result = init(folder, "a.runbook.md")
+    assert (result.code, "error[RD511]: cannot write a.runbook.md: rdc cannot add to its" in result.err) == (1, True)
+    assert path.read_text() == head + ASKED
+
+
+def test_other_formats_get_a_file_beside_the_document(folder: Path) -> None:
+    before = document(folder, "sub/a.playbook.md", PLAY).read_bytes()
+    assert init(folder, "sub").err == "wrote 4 scenarios to sub/a.scenarios.yaml\n"
+    assert (folder / "sub" / "a.playbook.md").read_bytes() == before
+    written = (folder / "sub" / "a.scenarios.yaml").read_text()
+    assert '  inputs:\n    issue: "<issue>"  # made up\n' in written
+    assert '    "1": \'{"kind": "bug"}\'\n' in written
+    assert '    "2a": {fail: "the call failed"}\n' in written
+    assert call("test", cwd=folder).out.endswith("\n4 passed\n")
+
+
+def test_a_file_of_scenarios_is_extended(folder: Path) -> None:
+    document(folder, "a.playbook.md", PLAY)
+    mine = "completes:\n  inputs: {issue: x}\n  agents: {'1': hello}\n  result: COMPLETE # mine"
+    path = document(folder, "a.scenarios.yaml", mine)
+    assert init(folder, "a.playbook.md").err == "wrote 3 scenarios to a.scenarios.yaml\n"
+    assert path.read_text().startswith(mine + "\n")
+    assert "\ncompletes via 2a:\n" in path.read_text(), "the name is free"
+    assert call("test", cwd=folder).out.endswith("\n4 passed\n")
+    document(folder, "a.scenarios.yaml", "{one: {inputs: {issue: x}, agents: {'1': hello}, result: COMPLETE}}")
+    assert "rdc cannot add to its scenarios" in init(folder, "a.playbook.md").err
+
+
+def test_a_link_to_nothing_is_not_written_through(folder: Path) -> None:
+    document(folder, "a.playbook.md", PLAY)
+    (folder / "a.scenarios.yaml").symlink_to("elsewhere")
+    assert "it is a link to nothing" in init(folder, "a.playbook.md").err
+    assert not (folder / "elsewhere").exists()
+
+
+def test_all_or_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    document(folder, "a.runbook.md", ASKED)
+    document(folder, "b.runbook.md", UNKNOWN_TARGET)
+    assert "b.runbook.md:9" in init(folder, ".").err
+    assert (folder / "a.runbook.md").read_text() == ASKED
+
+    def changes(*given: object) -> addition.Addition:
+        made = add(*given)  # type: ignore[arg-type]
+        document(folder, "a.runbook.md", GOOD)
+        return made
+
+    add = addition.add_scenarios
+    monkeypatch.setattr(addition, "add_scenarios", changes)
+    assert "cannot write a.runbook.md: it was changed meanwhile" in init(folder, "a.runbook.md").err
+    assert (folder / "a.runbook.md").read_text() == GOOD
+
+
+# --- The scenarios ----------------------------------------------------------------------------------------------------
+
+
+LOOP = """# Loop
+
+## 1. Again
+
+```bash
+true
+```
+
+- PASS: COMPLETE
+- FAIL: GOTO 2
+
+## 2. Back
+
+- PASS: GOTO 1
+"""
+
+
+def test_there_is_a_bound(folder: Path) -> None:
+    document(folder, "a.runbook.md", ASKED)
+    assert init(folder, "a.runbook.md", "--paths", "3").err.splitlines() == [
+        "wrote 3 scenarios to a.runbook.md",
+        "a.runbook.md: 2 more paths have no scenario; --paths N writes more",
+    ]
+    assert init(folder, "a.runbook.md").err == "wrote 2 scenarios to a.runbook.md\n"
+    document(folder, "b.runbook.md", LOOP)
+    said = init(folder, "b.runbook.md").err.splitlines()
+    assert said[0] == "wrote 20 scenarios to b.runbook.md"
+    assert re.fullmatch(r"b.runbook.md: at least \d+ more paths have no scenario; --paths N writes more", said[1])
+
+
+def test_inputs_and_outputs_are_given(folder: Path) -> None:
+    head = """---
+rdc:
+  inputs:
+    region: {type: choice, options: [eu, us]}
+    version: {type: string, pattern: "[0-9]+[.][0-9]{2}"}
+  outputs: [id]
+---
+
+"""
+    document(folder, "a.runbook.md", head + GOOD)
+    assert init(folder, "a.runbook.md").code == 0
+    assert "    inputs:\n      region: eu  # made up\n" in (folder / "a.runbook.md").read_text()
+    tried = call("test", "a.runbook.md", cwd=folder)
+    assert (tried.code, tried.out.endswith("\n3 passed\n")) == (0, True), tried.out
+
+
+def test_several_documents_are_written_together(folder: Path) -> None:
+    document(folder, "a.runbook.md", ASKED)
+    document(folder, "b.playbook.md", PLAY)
+    assert init(folder, ".").err == "wrote 5 scenarios to a.runbook.md\nwrote 4 scenarios to b.scenarios.yaml\n"
+
+
+def test_names_of_files_are_quoted(folder: Path) -> None:
+    name = '-n it\'s 100% "$HOME": #1.runbook.md'
+    document(folder, name, GOOD)
+    assert call("test", "--init", "--", name, cwd=folder).code == 0
+    assert "3 passed" in call("test", "--", name, cwd=folder).out
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (["--init"], "--init writes into documents; name files or folders"),
+        (["--init", "--on", "python", "a.runbook.md"], "--init tries nothing; leave --on and --format out"),
+        (["--init", "--format", "json", "a.runbook.md"], "--init tries nothing; leave --on and --format out"),
+        (["--paths", "3", "a.runbook.md"], "--paths goes with --init"),
+    ],
+)
+def test_wrong_use(words: list[str], problem: str, folder: Path) -> None:
+    document(folder, "a.runbook.md", ASKED)
+    result = call("test", *words, cwd=folder)
+    assert (result.code, problem in result.err) == (2, True), result.err
+    assert (folder / "a.runbook.md").read_text() == ASKED
+
+
+def test_a_format_without_scenarios(folder: Path) -> None:
+    shutil.copy(ROOT / "examples" / "programs" / "review-loop.program.json", folder / "a.program.json")
+    result = init(folder, "a.program.json")
+    assert (result.code, "a program has no scenarios" in result.err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *("abc", "a|b", "[0-9]{3,4}", "^v[0-9]+([.][0-9]+){2}$", r"\d+\s\w+\W", "[^a]x?", "[^A-Z]", "(?:a+|b)*c"),
+        *(r"(?P<one>[a-f]{2})-", ".{3}", r"[\d.]+", "(?>a)b", "a*+b", "$", r"Severity: (low|high)\b"),
+    ],
+)
+def test_samples_match(pattern: str) -> None:
+    assert re.search(pattern, sample(pattern))

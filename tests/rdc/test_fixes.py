@@ -1,0 +1,259 @@
+"""`rdc check --fix`: what each fix writes, whether it is safe, and what happens around it."""
+
+# ruff: noqa: E501 (a case is one line)
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from compiler.diagnostic import CODES
+from compiler.driver import Opened, Settings, open_file
+from compiler.fixing import edited, fix_opened
+from compiler.source import Source
+from tests.rdc.cli_support import ROOT, call, document, spawn
+
+RUNBOOK = "# T\n\n## 1. A\n\nDo it.\n\n{}\n"
+LOOP = "# T\n\n## {{N}}. A\n\nDo it.\n\n{}\n"
+PLAYBOOK = "# P\n\n## INPUTS\n\n{}\n\n## STEP 1: Do\n\nText {{{{a}}}} and {{{{b}}}}.\n"
+INSIDE = "# P\n\n## INPUTS\n\n- `a` (string): b\n\n## STEP 1: Do\n\nText {{{{a}}}}.\n\n{}\n"
+WORKFLOW = "name: w\nsteps:\n  - name: plan\n{}"
+SPEC = "step_specs:\n  - id: draft\n{}"
+JSON = '{{\n  "name": "p",\n{}  "entry": "1",\n  "nodes": []\n}}\n'
+
+CASES = [
+    # code, the file's name, the whole, what is wrong, what it becomes, whether it is safe
+    ("RD042", "a.runbook.md", LOOP, "- PASS: NEXT\n- FAIL: COMPLETE", "- PASS: GOTO NEXT\n- FAIL: COMPLETE", True),
+    ("RD116", "a.runbook.md", RUNBOOK, "- PASS ALL: COMPLETE", "- PASS: COMPLETE", True),
+    ("RD040", "a.runbook.md", RUNBOOK, "- PASS: GOTO step 1.1", "- PASS: GOTO 1.1", None),
+    ("RD040", "a.runbook.md", RUNBOOK, "- FAIL: RETRY 3 times, then STOP", "- FAIL: RETRY 3 STOP", True),
+    ("RD040", "a.runbook.md", RUNBOOK, "- FAIL: STOP it failed", '- FAIL: STOP "it failed"', True),
+    ("RD040", "a.runbook.md", RUNBOOK, "- FAIL: Stop", "- FAIL: STOP", True),
+    ("RD040", "a.runbook.md", RUNBOOK, "- FAIL: ABORT", "- FAIL: STOP", False),
+    ("RD043", "a.runbook.md", RUNBOOK, "- FAIL: RETRY 3 TIMES", "- FAIL: RETRY 3", False),
+    ("RD043", "a.runbook.md", RUNBOOK, "PASS: CONTINUE", "- PASS: CONTINUE", False),
+    ("RD114", "a.runbook.md", RUNBOOK, "- FAIL: STOP\n- FAIL: STOP", "- FAIL: STOP", True),
+    ("RD120", "a.runbook.md", RUNBOOK, "- pass: go to 1\n- FAIL: STOP", None, None),
+    ("RD120", "a.runbook.md", RUNBOOK, "- fail: stop", "- FAIL: STOP", True),
+    ("RD120", "a.runbook.md", RUNBOOK, "- **FAIL**: STOP", "- FAIL: STOP", True),
+    ("RD120", "a.runbook.md", RUNBOOK, "- on failure: STOP", "- FAIL: STOP", False),
+    ("RD201", "a.runbook.md", RUNBOOK, "- PASS: GOTO clean\n\n## Clean\n\nx", "- PASS: GOTO Clean\n\n## Clean\n\nx", True),
+    ("RD201", "a.runbook.md", RUNBOOK, "- PASS: GOTO Claen\n\n## Clean\n\nx", "- PASS: GOTO Clean\n\n## Clean\n\nx", False),
+    ("RD207", "a.runbook.md", RUNBOOK, "- FAIL: GOTO NEXT Clean\n\n## Clean\n\nx", "- FAIL: GOTO Clean\n\n## Clean\n\nx", False),
+    ("RD047", "a.runbook.md", RUNBOOK, "```Bash\nls\n```", "```bash\nls\n```", False),
+    ("RD045", "a.runbook.md", RUNBOOK, "```bash\nls", "```bash\nls\n```", True),
+    ("RD032", "a.runbook.md", RUNBOOK, "### Step 1.1: Sub\n\nx", "### 1.1 Sub\n\nx", True),
+    ("RD021", "a.runbook.md", "{}\n", "# 1. Build\n\nx", "## 1. Build\n\nx", False),
+    ("RD034", "a.runbook.md", RUNBOOK, "## 1.1 Sub\n\nx", None, None),
+    ("RD033", "a.runbook.md", RUNBOOK, "Watch\n---\n", "Watch\n\n---\n", False),
+    ("RD038", "a.runbook.md", RUNBOOK, "##2. B\n\nx", "## 2. B\n\nx", False),
+    ("RD133", "a.runbook.md", "---\nrdc: {{shell: strict}}\n---\n" + RUNBOOK, "```sh\nls\n```", "```bash\nls\n```", False),
+    ("RD016", "a.runbook.md", "---\nrdc: {{inputs: {{ver: {{default: x}}}}}}\n---\n" + RUNBOOK, "{{ ver }}", "{{ver}}", False),
+    ("RD013", "a.runbook.md", "---\nrdc: {{{}: strict}}\n---\n# T\n\n## 1. A\n\nx\n", "Shell", "shell", True),
+    ("RD013", "a.runbook.md", "---\nrdc: {{{}: strict}}\n---\n# T\n\n## 1. A\n\nx\n", "shel", "shell", False),
+    ("RD732", "a.playbook.md", PLAYBOOK, "- `a` (numbr): x\n- `b` (string): x", "- `a` (number): x\n- `b` (string): x", True),
+    ("RD733", "a.playbook.md", PLAYBOOK, "- `a` (url): x\n- `b` (string): x", "- `a` (string): x\n- `b` (string): x", True),
+    ("RD705", "a.playbook.md", PLAYBOOK, "- `a` (text)\n- `a` (text)\n- `b` (text)", "- `a` (text)\n- `b` (text)", True),
+    ("RD736", "a.playbook.md", PLAYBOOK, "`a` (text)\n- `b` (text)", "- `a` (text)\n- `b` (text)", False),
+    ("RD710", "a.playbook.md", PLAYBOOK, "* `a` (text)\n- `b` (text)", "- `a` (text)\n- `b` (text)", False),
+    ("RD713", "a.playbook.md", INSIDE, "## step 2. More\n\nx", "## STEP 2: More\n\nx", True),
+    ("RD713", "a.playbook.md", INSIDE, "### Step 2 More\n\nx", "## STEP 2: More\n\nx", False),
+    ("RD737", "a.playbook.md", INSIDE, "## STEP: More\n\nx", "## STEP 2: More\n\nx", False),
+    ("RD711", "a.playbook.md", INSIDE, '@elicit(confrm, "Go?")', '@elicit(confirm, "Go?")', False),
+    ("RD715", "a.playbook.md", INSIDE, "@outptu(x)", "@output(x)", False),
+    ("RD719", "a.playbook.md", INSIDE, "@output(x)\n@output(x)", "@output(x)", True),
+    ("RD721", "a.playbook.md", INSIDE, "{{ a }}", "{{a}}", False),
+    ("RD707", "a.playbook.md", INSIDE, '```if a == "x"```\ny', '```if a == "x"```\ny\n```endif```', False),
+    ("RD716", "a.playbook.md", INSIDE, '```if a == "x"```\ny\n```Else```\nz\n```endif```', '```if a == "x"```\ny\n```else```\nz\n```endif```', False),
+    ("RD717", "a.playbook.md", INSIDE, '```if a == "x"```\n### STEP 2a: B\ny\n```endif```', '```if a == "x"```\n### STEP 1a: B\ny\n```endif```', False),
+    ("RD731", "a.playbook.md", "# P\n\n## INPUTS\n\n- `a` (boolean)\n\n## STEP 1: D\n\nx {{{{a}}}}\n\n{}\n", "```if a```\nb\n```endif```", '```if a == "true"```\nb\n```endif```', True),
+    ("RD712", "a.playbook.md", INSIDE, "## ARTIFACTS\n\ntype: markdwon", "## ARTIFACTS\n\ntype: markdown", False),
+    ("RD802", "a.workflow.yaml", WORKFLOW, "    prompt: x\n    end: true\n    end: true\n", "    prompt: x\n    end: true\n", True),
+    ("RD803", "a.workflow.yaml", WORKFLOW, "    prompt: x\n    end: true\n    agnet: b\n", "    prompt: x\n    end: true\n    agent: b\n", False),
+    ("RD813", "a.workflow.yaml", WORKFLOW, "    prompt: x\n    check: all\n    end: true\n", "    prompt: x\n    end: true\n", False),
+    ("RD814", "a.workflow.yaml", WORKFLOW, "    end: true\n    parallel: [{agent: a, prompt: b}]\n", "    end: true\n    check: all\n    parallel: [{agent: a, prompt: b}]\n", True),
+    ("RD817", "a.workflow.yaml", WORKFLOW, "    prompt: x\n    next: Plan2\n  - name: plan2\n    prompt: y\n    end: true\n", "    prompt: x\n    next: plan2\n  - name: plan2\n    prompt: y\n    end: true\n", True),
+    ("RD852", "a.stepspec.yaml", SPEC, "    description: x\n    description: x\n", "    description: x\n", True),
+    ("RD853", "a.stepspec.yaml", SPEC, "    descripton: x\n", "    description: x\n", False),
+    ("RD863", "a.stepspec.yaml", SPEC, "    evidence: L1/L2\n", "    evidence: L1\n", True),
+    ("RD873", "a.stepspec.yaml", SPEC, "    humangate: required\n", "    human_gate: required\n", True),
+    ("RD874", "a.stepspec.yaml", SPEC, '    outputs: ["{{output_folder}}/a.md"]\n', '    outputs: ["{output_folder}/a.md"]\n', True),
+    ("RD862", "a.stepspec.yaml", SPEC, "    inputs: {telis_quer: x}\n", "    inputs: {telis_query: x}\n", False),
+    ("RD865", "a.stepspec.yaml", SPEC, "    tools: [{name: write_fil}]\n", None, None),
+    ("RD060", "a.program.json", '{{"entry": "1", "nodes": []{}}}\n', ",", "", None),
+    ("RD062", "a.program.json", JSON, '  "title": "x",\n  "title": "x",\n', '  "title": "x",\n', None),
+    ("RD063", "a.program.json", JSON, '  "titel": "x",\n', '  "title": "x",\n', False),
+]  # fmt: skip
+
+
+def compiled(path: Path, name: str, text: str) -> Opened:
+    return open_file(str(document(path, name, text)))
+
+
+@pytest.mark.parametrize(("code", "name", "whole", "wrong", "meant", "is_safe"), CASES)
+def test_a_fix(
+    tmp_path: Path, code: str, name: str, whole: str, wrong: str, meant: str | None, is_safe: bool | None
+) -> None:
+    opened = compiled(tmp_path, name, whole.format(wrong))
+    now = fix_opened(opened, Settings())
+    found = [item for item in now.compilation.diagnostics if item.code == code]
+    if meant is None:
+        return
+    if is_safe is None:  # the fix is right, but reveals another error, so that `--unsafe-fixes` has to ask for it
+        assert any(item.fix and item.fix.is_safe for item in found)
+    elif is_safe:
+        assert (now.count, found) == (1, [])
+    else:
+        assert (now.count, [item.code for item in found if item.fix and not item.fix.is_safe][:1]) == (0, [code])
+    fixed = fix_opened(opened, Settings(), unsafe=True).opened.source
+    assert isinstance(fixed, Source)
+    assert fixed.text == whole.format(meant)
+
+
+def test_there_are_fixes_in_every_format() -> None:
+    assert len({case[0] for case in CASES}) >= 20
+    assert {case[0] for case in CASES} <= CODES.keys()
+    assert {case[1].partition(".")[2] for case in CASES} == {
+        "runbook.md", "playbook.md", "workflow.yaml", "stepspec.yaml", "program.json"
+    }  # fmt: skip
+
+
+def listed(text: str) -> set[str]:
+    """The codes that a text names, with those in ranges."""
+    ranges = [(first, last or first) for first, last in re.findall(r"(RD\d+)(?: to (RD\d+))?", text)]
+    return {code for code in CODES for first, last in ranges if first <= code <= last}
+
+
+def test_the_page_says_of_every_code_whether_it_has_a_fix() -> None:
+    page = (ROOT / "docs" / "check.md").read_text(encoding="utf-8")
+    fixes, _, others = page.partition("## Which diagnostics have a fix")[2].partition("The others")
+    assert {case[0] for case in CASES} <= listed(fixes)
+    assert listed(fixes) | listed(others) == CODES.keys()
+    assert not listed(fixes) & listed(others)
+
+
+# --- The command ------------------------------------------------------------------------------------------------------
+
+BARE = "# T\n\n## {N}. A\n\nDo it.\n\n- PASS: NEXT\n- FAIL: COMPLETE\n"
+FIXED = BARE.replace("PASS: NEXT", "PASS: GOTO NEXT")
+MISTAGGED = "# T\n\n## 1. A\n\n```Bash\nls\n```\n"
+
+
+def test_a_file_is_fixed_in_place(tmp_path: Path) -> None:
+    path = document(tmp_path, "a.runbook.md", BARE)
+    path.chmod(0o640)
+    result = call("check", "--fix", "a.runbook.md", cwd=tmp_path)
+    assert (result.code, result.out) == (0, "")
+    assert result.err == "no problems in 1 file\nfixed 1 problem in a.runbook.md\n"
+    assert (path.read_text(), path.stat().st_mode & 0o777) == (FIXED, 0o640)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_bytes_beside_the_fix_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "a.runbook.md"
+    path.write_bytes(b"\xef\xbb\xbf" + BARE.replace("Do it.", "Do \U0001f600\u00e9.").replace("\n", "\r\n").encode())
+    assert call("check", "--fix", "-q", "a.runbook.md", cwd=tmp_path).err == ""
+    expected = FIXED.replace("Do it.", "Do \U0001f600\u00e9.").replace("\n", "\r\n").encode()
+    assert path.read_bytes() == b"\xef\xbb\xbf" + expected
+
+
+def test_a_lone_carriage_return_ends_lines_too() -> None:
+    source = Source.from_text("a.runbook.md", "a\rb\r\nc\nd")
+    again = edited(source, [])
+    assert again.text == source.text
+    assert source.line_end == "\r"
+
+
+def test_an_unsafe_fix_needs_its_option(tmp_path: Path) -> None:
+    path = document(tmp_path, "a.runbook.md", MISTAGGED)
+    result = call("check", "--fix", "a.runbook.md", cwd=tmp_path)
+    assert path.read_text() == MISTAGGED
+    assert result.err.endswith("1 warning in 1 file\n1 of these can be fixed with rdc check --fix --unsafe-fixes\n")
+    assert call("check", "--fix", "--unsafe-fixes", "a.runbook.md", cwd=tmp_path).code == 0
+    assert path.read_text() == MISTAGGED.replace("Bash", "bash")
+
+
+def test_a_difference_is_shown_and_nothing_written(tmp_path: Path) -> None:
+    path = document(tmp_path, "a.runbook.md", BARE)
+    result = call("check", "--diff", "a.runbook.md", cwd=tmp_path)
+    assert "-- PASS: NEXT\n+- PASS: GOTO NEXT\n" in result.out
+    assert "1 of these can be fixed with rdc check --fix\n" in result.err
+    assert path.read_text() == BARE
+    assert "+- PASS: GOTO NEXT" in call("check", "--diff", "--format", "json", "a.runbook.md", cwd=tmp_path).err
+
+
+def test_standard_input_goes_to_standard_output(tmp_path: Path) -> None:
+    result = spawn("check", "--fix", "-", cwd=tmp_path, given=BARE)
+    assert (result.code, result.out) == (0, FIXED)
+    assert result.err == "no problems in 1 file\nfixed 1 problem in <stdin>\n"
+    document(tmp_path, "a.runbook.md", BARE)
+    assert call("check", "--fix", "-", "a.runbook.md", cwd=tmp_path).code == 2
+    assert call("check", "--fix", "--format", "sarif", "-", cwd=tmp_path).code == 2
+
+
+def test_unsafe_fixes_alone_are_wrong_use(tmp_path: Path) -> None:
+    document(tmp_path, "a.runbook.md", BARE)
+    result = call("check", "--unsafe-fixes", "a.runbook.md", cwd=tmp_path)
+    assert (result.code, result.err) == (2, "rdc: --unsafe-fixes needs --fix or --diff (see 'rdc check --help')\n")
+
+
+def test_what_cannot_be_fixed_decides_the_exit_code(tmp_path: Path) -> None:
+    document(tmp_path, "a.runbook.md", BARE.replace("FAIL: COMPLETE", "FAIL: GOTO Nowhere"))
+    result = call("check", "--fix", "a.runbook.md", cwd=tmp_path)
+    assert result.code == 1
+    assert "RD201" in result.err
+
+
+@pytest.mark.parametrize("why", ["changed", "read-only"])
+def test_a_file_that_cannot_be_written_is_left_alone(tmp_path: Path, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = document(tmp_path, "a.runbook.md", BARE)
+    if why == "changed":
+        monkeypatch.setattr("rdc.rewriting.Rewrite.is_still_there", lambda _: False)
+    else:
+        deny = SimpleNamespace(access=lambda *_: False, W_OK=os.W_OK)
+        monkeypatch.setattr("rdc.rewriting.os", deny)  # root may write everything
+    result = call("check", "--fix", "a.runbook.md", cwd=tmp_path)
+    words = {"changed": "it has changed since rdc read it", "read-only": "it is read-only, or you may not write it"}
+    assert (result.code, path.read_text()) == (1, BARE)
+    assert f"error[RD511]: cannot write a.runbook.md: {words[why]}\n" in result.err
+
+
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
+    result = call("check", "--fix", "a.runbook.md", cwd=tmp_path)
+    assert (result.code, "error[RD001]" in result.err) == (1, True)
+
+
+def test_an_included_document_is_fixed_where_it_is_named(tmp_path: Path) -> None:
+    inner = document(tmp_path, "b.runbook.md", BARE)
+    document(tmp_path, "a.runbook.md", "# T\n\n## 1. A\n\n- b.runbook.md\n")
+    assert call("check", "--fix", "a.runbook.md", cwd=tmp_path).code == 0
+    assert inner.read_text() == BARE
+    result = call("check", "--fix", ".", cwd=tmp_path)
+    assert (result.code, inner.read_text()) == (0, FIXED)
+    assert result.err == "no problems in 2 files\nfixed 1 problem in b.runbook.md\n"
+
+
+def test_a_claim_that_is_wrong_is_not_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = document(tmp_path, "a.runbook.md", MISTAGGED)
+    monkeypatch.setattr("compiler.diagnostic.Fix.is_safe", True)
+    result = call("check", "--fix", "a.runbook.md", cwd=tmp_path)
+    assert (result.code, path.read_text()) == (0, MISTAGGED)
+
+
+def test_reports_for_machines_have_the_edits(tmp_path: Path) -> None:
+    document(tmp_path, "a.runbook.md", BARE.replace("Do it.", "\U0001f600"))
+    [found] = json.loads(call("check", "--format", "json", "a.runbook.md", cwd=tmp_path).out)["diagnostics"]
+    edit = {"line": 7, "column": 9, "end_line": 7, "end_column": 9, "text": "GOTO "}
+    assert found["fix"] == {"is_safe": True, "edits": [edit]}
+    [run] = json.loads(call("check", "--format", "sarif", "a.runbook.md", cwd=tmp_path).out)["runs"]
+    region = {"startLine": 7, "startColumn": 9, "endLine": 7, "endColumn": 9}
+    change = {
+        "artifactLocation": {"uri": "a.runbook.md"},
+        "replacements": [{"deletedRegion": region, "insertedContent": {"text": "GOTO "}}],
+    }
+    assert run["results"][0]["fixes"] == [{"description": {"text": "write GOTO NEXT"}, "artifactChanges": [change]}]
