@@ -55,7 +55,7 @@ def packages(built: Path) -> Path:
     constraints = built.parent / "constraints.txt"
     constraints.write_text("\n".join(locked), encoding="utf-8")
     pip = [sys.executable, "-m", "pip", "download", "--quiet", "--constraint", constraints]
-    command = [*pip, "--dest", folder, built, "hatchling"]
+    command = [*map(str, pip), "--dest", str(folder), str(built), "hatchling"]
     subprocess.run(command, check=True)
     return folder
 

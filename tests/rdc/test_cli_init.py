@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from backends.registry import names
+from compiler.version import __version__
 from rdc.starting.kinds import KINDS
 from tests.rdc.cli_support import GOOD, Result, call, document
 from tests.workflows.lint import findings
@@ -156,3 +157,13 @@ def test_a_build_without_findings_has_a_report_for_machines(form: str, repositor
     init(repository)
     report = json.loads(call("build", "--check", "--format", form, cwd=repository).out)
     assert (report["runs"][0]["results"] if form == "sarif" else report["diagnostics"]) == []
+
+
+@pytest.mark.parametrize("command", ["build", "check"])
+def test_another_version_is_refused(command: str, repository: Path) -> None:
+    init(repository)
+    text = (repository / "rdc.toml").read_text(encoding="utf-8")
+    document(repository, "rdc.toml", text.replace(f"=={__version__}", "==0.0.9"))
+    words = ["build", "--check"] if command == "build" else ["check", "."]
+    done = call(*words, cwd=repository)
+    assert (done.code, "error[RD542]" in done.err) == (1, True)

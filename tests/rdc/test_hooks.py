@@ -14,7 +14,7 @@ from tests.rdc.cli_support import GOOD, call, document, environment
 from tests.rdc.published import AUTHOR, commit_all, git, published
 
 UNTIDY = GOOD.replace("## 2. Test", "## 2.   Test")
-WARNED = GOOD.replace("echo testing", "echo testing\n```\n\n```console\nls")
+WARNED = GOOD.replace("```bash\necho testing", "```console\necho testing")
 
 
 @dataclass(frozen=True)
@@ -97,3 +97,13 @@ def test_the_hooks_of_the_project_install_it_and_find_what_is_wrong(
     formatted = pre_commit(repository, home, "run", "rdc-fmt", "--all-files")
     assert (formatted.code, "files were modified by this hook" in formatted.out) == (1, True), formatted.out
     assert (repository / "runbooks/deploy.runbook.md").read_text(encoding="utf-8") == GOOD
+
+
+def test_the_hook_refuses_another_version(repository: Path, home: Path) -> None:
+    call("init", cwd=repository)
+    configuration = repository / "rdc.toml"
+    configuration.write_text(configuration.read_text(encoding="utf-8").replace("==0.1.0", "==0.0.9"), encoding="utf-8")
+    commit_all(repository)
+    refused = pre_commit(repository, home, "run", "--all-files")
+    assert refused.code == 1
+    assert "this project requires rdc ==0.0.9, and this is rdc 0.1.0" in refused.out
