@@ -84,7 +84,7 @@ def _configuration(wanted: Wanted, path: str) -> Starter:
         table += f"out = {json.dumps(rule.out)}\n"
     if rule.to == "github" and KINDS[wanted.kind].has_agents:
         table += 'options = { agent = "claude-code" } # the command that answers prompts\n'
-    head = _template("rdc.toml").replace("@VERSION@", __version__)
+    head = f'required-version = "=={__version__}"\n\n'
     name = "build" if path == CONFIGURATION else "tool.rdc.build"
     return Starter((path,), f"{head}[[build]]\n{table}", (f"[[{name}]]",), f"[[{name}]]\n{table}")
 
