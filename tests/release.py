@@ -21,7 +21,7 @@ LOCK = Path("requirements.lock")
 
 
 def git(*words: str) -> str:
-    """Run git and return what it prints."""
+    """Run git and return its output."""
     return subprocess.run(["git", *words], check=True, capture_output=True, encoding="utf-8").stdout.strip()
 
 
@@ -32,7 +32,7 @@ def version() -> str:
 
 
 def notes(version: str) -> str:
-    """Return the section of a version in the changelog; "" if there is none."""
+    """Return the section of a version in the changelog, or ""."""
     text = Path("CHANGELOG.md").read_text(encoding="utf-8")
     found = re.search(rf"^## \[{re.escape(version)}\][^\n]*\n(.*?)(?=^## \[|\Z)", text, re.MULTILINE | re.DOTALL)
     return found[1].strip() if found else ""
@@ -91,14 +91,14 @@ def main() -> int:
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(OUT)]
     subprocess.run(command, env={**os.environ, "SOURCE_DATE_EPOCH": date}, check=True, stdout=subprocess.DEVNULL)
     files = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(OUT.iterdir())}
-    texts = {
+    pages = {
         "SHA256SUMS": "".join(f"{digest}  {name}\n" for name, digest in files.items()),
         "provenance.intoto.json": json.dumps(provenance(files, number, commit, date), indent=2) + "\n",
         "NOTES.md": notes(number) + "\n",
     }
-    for name, text in texts.items():
+    for name, text in pages.items():
         (OUT / name).write_text(text, encoding="utf-8")
-    print(*(f"wrote {OUT / name}" for name in [*files, *texts]), sep="\n")
+    print(*(f"wrote {OUT / name}" for name in [*files, *pages]), sep="\n")
     return 0
 
 

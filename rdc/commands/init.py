@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     show_default=True,
     callback=known_target,
     shell_complete=complete_target,
-    help="What the documents become; `rdc targets` lists the targets.",
+    help="The target; `rdc targets` lists them.",
 )
 @click.option("--source", default="", metavar="SOURCE", help="Where CI installs rdc from: the address of its wheel.")
-@click.option("-q", "--quiet", is_flag=True, help="No messages of success.")
+@click.option("-q", "--quiet", is_flag=True, help="Print findings only.")
 def command(folder: str, kind: str, target: str, source: str, *, quiet: bool) -> int:
     """Start a project: configuration, a first document, hook and CI.
 
-    Writes rdc.toml, a document if there is none of its kind, a hook for pre-commit, a workflow that runs
+    Writes rdc.toml, a document unless you have one of that kind, a hook for pre-commit, a workflow that runs
     `rdc build --check`, and an exclusion for Dependabot. Then it builds the project. Existing files stay as they are.
     """
     from rdc.starting.files import CHECK, Wanted  # noqa: PLC0415 (the compiler is slow to import)

@@ -23,7 +23,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 
 class Wanted(Struct, frozen=True):
-    """What a person asks of `rdc init`: a key of `KINDS`, a target, and where CI installs rdc from."""
+    """The request of a person: a key of `KINDS`, a target, and the place that CI installs rdc from."""
 
     kind: str
     target: str
@@ -51,7 +51,7 @@ def starters(wanted: Wanted, present: Sequence[str], configuration: str, own: Se
     """Return the files that a project starts with.
 
     Args:
-        wanted: What a person asks for.
+        wanted: The request.
         present: The project's files.
         configuration: The file with the configuration of rdc, whether it exists or not.
         own: The rules in that file.

@@ -28,7 +28,7 @@ def start(root: str, wanted: Wanted) -> Started:
 
     Args:
         root: The current folder, as an absolute path without links.
-        wanted: What a person asks for.
+        wanted: The request.
 
     Raises:
         OSError: A file cannot be read or written; `filename` is its path.

@@ -13,7 +13,7 @@ AUTHOR = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.g
 
 
 def git(folder: Path, *words: str | Path) -> str:
-    """Run git in a folder; gives what it prints."""
+    """Run git in a folder and return its output."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     command = ["git", *AUTHOR, *map(str, words)]
     return subprocess.run(command, cwd=folder, env=kept, check=True, capture_output=True, encoding="utf-8").stdout

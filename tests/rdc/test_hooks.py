@@ -35,7 +35,7 @@ def repository(tmp_path: Path) -> Path:
 
 
 def pre_commit(folder: Path, home: Path, *words: str) -> Hooked:
-    """Run pre-commit as a person does whose path begins with the programs of this environment."""
+    """Run pre-commit with the programs of this environment first on the path."""
     programs = Path(sys.executable).parent
     kept = environment(
         PATH=f"{programs}{os.pathsep}{os.environ['PATH']}", PRE_COMMIT_HOME=str(home), PRE_COMMIT_COLOR="never"
