@@ -8,6 +8,7 @@ import platform
 import sys
 from collections.abc import Callable, Sequence
 
+from benchmarks.building import building
 from benchmarks.cliffs import growing_worst
 from benchmarks.compiling import compiling, growing
 from benchmarks.compositions import composing
@@ -29,6 +30,7 @@ SUITES: dict[str, Callable[[], list[Figure]]] = {
     "targets": emitting,
     "start": starting,
     "program": first_words,
+    "build": building,
     "step": stepping,
 }
 

@@ -29,9 +29,31 @@ OURS = ("rdc", "backends", "compiler", "runtime_shim", "grammars")
 # What the modules of a folder may import: our own folders, and packages that are not of the standard library (pydantic
 # brings pydantic_core, which has the types of its errors).
 MAY_IMPORT = {
-    "rdc": {"rdc", "backends", "compiler", "runtime_shim", "click", "msgspec", "pygraphviz", "mcp", "yaml"},
+    "rdc": {
+        "rdc",
+        "backends",
+        "compiler",
+        "runtime_shim",
+        "click",
+        "msgspec",
+        "pygraphviz",
+        "mcp",
+        "yaml",
+        "tomlkit",
+        "watchfiles",
+    },
     "backends": {"backends", "compiler", "runtime_shim", "msgspec"},
-    "compiler": {"compiler", "grammars", "msgspec", "networkx", "pydantic", "pydantic_core", "pyromark", "yaml"},
+    "compiler": {
+        "compiler",
+        "grammars",
+        "msgspec",
+        "networkx",
+        "packaging",
+        "pydantic",
+        "pydantic_core",
+        "pyromark",
+        "yaml",
+    },
     "runtime_shim": {"runtime_shim"},
     "grammars": set[str](),
 }

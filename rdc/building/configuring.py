@@ -17,7 +17,7 @@ from compiler.source import nearest
 from rdc.building.plan import Rule, plan
 from rdc.building.sources import files_below
 
-_REMEDY = 'write `[[build]]` with `source = "runbooks/*.runbook.md"`, `to = "github"` and `out = "…/{name}.yml"`'
+_REMEDY = 'write `[[build]]` with `source = "docs/**/*.md"`, `to = "github"` and `out = "…/{name}.yml"`'
 
 
 def _patterns(value: object) -> object:

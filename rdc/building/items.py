@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
+from typing import assert_never
 
 from backends.make.driver import driver_text
 from compiler.ir.program import Program
-from compiler.ir.tasks import Agent, Gate, Parallel, Tool
+from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
 from rdc.generation import Product
 from rdc.reporting.cells import visible
 
@@ -45,8 +46,10 @@ def _of_program(program: Program) -> Iterator[str]:
                 yield f"tool {connection}.{tool}"
             case Gate(gate):
                 yield f"gate {gate}"
-            case _:
+            case Shell() | Ask() | Stage() | Branch() | End():
                 continue
+            case _:
+                assert_never(node.task)
 
 
 def _bundled(data: bytes) -> Iterator[str]:

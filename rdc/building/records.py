@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import sha256
+from pathlib import Path
 from time import time
 
 import msgspec
@@ -139,8 +140,9 @@ class Present:
 
 def load(root: str) -> Book:
     """What the last build by this version of rdc noted; an empty book if there is none that can be read."""
+    folder = os.path.join(root, FOLDER)
     try:
-        with open(os.path.join(root, FOLDER, _FILE), "rb") as file:
+        with open(os.path.join(folder, _FILE), "rb") as file:
             found = msgspec.json.decode(file.read(), type=Book)
     except (OSError, msgspec.DecodeError):
         return Book()
@@ -161,9 +163,19 @@ def save(root: str, book: Book) -> None:
             os.unlink(temporary)
 
 
+def staging(root: str) -> Path | None:
+    """The folder of the records for temporary files; None where it cannot be made."""
+    try:
+        return Path(prepare(root))
+    except OSError:
+        return None
+
+
 def prepare(root: str) -> str:
     """Make the folder of the records, which git ignores, without what killed builds left in it; gives its path."""
     folder = os.path.join(root, FOLDER)
+    if os.path.islink(folder):
+        raise OSError("a link could lead anywhere")
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, ".gitignore")
     if not os.path.exists(path):

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic, Severity, has_error
-from compiler.files import read_source
+from compiler.files import is_below, read_source
 from compiler.project import Project
 from compiler.source import Source
 from rdc.atomic import File, write_all
@@ -142,11 +142,18 @@ def _writable(whole: _Whole, asked: Review, said: list[Diagnostic]) -> list[Task
         for file in one.files
         if _is_late(whole, file)
     ]
-    for problem in obstacles(outputs, documents, force=False):
+    for problem in (*_outside(whole.root, outputs), *obstacles(outputs, documents, force=False)):
         said.append(problem)
         held.add(problem.path)
     made = [(task, whole.found[task.output].outputs) for task in whole.tasks]
     return [task for task, files in made if files and held.isdisjoint(files)]
+
+
+def _outside(root: str, outputs: Sequence[Output]) -> Iterator[Diagnostic]:
+    """The files that a link in the repository would let the build write elsewhere."""
+    for output in outputs:
+        if not is_below(os.path.realpath(output.path), root):
+            yield unwritable(output.path, "it leads out of the project through a link", "remove the link")
 
 
 def _written(whole: _Whole, good: Sequence[Task], text: str | None, said: list[Diagnostic]) -> list[str] | None:
@@ -161,8 +168,11 @@ def _written(whole: _Whole, good: Sequence[Task], text: str | None, said: list[D
         stages.append([File(Path(LOCK), text.encode())])
     if not any(stages):
         return []
+    if os.path.islink(LOCK):
+        said.append(unwritable(LOCK, "it is a link", "remove the link"))
+        return None
     try:
-        write_all(*stages, staging=Path(records.prepare(whole.root)))
+        write_all(*stages, staging=records.staging(whole.root))
     except OSError as error:
         said.append(unwritable(str(error.filename), error.strerror or str(error), "run: rdc build"))
         return None

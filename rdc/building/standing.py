@@ -9,6 +9,7 @@ from pathlib import Path
 
 from backends.base import MARK_LINES
 from compiler.diagnostic import Diagnostic
+from compiler.files import is_below
 from rdc.building.records import ABSENT, Present
 from rdc.outputs import has_mark
 
@@ -80,6 +81,8 @@ def leftovers(
 def _generated(root: str, folders: Iterable[str], outputs: Collection[str], sources: Collection[str]) -> Iterator[str]:
     """The files in some folders that have the mark of rdc and are no outputs."""
     for folder in folders:
+        if not is_below(os.path.realpath(os.path.join(root, folder)), root):
+            continue
         try:
             names = sorted(os.listdir(os.path.join(root, folder)))
         except OSError:

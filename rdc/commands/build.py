@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 def command(
     reporter: Reporter, approved: tuple[str, ...], jobs: int, *, check: bool, prune: bool, take_pins: bool, watch: bool
 ) -> int:
-    """Build the project around the current folder.
+    """Build the project: compile all documents that changed.
 
-    Compiles the documents that the `[[build]]` tables of rdc.toml name, and writes only what changed. What the files
-    may do and what they call is listed in rdc.lock; a new item there needs --approve.
+    The `[[build]]` tables in the rdc.toml of the project around the current folder say what is built. Only what changed
+    is written. rdc.lock lists what the files may do and what they call; a new item there needs --approve.
 
     Exit code 0 if all files are as they should be, 1 if not, 2 for wrong use.
     """

@@ -180,3 +180,14 @@ def test_a_question_adds_a_runtime_and_permissions(project: Project) -> None:
     assert "new: permission actions: read in .github/workflows/deploy.yml" in result.err
     assert "new: runtime commands " in result.err
     assert not (project.root / ".github" / "rdc").exists()
+
+
+def test_a_lock_that_is_a_link_is_not_followed(project: Project) -> None:
+    outside = project.root.parent / "outside"
+    (project.root / "rdc.lock").unlink()
+    (project.root / "rdc.lock").symlink_to(outside)
+    project.runbook("other")
+    result = project.build()
+    assert result.code == 1
+    assert "error[RD511]: cannot write rdc.lock: it is a link" in result.err
+    assert not outside.exists()
