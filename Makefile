@@ -14,7 +14,7 @@ WORKERS ?= 4
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test cases lint format bench soak fuzz golden lock clean
+.PHONY: help setup demo test cases lint format bench soak fuzz golden lock release clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -61,10 +61,15 @@ golden: $(READY) ## Regenerate templates, tables of grammars, texts of the runti
 	$(BIN)/python -m tests.regenerate
 	$(BIN)/python -m backends.python.bundler
 	$(BIN)/python -m pytest -q tests/golden tests/rdc/test_imports.py --snapshot-update
+	rm -f rdc.lock # its difference is read in review
+	$(BIN)/python -m rdc build --prune
 
 lock: $(READY) ## Resolve the dependencies anew into requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 		--no-header --no-annotate --group dev --output-file requirements.lock pyproject.toml
+
+release: $(READY) ## Build wheel, sdist, checksums, provenance and notes of this version into dist
+	$(BIN)/python -m tests.release
 
 clean: ## Remove the virtual environment and all caches
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

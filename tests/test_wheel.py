@@ -90,8 +90,7 @@ def test_the_wheel_holds_what_is_read_at_run_time(wheel: Path) -> None:
         path.relative_to(ROOT).as_posix()
         for folder in folders
         for path in (ROOT / folder).rglob("*")
-        if path.is_file()
-        and path.suffix in (".py", ".lark", ".jinja", ".md", ".json", ".typed", ".ttf", ".toml", ".txt", ".yml")
+        if path.is_file() and path.suffix in (*READ, ".lark", ".json", ".typed", ".ttf", ".txt", ".yaml")
     }
     assert tree <= names, sorted(tree - names)
     assert {f"grammars/{file}" for form in FRONT_ENDS.values() for file in form.grammars} <= names
@@ -153,3 +152,9 @@ def test_rdc_works_in_an_empty_environment(scripts: Path, tmp_path: Path) -> Non
     first = done(tmp_path / "flaky-test.py", "run", cwd=runs[0])
     second = done(rdc, "run", source, cwd=runs[1])
     assert first.err.splitlines()[-1] == second.err.splitlines()[-1] == "rdc: COMPLETE All tests passed"
+
+
+def test_a_new_project_is_current_in_an_empty_environment(scripts: Path, wheel: Path, tmp_path: Path) -> None:
+    done(scripts / "rdc", "init", "shop", "--source", wheel, cwd=tmp_path)
+    checked = done(scripts / "rdc", "build", "--check", "--strict", cwd=tmp_path / "shop")
+    assert checked.err == "1 file up to date\n"

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any
 
 COMMANDS = {
+    "init": "Start a project: configuration, a first document, hook and CI.",
     "check": "Report every error in documents.",
     "fmt": "Put documents into their normal form.",
     "compile": "Compile documents for a target.",

@@ -127,7 +127,7 @@ def _built(root: str, here: str, wishes: Wishes, reporter: Reporter, *, idle: bo
 
 def _report(outcome: Outcome, here: str, reporter: Reporter) -> bool:
     """Show the findings with paths from the person's folder; gives whether they make the command fail."""
-    if not outcome.diagnostics:
+    if not outcome.diagnostics and reporter.form == "text":
         return False
     from rdc.building.paths import rebased  # noqa: PLC0415 (often there are no findings)
 

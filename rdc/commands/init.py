@@ -1,0 +1,81 @@
+"""`rdc init`: the files that a project starts with."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rdc.commands.reporter import Reporter
+from rdc.commands.target import complete_target, known_target
+from rdc.starting.kinds import KINDS
+from rdc.terminal import tell
+
+if TYPE_CHECKING:
+    from rdc.starting.folder import Started
+
+
+@click.command(name="init")
+@click.argument("folder", metavar="[FOLDER]", default=".", type=click.Path(file_okay=False))
+@click.option(
+    "--kind", type=click.Choice(list(KINDS)), default="runbook", show_default=True, help="The kind of documents."
+)
+@click.option(
+    "--to",
+    "target",
+    metavar="TARGET",
+    default="github",
+    show_default=True,
+    callback=known_target,
+    shell_complete=complete_target,
+    help="The target; `rdc targets` lists them.",
+)
+@click.option("--source", default="", metavar="SOURCE", help="Where CI installs rdc from: the address of its wheel.")
+@click.option("-q", "--quiet", is_flag=True, help="Print findings only.")
+def command(folder: str, kind: str, target: str, source: str, *, quiet: bool) -> int:
+    """Start a project: configuration, a first document, hook and CI.
+
+    Writes rdc.toml, a document unless you have one of that kind, a hook for pre-commit, a workflow that runs
+    `rdc build --check`, and an exclusion for Dependabot. Then it builds the project. Existing files stay as they are.
+    """
+    from rdc.starting.files import CHECK, Wanted  # noqa: PLC0415 (the compiler is slow to import)
+    from rdc.starting.folder import start  # noqa: PLC0415
+
+    try:
+        started = start(_entered(folder), Wanted(kind, target, source))
+    except OSError as error:
+        raise click.ClickException(f"cannot start a project: {error.filename}: {error.strerror}") from error
+    _show(started, Reporter(quiet=quiet))
+    if any("build]]" in lines for _, lines in started.lacking):
+        return 1
+    from rdc.commands.build import command as build  # noqa: PLC0415 (the build is slow to import)
+
+    code = build.main(["--quiet"] if quiet else [], prog_name="rdc build", standalone_mode=False)
+    if CHECK in started.written and not source and not quiet:
+        tell(f"next: in {CHECK}, set RDC_SOURCE to the address of the wheel of rdc")
+    return int(code)
+
+
+def _entered(folder: str) -> str:
+    """Make the folder of the project the current one, and return its absolute path without links."""
+    from compiler.project import project_around  # noqa: PLC0415 (the compiler is slow to import)
+
+    place = os.path.realpath(folder)
+    root = project_around(place).root
+    if root != place:
+        message = f"{folder} is within the project {root}; run rdc init there"
+        raise click.UsageError(message, click.get_current_context())
+    Path(place).mkdir(parents=True, exist_ok=True)
+    os.chdir(place)
+    return place
+
+
+def _show(started: Started, reporter: Reporter) -> None:
+    for path in started.written:
+        reporter.say(f"wrote {path}")
+    for path in started.kept:
+        reporter.say(f"kept {path}")
+    for path, lines in started.lacking:
+        tell(f"add these lines to {path}:\n\n{lines}")

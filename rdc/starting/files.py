@@ -1,0 +1,115 @@
+"""The files that a project with rdc starts with, as text (B-7)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from backends.github.pins import pins
+from backends.registry import load
+from compiler.frontends import FRONT_ENDS
+from compiler.version import __version__
+from rdc.building.plan import Rule, plan
+from rdc.starting.kinds import KINDS
+
+CONFIGURATION = "rdc.toml"
+WORKFLOWS = ".github/workflows/"
+CHECK = f"{WORKFLOWS}rdc.yml"
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+class Wanted(Struct, frozen=True):
+    """The request of a person: a key of `KINDS`, a target, and the place that CI installs rdc from."""
+
+    kind: str
+    target: str
+    source: str = ""
+
+
+class Starter(Struct, frozen=True):
+    """A file to write where none of `paths` exists: it gets the first of them.
+
+    An existing file stays. If it lacks one of `needs`, a person has to add `lines`.
+    """
+
+    paths: tuple[str, ...]
+    text: str
+    needs: tuple[str, ...] = ()
+    lines: str = ""
+
+
+def patterns(wanted: Wanted) -> tuple[str, ...]:
+    """The patterns of all documents of a kind."""
+    return tuple(f"**/*{suffix}" for suffix in FRONT_ENDS[KINDS[wanted.kind].form].suffixes)
+
+
+def starters(wanted: Wanted, present: Sequence[str], configuration: str, own: Sequence[Rule]) -> list[Starter]:
+    """Return the files that a project starts with.
+
+    Args:
+        wanted: The request.
+        present: The project's files.
+        configuration: The file with the configuration of rdc, whether it exists or not.
+        own: The rules in that file.
+    """
+    kind = KINDS[wanted.kind]
+    first = f"{wanted.kind}s/{kind.document}"
+    rules = own or [_rule(wanted)]
+    is_new = not own and not plan(rules, present).tasks
+    built = plan(rules, [*present, first] if is_new else present).tasks
+    return [
+        _configuration(wanted, configuration),
+        *([Starter((first,), _template(kind.document))] if is_new else ()),
+        _hooks(),
+        _workflow(wanted),
+        *_dependabot(sorted({task.output for task in built if task.output.startswith(WORKFLOWS)})),
+    ]
+
+
+def _rule(wanted: Wanted) -> Rule:
+    suffix = load(wanted.target).suffix
+    out = f"{WORKFLOWS}{{name}}.yml" if wanted.target == "github" else ""
+    return Rule(patterns(wanted), wanted.target, suffix, out, {}, CONFIGURATION, None)
+
+
+def _configuration(wanted: Wanted, path: str) -> Starter:
+    rule = _rule(wanted)
+    source = rule.patterns[0] if len(rule.patterns) == 1 else rule.patterns
+    table = f"source = {json.dumps(source)}\nto = {json.dumps(rule.to)}\n"
+    if rule.out:
+        table += f"out = {json.dumps(rule.out)}\n"
+    if rule.to == "github" and KINDS[wanted.kind].has_agents:
+        table += 'options = { agent = "claude-code" } # the command that answers prompts\n'
+    head = f'required-version = "=={__version__}"\n\n'
+    name = "build" if path == CONFIGURATION else "tool.rdc.build"
+    return Starter((path,), f"{head}[[build]]\n{table}", (f"[[{name}]]",), f"[[{name}]]\n{table}")
+
+
+def _hooks() -> Starter:
+    text = _template("pre-commit-config.yaml")
+    return Starter((".pre-commit-config.yaml",), text, ("rdc-build",), text.partition("\n")[2])
+
+
+def _workflow(wanted: Wanted) -> Starter:
+    pin = pins()["checkout"]
+    text = _template("rdc.yml").replace("@CHECKOUT@", f"{pin.reference} # {pin.version}")
+    text = text.replace("@SOURCE@", json.dumps(wanted.source))
+    return Starter((CHECK,), text, ("rdc", "build --check"), text.partition("    steps:\n")[2])
+
+
+def _dependabot(workflows: Sequence[str]) -> list[Starter]:
+    """The exclusion of generated workflows. Its patterns know no exception, so it names each of them."""
+    if not workflows:
+        return []
+    lines = "".join(f"      - {json.dumps(path)}\n" for path in workflows)
+    head = _template("dependabot.yml")
+    missing = head.splitlines(keepends=True)[-1] + lines
+    return [Starter((".github/dependabot.yml", ".github/dependabot.yaml"), head + lines, tuple(workflows), missing)]
+
+
+def _template(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")

@@ -1,0 +1,46 @@
+"""The tree as others get it: a git repository with all of its files, and the wheel."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.conftest import ROOT
+
+AUTHOR = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+
+
+def git(folder: Path, *words: str | Path) -> str:
+    """Run git in a folder and return its output."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    command = ["git", *AUTHOR, *map(str, words)]
+    return subprocess.run(command, cwd=folder, env=kept, check=True, capture_output=True, encoding="utf-8").stdout
+
+
+def commit_all(folder: Path, message: str = "Change") -> str:
+    """Commit everything in a folder, a repository or not; gives the commit."""
+    git(folder, "init", "--quiet")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", message)
+    return git(folder, "rev-parse", "HEAD").strip()
+
+
+def published(folder: Path) -> str:
+    """Make a folder a repository with the files of this tree, what is not committed included; gives the commit."""
+    listed = git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
+    files = "\0".join(path for path in listed if (ROOT / path).is_file() and not path.startswith(("golden/", "tests/")))
+    folder.mkdir()
+    archive = ["tar", "--create", "--directory", str(ROOT), "--null", "--files-from=-"]
+    packed = subprocess.run(archive, input=files.encode(), check=True, capture_output=True).stdout
+    subprocess.run(["tar", "--extract", "--directory", str(folder)], input=packed, check=True)
+    return commit_all(folder, "Publish")
+
+
+def wheel(out: Path) -> Path:
+    """Build the wheel into an empty folder."""
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True)
+    (built,) = out.iterdir()
+    return built

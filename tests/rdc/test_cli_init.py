@@ -1,0 +1,169 @@
+"""`rdc init`: a project that passes `rdc build --check` at once, and never an overwritten file."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from backends.registry import names
+from compiler.version import __version__
+from rdc.starting.kinds import KINDS
+from tests.rdc.cli_support import GOOD, Result, call, document
+from tests.workflows.lint import findings
+
+HOOKS = ".pre-commit-config.yaml"
+CHECK = ".github/workflows/rdc.yml"
+DEPENDABOT = ".github/dependabot.yml"
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    return tmp_path
+
+
+def init(folder: Path, *words: str) -> Result:
+    return call("init", *words, cwd=folder)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    found = [path for path in folder.rglob("*") if path.is_file() and not {".git", ".rdc_cache"} & {*path.parts}]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
+@pytest.mark.parametrize("target", names())
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_new_project_is_current_at_once(kind: str, target: str, repository: Path) -> None:
+    done = init(repository, "--kind", kind, "--to", target)
+    assert (done.code, done.out) == (0, "")
+    checked = call("build", "--check", "--strict", cwd=repository)
+    assert (checked.code, checked.out) == (0, "")
+    written = [line.removeprefix("wrote ") for line in done.err.splitlines() if line.startswith("wrote ")]
+    assert set(written) == set(files(repository))
+    (first,) = [path for path in written if path.endswith(KINDS[kind].document)]
+    alone = call("check", "--strict", "--quiet", first, cwd=repository)
+    assert (alone.code, alone.err) == (0, "")
+    assert call("fmt", "--check", first, cwd=repository).code == 0
+    assert (DEPENDABOT in written) == (target == "github")
+
+
+def test_the_linters_of_workflows_find_nothing(repository: Path) -> None:
+    init(repository, "--source", "https://example.org/rundown_compiler-0.1.0-py3-none-any.whl")
+    assert findings(sorted((repository / ".github" / "workflows").iterdir())) == []
+    workflow = yaml.safe_load((repository / CHECK).read_text(encoding="utf-8"))
+    assert workflow["permissions"] == {}
+    assert workflow["jobs"]["check"]["permissions"] == {"contents": "read"}
+    assert yaml.safe_load((repository / HOOKS).read_text(encoding="utf-8"))["repos"][0]["hooks"][0]["id"] == "rdc-build"
+
+
+def test_dependabot_keeps_away_from_generated_workflows(repository: Path) -> None:
+    init(repository)
+    (update,) = yaml.safe_load((repository / DEPENDABOT).read_text(encoding="utf-8"))["updates"]
+    assert (update["package-ecosystem"], update["directory"]) == ("github-actions", "/")
+    assert update["exclude-paths"] == [".github/workflows/conflict-markers.yml"], "a pattern without a leading slash"
+
+
+def test_documents_that_are_there_are_built(repository: Path) -> None:
+    for name in ("one", "two"):
+        document(repository, f"docs/{name}.runbook.md", GOOD)
+    done = init(repository)
+    assert done.code == 0, done.err
+    assert "conflict-markers" not in done.err
+    assert {".github/workflows/one.yml", ".github/workflows/two.yml"} <= set(files(repository))
+    excluded = yaml.safe_load((repository / DEPENDABOT).read_text(encoding="utf-8"))["updates"][0]["exclude-paths"]
+    assert excluded == [".github/workflows/one.yml", ".github/workflows/two.yml"]
+
+
+def test_files_that_are_there_stay_and_lack_what_is_said(repository: Path) -> None:
+    mine = {HOOKS: "repos: []\n", CHECK: "on: push\njobs: {}\n", ".github/dependabot.yaml": "version: 2\nupdates: []\n"}
+    for path, text in mine.items():
+        document(repository, path, text)
+    done = init(repository)
+    assert done.code == 0, done.err
+    assert {path: files(repository)[path].decode() for path in mine} == mine
+    assert DEPENDABOT not in files(repository), "Dependabot reads one of the two names"
+    for path in mine:
+        assert f"kept {path}\n" in done.err
+        assert f"add these lines to {path}:\n\n" in done.err
+    for line in ("id: rdc-build", "build --check --format github", '- ".github/workflows/conflict-markers.yml"'):
+        assert line in done.err
+
+
+def test_the_second_time_changes_nothing(repository: Path) -> None:
+    init(repository)
+    before = files(repository)
+    again = init(repository)
+    assert (again.code, files(repository)) == (0, before)
+    assert "wrote" not in again.err
+    assert "add these lines" not in again.err
+    assert [line for line in again.err.splitlines() if "conflict" in line] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "line"),
+    [
+        ("rdc.toml", "[github]\nruns-on = 'ubuntu-24.04'\n", "[[build]]"),
+        ("pyproject.toml", "[tool.rdc]\n", "[[tool.rdc.build]]"),
+    ],
+)
+def test_a_configuration_without_a_build_gets_the_lines_to_add(
+    path: str, text: str, line: str, repository: Path
+) -> None:
+    document(repository, path, text)
+    done = init(repository)
+    assert done.code == 1
+    _, lines = done.err.split(f"add these lines to {path}:\n\n")
+    assert lines.startswith(f"{line}\n")
+    document(repository, path, text.replace("[tool.rdc]", "") + lines)
+    assert call("build", cwd=repository).code == 0
+    assert call("build", "--check", "--strict", cwd=repository).code == 0
+
+
+def test_rules_that_are_there_decide_what_is_built(repository: Path) -> None:
+    document(repository, "rdc.toml", '[[build]]\nsource = "docs/*.runbook.md"\nto = "python"\n')
+    document(repository, "docs/one.runbook.md", GOOD)
+    done = init(repository)
+    assert done.code == 0, done.err
+    assert {"docs/one.py", "rdc.lock"} <= set(files(repository))
+    assert DEPENDABOT not in files(repository)
+
+
+def test_nothing_is_written_where_a_folder_cannot_be_made(repository: Path) -> None:
+    document(repository, ".github", "a file\n")
+    done = init(repository)
+    assert (done.code, set(files(repository))) == (1, {".github"})
+    assert done.err == "rdc: cannot start a project: .github/workflows/rdc.yml: File exists\n"
+
+
+def test_a_folder_within_a_project_is_refused(repository: Path) -> None:
+    within = init(repository, "sub")
+    assert (within.code, "sub is within the project" in within.err) == (2, True)
+    assert not (repository / "sub").exists()
+
+
+def test_a_build_that_fails_says_why(repository: Path) -> None:
+    document(repository, "bad.runbook.md", "# Bad\n\n## 1. Step\n\n- PASS: GOTO 9\n")
+    done = init(repository)
+    assert (done.code, "error[RD201]" in done.err) == (1, True)
+    assert "wrote rdc.toml\n" in done.err
+
+
+@pytest.mark.parametrize("form", ["json", "sarif"])
+def test_a_build_without_findings_has_a_report_for_machines(form: str, repository: Path) -> None:
+    init(repository)
+    report = json.loads(call("build", "--check", "--format", form, cwd=repository).out)
+    assert (report["runs"][0]["results"] if form == "sarif" else report["diagnostics"]) == []
+
+
+@pytest.mark.parametrize("command", ["build", "check"])
+def test_another_version_is_refused(command: str, repository: Path) -> None:
+    init(repository)
+    text = (repository / "rdc.toml").read_text(encoding="utf-8")
+    document(repository, "rdc.toml", text.replace(f"=={__version__}", "==0.0.9"))
+    words = ["build", "--check"] if command == "build" else ["check", "."]
+    done = call(*words, cwd=repository)
+    assert (done.code, "error[RD542]" in done.err) == (1, True)

@@ -1,0 +1,58 @@
+"""The project builds itself: its workflows are what `rdc build` makes of its runbooks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from compiler.version import __version__
+from tests.conftest import ROOT
+from tests.rdc.cli_support import call
+from tests.rdc.published import commit_all
+from tests.workflows import act
+from tests.workflows.lint import findings
+
+MAKE = "#!/bin/sh\nmkdir -p dist && echo notes > dist/NOTES.md && cd dist && sha256sum NOTES.md > SHA256SUMS\n"
+"""Replaces `make test` and `make release`, which have tests of their own."""
+
+RUNBOOKS = ROOT / ".github" / "runbooks"
+
+
+def test_the_workflows_are_current(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")  # nothing that an earlier build noted counts
+    done = call("build", "--check", cwd=ROOT)
+    assert done.code == 0, f"run `make golden`\n{done.err}"
+
+
+def test_the_runbooks_do_what_they_should() -> None:
+    for runbook in RUNBOOKS.iterdir():
+        done = call("test", str(runbook), cwd=ROOT)
+        assert done.code == 0, done.out + done.err
+
+
+def test_the_linters_find_nothing() -> None:
+    assert findings(sorted((ROOT / ".github" / "workflows").iterdir())) == []
+
+
+def test_the_changelog_has_the_version_that_is_next() -> None:
+    assert __version__ in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("answers", "jobs"), [("5 yes; 6 yes", "success"), ("5 no", "failure")])
+def test_the_release_workflow_asks_before_the_tag(answers: str, jobs: str, tmp_path: Path) -> None:
+    tree = tmp_path / "rdc"
+    shutil.copytree(ROOT / ".github", tree / ".github")
+    (tree / ".gitignore").write_text("dist/\n", encoding="utf-8")
+    commit_all(tree)
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "make").write_text(MAKE, encoding="utf-8")
+    (programs / "make").chmod(0o755)
+    workflow = tree / ".github" / "workflows" / "release.yml"
+    env = {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
+    done = act.run(tree, workflow, inputs={"answers": answers}, env=env)
+    assert set(done.jobs.values()) == {jobs}, done.log
+    assert ("rdc: COMPLETE The version is released" in done.log) == (jobs == "success"), done.log
