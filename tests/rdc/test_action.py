@@ -89,6 +89,7 @@ def edit(project: Path) -> None:
     source.write_text(source.read_text(encoding="utf-8").replace("No conflict markers", "Fine"), encoding="utf-8")
 
 
+@pytest.mark.soak
 def test_it_passes_where_files_are_current_and_prints_the_patch_where_not(
     project: Path, built: Path, action: Path, tmp_path: Path
 ) -> None:
@@ -110,6 +111,7 @@ def test_it_passes_where_files_are_current_and_prints_the_patch_where_not(
     assert call("build", "--check", cwd=project).code == 0, "the patch is what rdc build makes"
 
 
+@pytest.mark.soak
 def test_without_a_source_it_installs_the_commit_that_it_is_called_at(project: Path, action: Path) -> None:
     done = run(
         project, CALLER.replace("source: SOURCE", "sarif: findings.sarif").replace("cp rdc", "cp findings"), action
@@ -117,6 +119,7 @@ def test_without_a_source_it_installs_the_commit_that_it_is_called_at(project: P
     assert done.exit_code == 0, done.log
 
 
+@pytest.mark.soak
 def test_inputs_are_never_code(project: Path, action: Path, tmp_path: Path) -> None:
     trap = tmp_path / "trap"
     done = run(project, CALLER.replace("SOURCE", f"'$(touch {trap})\"; touch {trap} #'"), action)
@@ -126,6 +129,7 @@ def test_inputs_are_never_code(project: Path, action: Path, tmp_path: Path) -> N
     )
 
 
+@pytest.mark.soak
 def test_a_document_gives_no_commands_to_the_runner(project: Path, built: Path, action: Path) -> None:
     source = project / "runbooks" / "conflict-markers.runbook.md"
     text = source.read_text(encoding="utf-8")
@@ -137,6 +141,7 @@ def test_a_document_gives_no_commands_to_the_runner(project: Path, built: Path, 
     assert "::error::forged" in after.split(f"::{token}::")[0]
 
 
+@pytest.mark.soak
 def test_the_workflow_of_a_new_project_fails_where_a_file_is_stale(project: Path, action: Path) -> None:
     workflow = (project / ".github" / "workflows" / "rdc.yml").read_text(encoding="utf-8")
     workflow = workflow.replace("  pull_request:\n", "  workflow_dispatch:\n")

@@ -176,4 +176,4 @@ class Builds(RuleBasedStateMachine):
 
 
 TestBuilds = Builds.TestCase
-TestBuilds.settings = settings(max_examples=25, stateful_step_count=30, deadline=None)
+TestBuilds.settings = settings(max_examples=12, stateful_step_count=30, deadline=None)

@@ -72,6 +72,7 @@ def test_the_hook_stops_a_commit(repository: Path, home: Path) -> None:
     assert (done.returncode, "was edited by hand" in done.stderr) == (1, True), done.stderr
 
 
+@pytest.mark.soak
 def test_the_hooks_of_the_project_install_it_and_find_what_is_wrong(
     repository: Path, home: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
