@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from importlib import import_module
 from typing import TypeVar
@@ -56,6 +57,14 @@ def nearest(places: Mapping[KeyPath, Where], path: KeyPath) -> Where | None:
 def beginning(span: Span, text: str) -> Span:
     """The span of a text on one line with which another span begins."""
     return Span(span.line, span.column, span.line, span.column + len(text))
+
+
+def without_ending(name: str, endings: Iterable[str]) -> str:
+    """The name of a document without its ending, which is one of these or begins with the last dot."""
+    for ending in endings:
+        if name.endswith(ending):
+            return name[: -len(ending)]
+    return os.path.splitext(name)[0]
 
 
 def sha256_of(content: str | bytes) -> str:

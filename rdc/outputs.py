@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from backends.base import MARK, MARK_LINES
 from compiler.diagnostic import Diagnostic
-from compiler.frontends import stem
+from compiler.frontends import endings
+from compiler.source import without_ending
 from rdc.documents import Found
 from rdc.drawing.pictures import PNG
 
@@ -85,7 +86,7 @@ def _in_folder(out: str, source: Found, base: str, suffix: str) -> Output:
 
 def output_name(source: str, suffix: str) -> str:
     """The name of a source with its ending replaced: `deploy.runbook.md` becomes `deploy.py`."""
-    return stem(Path(source).name) + suffix
+    return without_ending(Path(source).name, endings()) + suffix
 
 
 def obstacles(outputs: Sequence[Output], sources: Iterable[str], *, force: bool) -> Iterator[Diagnostic]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from compiler.frontends import agent_workflow, json, playbook, rundown, stepspec
@@ -20,13 +19,9 @@ def all_options() -> tuple[Option[Any], ...]:
     return tuple({option.name: option for form in FRONT_ENDS.values() for option in form.options}.values())
 
 
-def stem(name: str) -> str:
-    """The name of a document without its ending: `deploy.runbook.md` becomes `deploy`."""
-    for form in FRONT_ENDS.values():
-        for ending in form.suffixes:
-            if name.endswith(ending):
-                return name[: -len(ending)]
-    return os.path.splitext(name)[0]
+def endings() -> tuple[str, ...]:
+    """The endings of the names of documents."""
+    return tuple(ending for form in FRONT_ENDS.values() for ending in form.suffixes)
 
 
 def recognise(source: Source) -> Format | None:

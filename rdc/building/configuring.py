@@ -10,7 +10,7 @@ from backends.options.problems import OptionsError, Problem
 from backends.options.reading import validate
 from backends.registry import is_target, load, names
 from compiler.diagnostic import Diagnostic
-from compiler.frontends import all_options
+from compiler.frontends import all_options, endings
 from compiler.options import Place
 from compiler.project import BUILD, Configuration, Project, read_configuration
 from compiler.source import nearest
@@ -101,4 +101,4 @@ def _rule(item: object, place: Place) -> Rule:
             told = [Problem(("options", *one.path), f"target {said.to}: {one.text}") for one in wrong]
             raise OptionsError(told) from None
     patterns = (said.source,) if isinstance(said.source, str) else tuple(said.source)
-    return Rule(patterns, said.to, backend.suffix, said.out, said.options, place.path, place.span)
+    return Rule(patterns, said.to, backend.suffix, endings(), said.out, said.options, place.path, place.span)

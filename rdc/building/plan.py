@@ -8,17 +8,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec import Struct, json
 
 from compiler.diagnostic import Diagnostic, Related
-from compiler.frontends import stem
-from compiler.source import Span
+from compiler.source import Span, without_ending
 from rdc.building.sources import matcher
 
 
 class Rule(Struct, frozen=True):
-    """One `[[build]]` of the configuration that is right, with the ending of its target's files, and its place."""
+    """One `[[build]]` of the configuration that is right, with its place.
+
+    `suffix` is the ending of the target's files; `endings` are those of documents.
+    """
 
     patterns: tuple[str, ...]
     to: str
     suffix: str
+    endings: tuple[str, ...]
     out: str
     options: Mapping[str, object]
     path: str
@@ -33,8 +36,8 @@ class Rule(Struct, frozen=True):
         """The file that a document becomes, by its path from the root."""
         folder, slash, name = source.rpartition("/")
         if not self.out:
-            return f"{folder}{slash}{stem(name)}{self.suffix}"
-        path = self.out.replace("{dir}", folder or ".").replace("{name}", stem(name))
+            return f"{folder}{slash}{without_ending(name, self.endings)}{self.suffix}"
+        path = self.out.replace("{dir}", folder or ".").replace("{name}", without_ending(name, self.endings))
         return posixpath.normpath(path) if "//" in path or "./" in path else path
 
 

@@ -24,7 +24,7 @@ from rdc.building.plan import Rule
 FOLDER = ".rdc_cache"
 _FILE = "build.json"
 MADE_BY = f"rdc {__version__}, format 1"
-_CHUNK = 1 << 20
+_CHUNK = 1 << 16
 _LEFT = 3600
 """In seconds: no build takes as long, so that a temporary file of that age is of one that was killed."""
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from backends.github.pins import pins
 from backends.registry import load
-from compiler.frontends import FRONT_ENDS
+from compiler.frontends import FRONT_ENDS, endings
 from compiler.version import __version__
 from rdc.building.plan import Rule, plan
 from rdc.starting.kinds import KINDS
@@ -73,7 +73,7 @@ def starters(wanted: Wanted, present: Sequence[str], configuration: str, own: Se
 def _rule(wanted: Wanted) -> Rule:
     suffix = load(wanted.target).suffix
     out = f"{WORKFLOWS}{{name}}.yml" if wanted.target == "github" else ""
-    return Rule(patterns(wanted), wanted.target, suffix, out, {}, CONFIGURATION, None)
+    return Rule(patterns(wanted), wanted.target, suffix, endings(), out, {}, CONFIGURATION, None)
 
 
 def _configuration(wanted: Wanted, path: str) -> Starter:
