@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from msgspec import Struct
 
@@ -23,6 +23,7 @@ from rdc.building.records import MADE_BY, Book, Present, Record
 from rdc.building.standing import compare, first_lines, leftover, leftovers
 from rdc.building.workers import compiled
 from rdc.documents import project_documents
+from rdc.layout import is_of_git
 from rdc.outputs import Output, obstacles, unwritable
 
 
@@ -150,10 +151,13 @@ def _writable(whole: _Whole, asked: Review, said: list[Diagnostic]) -> list[Task
 
 
 def _outside(root: str, outputs: Sequence[Output]) -> Iterator[Diagnostic]:
-    """The files that a link in the repository would let the build write elsewhere."""
+    """The files that the repository would let the build write elsewhere, or where git runs them."""
     for output in outputs:
-        if not is_below(os.path.realpath(output.path), root):
+        place = os.path.realpath(output.path)
+        if not is_below(place, root):
             yield unwritable(output.path, "it leads out of the project through a link", "remove the link")
+        elif is_of_git(PurePath(os.path.relpath(place, root))):
+            yield unwritable(output.path, "it is in the folder .git, whose files git runs", output.advice)
 
 
 def _written(whole: _Whole, good: Sequence[Task], text: str | None, said: list[Diagnostic]) -> list[str] | None:

@@ -441,3 +441,20 @@ def test_a_link_in_the_repository_leads_no_build_out_of_it(project: Project) -> 
     assert result.code == 1
     assert "cannot write .github/workflows/deploy.yml: it leads out of the project through a link" in result.err
     assert [path.name for path in outside.iterdir()] == ["old.yml"]
+
+
+@pytest.mark.parametrize(
+    ("source", "out"),
+    [(".git.runbook.md", "{name}/hooks/post-checkout"), ("go.runbook.md", "hooks/post-checkout")],
+    ids=["name", "link"],
+)
+def test_no_document_becomes_a_hook_of_git(tmp_path: Path, source: str, out: str) -> None:
+    project = Project(tmp_path / "p", f'[[build]]\nsource = "{source}"\nto = "python"\nout = "{out}"\n')
+    project.write(source, RUNBOOK.format("Go", "go"))
+    hooks = project.root / ".git" / "hooks"
+    hooks.mkdir()
+    (project.root / "hooks").symlink_to(".git/hooks")
+    result = project.build()
+    assert result.code == 1
+    assert f"cannot write {out.format(name='.git')}: it is in the folder .git" in result.err
+    assert list(hooks.iterdir()) == []
