@@ -12,7 +12,11 @@ from rdc.terminal import tell
 from rdc.words import many
 
 if TYPE_CHECKING:
-    from rdc.building.build import Outcome, Wishes
+    from collections.abc import Mapping, Sequence
+
+    from compiler.diagnostic import Diagnostic
+    from compiler.source import Source
+    from rdc.building.build import Wishes
 
 
 @click.command(name="build")
@@ -48,7 +52,7 @@ def command(
     _refuse(approved, ci=ci, check=check, takes=take_pins, others=prune or watch)
     here, root = os.path.realpath("."), _root()
     os.chdir(root)  # as git does, so that paths of documents and of files lead from there
-    pins = _taken(root, reporter) if take_pins else ()
+    pins = _taken(root, here, reporter) if take_pins else ()
     if pins is None:
         return 1
     wishes = Wishes(check, prune, reporter.strict, tuple(dict.fromkeys(approved)), jobs, ci, pins)
@@ -85,16 +89,29 @@ def _root() -> str:
     return project_around(os.path.realpath(".")).root
 
 
-def _taken(root: str, reporter: Reporter) -> tuple[str, ...] | None:
+def _taken(root: str, here: str, reporter: Reporter) -> tuple[str, ...] | None:
     """Take the pins that a bot changed; gives their items for the lock, None if some cannot be taken."""
-    from rdc.building.pins import changed_pins, take  # noqa: PLC0415 (only for pins)
+    from compiler.frontends import all_options  # noqa: PLC0415 (only for pins, as below)
+    from compiler.options import Table  # noqa: PLC0415
+    from compiler.project import Project, read_configuration  # noqa: PLC0415
+    from rdc.building.pins import changed_pins, take  # noqa: PLC0415
 
+    configuration = read_configuration(Project(root), all_options())
+    actions = configuration.options.targets.get("github", Table()).values.get("actions", {})
+    if configuration.diagnostics or not configuration.sources or not isinstance(actions, dict):
+        return ()  # the build shows why
     chosen, wrong = changed_pins(root)
-    reporter.show(reporter.gather(wrong, {}))
     if wrong:
+        _show(wrong, {}, here, reporter)
         return None
     if chosen:
-        reporter.say(f"took {many(len(chosen), 'pin')} into {take(root, chosen)}")
+        (path,) = configuration.sources
+        try:
+            take(path, chosen)
+        except OSError as error:
+            tell(f"rdc: cannot write {path}: {error.strerror}")
+            return None
+        reporter.say(f"took {many(len(chosen), 'pin')} into {os.path.relpath(path, here)}")
     return tuple(f"action {action}@{value}" for action, value in chosen.items())
 
 
@@ -113,7 +130,7 @@ def _built(root: str, here: str, wishes: Wishes, reporter: Reporter, *, idle: bo
     if outcome.unknown:
         message = f"no file has the new item '{outcome.unknown[0]}'; run rdc build to see what is new"
         raise click.UsageError(message, click.get_current_context())
-    is_failed = _report(outcome, here, reporter)
+    is_failed = _show(outcome.diagnostics, outcome.sources, here, reporter)
     for path in outcome.written:
         reporter.say(f"wrote {os.path.relpath(path, here)}")
     for path in outcome.removed:
@@ -125,12 +142,12 @@ def _built(root: str, here: str, wishes: Wishes, reporter: Reporter, *, idle: bo
     return int(is_failed)
 
 
-def _report(outcome: Outcome, here: str, reporter: Reporter) -> bool:
+def _show(found: Sequence[Diagnostic], sources: Mapping[str, Source], here: str, reporter: Reporter) -> bool:
     """Show the findings with paths from the person's folder; gives whether they make the command fail."""
-    if not outcome.diagnostics and reporter.form == "text":
+    if not found and reporter.form == "text":
         return False
     from rdc.building.paths import rebased  # noqa: PLC0415 (often there are no findings)
 
-    report = reporter.gather(*rebased(outcome.diagnostics, outcome.sources, here))
+    report = reporter.gather(*rebased(found, sources, here))
     reporter.show(report)
     return reporter.fails(report)
