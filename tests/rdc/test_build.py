@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -226,6 +227,43 @@ def test_a_link_that_leads_elsewhere_is_an_input(project: Project) -> None:
     (project.root / "here").symlink_to("two")
     project.build()
     assert "echo two" in project.workflow("whole").read_text()
+
+
+@pytest.mark.parametrize(("link", "end"), [("docs/p", "q"), ("docs/p/part.runbook.md", "../q/part.runbook.md")])
+def test_a_link_in_place_of_an_equal_file_is_an_input(project: Project, link: str, end: str) -> None:
+    for folder in ("p", "q"):
+        project.write(f"docs/{folder}/part.runbook.md", RUNBOOK.format("Part", "one"))
+    project.write("docs/whole.runbook.md", "## 1. Both\n\n- p/part.runbook.md\n")
+    project.build()
+    place = project.root / link
+    shutil.rmtree(place) if place.is_dir() else place.unlink()
+    place.symlink_to(end)
+    assert project.build("--check").code == 1
+    assert project.build().err == "wrote .github/workflows/whole.yml\n"
+
+
+def test_a_link_in_place_of_the_folder_of_workflows_is_an_input(project: Project) -> None:
+    project.write("docs/ask.runbook.md", QUESTION)
+    project.build()
+    workflows = project.root / ".github" / "workflows"
+    workflows.rename(project.root / "workflows")
+    workflows.symlink_to("../workflows")
+    assert "wrote .github/workflows/ask.py" in project.build().err
+
+
+def test_a_cache_that_came_with_the_repository_proves_nothing(project: Project) -> None:
+    project.build()
+    evil = project.workflow("deploy").read_text() + "# and more\n"
+    book = project.root / ".rdc_cache" / "build.json"
+    true, false = (sha256(data).hexdigest() for data in (project.workflow("deploy").read_bytes(), evil.encode()))
+    text = book.read_text().replace(true, false)
+    project.workflow("deploy").write_text(evil)
+    shutil.rmtree(book.parent)
+    project.write(".rdc_cache/.gitignore", "*\n")
+    book.write_text(text)
+    result = project.build("--check")
+    assert result.code == 1
+    assert "error[RD543]" in result.err
 
 
 def test_options_of_an_entry_outweigh_and_are_an_input(project: Project) -> None:
