@@ -76,9 +76,9 @@ def settle(
     good = _writable(whole, asked, said)
     written = _written(whole, good, None if has_error(said) or old == text else text, said)
     removed = _removed(left, said) if wishes.prune else []
-    if written is not None and not wishes.ci:
-        _note(whole, told, {task.output for task in good})
     kept = () if wishes.prune else [leftover(*one).message for one in left]
+    if written is not None and not wishes.ci:
+        _note(whole, told, {task.output for task in good}, is_settled=not (has_error(said) or kept))
     return Outcome(said, _sources(whole, told, said), written or (), removed, len(whole.outputs), left=kept)
 
 
@@ -199,13 +199,17 @@ def _removed(left: Sequence[tuple[str, str]], said: list[Diagnostic]) -> list[st
     return removed
 
 
-def _note(whole: _Whole, told: Told, good: Collection[str]) -> None:
-    """Note what holds now. The configuration is noted only where nothing is to be said of it."""
+def _note(whole: _Whole, told: Told, good: Collection[str], *, is_settled: bool) -> None:
+    """Note what holds now: the configuration only if nothing is wrong with it, the lock only if it is settled."""
     kept = {
         output: record for output, record in whole.found.items() if output in good and not has_error(record.diagnostics)
     }
     now = Present()
-    inputs = {} if told.diagnostics else {name: now.hash(name) for name in (*CONFIGURATIONS, LOCK)}
+    inputs = (
+        {}
+        if told.diagnostics
+        else {name: now.hash(name) for name in (*CONFIGURATIONS, *([LOCK] if is_settled else ()))}
+    )
     records.save(whole.root, Book(MADE_BY, inputs, tuple(told.rules), kept))
 
 

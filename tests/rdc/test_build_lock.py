@@ -206,7 +206,12 @@ def test_a_lock_that_is_a_link_is_not_followed(project: Project) -> None:
 
 @pytest.mark.parametrize(
     ("configuration", "told"),
-    [(None, "builds nothing"), ("x = [", "RD501"), ("github = 1", "RD501"), ("[github]\nactions = 'x'", "builds nothing")],
+    [
+        (None, "builds nothing"),
+        ("x = [", "RD501"),
+        ("github = 1", "RD501"),
+        ("[github]\nactions = 'x'", "builds nothing"),
+    ],
     ids=["none", "not TOML", "no table", "no actions"],
 )
 def test_pins_are_taken_into_a_valid_configuration_only(project: Project, configuration: str | None, told: str) -> None:
@@ -244,3 +249,20 @@ def test_a_lock_with_any_path_in_it_is_compared(project: Project, line: str) -> 
     assert "rdc.lock is stale" in result.err
     assert project.build("--prune").code == 0
     assert project.build("--check").code == 0
+
+
+def test_a_lock_that_errors_held_up_is_written_once_they_are_gone(project: Project) -> None:
+    project.runbook("other")
+    broken = project.write("docs/broken.runbook.md", "## 2. No\n")
+    assert project.build().code == 1
+    broken.unlink()
+    assert project.build().err == "wrote rdc.lock\n"
+    assert project.build("--check").code == 0
+
+
+def test_a_leftover_is_reported_until_it_is_removed(project: Project) -> None:
+    project.runbook("other")
+    project.build()
+    (project.root / "docs" / "other.runbook.md").unlink()
+    for _ in range(2):
+        assert "other.yml is left over" in project.build().err
