@@ -52,11 +52,16 @@ def command(
     _refuse(approved, ci=ci, check=check, takes=take_pins, others=prune or watch)
     here, root = os.path.realpath("."), _root()
     os.chdir(root)  # as git does, so that paths of documents and of files lead from there
-    pins = _taken(root, here, reporter) if take_pins else ()
-    if pins is None:
-        return 1
-    wishes = Wishes(check, prune, reporter.strict, tuple(dict.fromkeys(approved)), jobs, ci, pins)
-    return _watched(root, here, wishes, reporter) if watch else _built(root, here, wishes, reporter)
+    try:
+        pins = _taken(root, here, reporter) if take_pins else ()
+        if pins is None:
+            return 1
+        wishes = Wishes(check, prune, reporter.strict, tuple(dict.fromkeys(approved)), jobs, ci, pins)
+        return _watched(root, here, wishes, reporter) if watch else _built(root, here, wishes, reporter)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise click.ClickException(f"cannot build: {error.filename}: {error.strerror}") from error
 
 
 def _watched(root: str, here: str, wishes: Wishes, reporter: Reporter) -> int:
@@ -106,11 +111,7 @@ def _taken(root: str, here: str, reporter: Reporter) -> tuple[str, ...] | None:
         return None
     if chosen:
         (path,) = configuration.sources
-        try:
-            take(path, chosen)
-        except OSError as error:
-            tell(f"rdc: cannot write {path}: {error.strerror}")
-            return None
+        take(path, chosen)
         reporter.say(f"took {many(len(chosen), 'pin')} into {os.path.relpath(path, here)}")
     return tuple(f"action {action}@{value}" for action, value in chosen.items())
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -266,3 +268,13 @@ def test_a_leftover_is_reported_until_it_is_removed(project: Project) -> None:
     (project.root / "docs" / "other.runbook.md").unlink()
     for _ in range(2):
         assert "other.yml is left over" in project.build().err
+
+
+@pytest.mark.parametrize("make", [os.mkdir, os.mkfifo])
+def test_a_lock_that_cannot_be_read_is_reported(project: Project, make: Callable[[Path], None]) -> None:
+    (project.root / "rdc.lock").unlink()
+    make(project.root / "rdc.lock")
+    for words in ([], ["--check"], ["--take-pins"]):
+        result = project.build(*words)
+        assert result.code == 1
+        assert result.err.startswith("rdc: cannot build: rdc.lock: ")
