@@ -129,7 +129,7 @@ def _of_lock(old: str | None, text: str, asked: Review) -> Iterator[Diagnostic]:
         yield Diagnostic("RD544", LOCK, None, f"{LOCK} is missing", "run: rdc build")
     elif old != text and not asked.refused:
         yield Diagnostic(
-            "RD512", LOCK, None, f"{LOCK} is stale: it has items that no file has any more", "run: rdc build"
+            "RD512", LOCK, None, f"{LOCK} is stale: it doesn't list what the files have now", "run: rdc build"
         )
 
 

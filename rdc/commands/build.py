@@ -80,9 +80,9 @@ def _refuse(approved: tuple[str, ...], *, ci: bool, check: bool, takes: bool, ot
     reason = None
     if ci and (approved or takes):
         option = "--approve" if approved else "--take-pins"
-        reason = f"{option} is for people: where the variable CI is set, a build only compares"
+        reason = f"{option} is for people: where the variable CI is set, rdc.lock is only compared"
     elif check and (approved or takes or others):
-        reason = "--check writes nothing, so it goes with none of --approve, --take-pins, --prune and --watch"
+        reason = "--check writes nothing, so don't combine it with --approve, --take-pins, --prune or --watch"
     if reason:
         raise click.UsageError(reason, click.get_current_context())
 

@@ -116,7 +116,7 @@ def test_check_tells_stale_edited_missing_and_left_over_files_apart(project: Pro
             ".github/workflows/stale.yml: error[RD512]: .github/workflows/stale.yml is stale: "
             "docs/stale.runbook.md, an option or rdc changed"
         ),
-        "rdc.lock: error[RD512]: rdc.lock is stale: it has items that no file has any more",
+        "rdc.lock: error[RD512]: rdc.lock is stale: it doesn't list what the files have now",
     ]
     assert project.files() == written, "nothing is written"
     assert project.build("--prune").code == 0
