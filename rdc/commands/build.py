@@ -66,14 +66,32 @@ def command(
 
 def _watched(root: str, here: str, wishes: Wishes, reporter: Reporter) -> int:
     """Build whenever a file changes, until the person interrupts; only the first build says that all is up to date."""
-    from rdc.building.watching import changes  # noqa: PLC0415 (only to watch)
+    from msgspec.structs import replace  # noqa: PLC0415 (only to watch, as below)
+
+    from rdc.building.watching import changes  # noqa: PLC0415
 
     try:
         for number, _ in enumerate(changes(root)):
-            _built(root, here, wishes, reporter, idle=number == 0)
+            if number == 0:
+                _built(root, here, wishes, reporter)
+                wishes = replace(wishes, approved=(), pins=())  # they are in the lock, and no longer new
+            else:
+                _built_again(root, here, wishes, reporter)
     except KeyboardInterrupt:
         return 0
     return 0
+
+
+def _built_again(root: str, here: str, wishes: Wishes, reporter: Reporter) -> None:
+    """Build after a change. The project may be between two states, so no error ends the wait for the next change."""
+    try:
+        _built(root, here, wishes, reporter, idle=False)
+    except click.ClickException as error:
+        tell(f"rdc: {error.format_message()}")
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        tell(f"rdc: cannot build: {error.filename}: {error.strerror}")
 
 
 def _refuse(approved: tuple[str, ...], *, ci: bool, check: bool, takes: bool, others: bool) -> None:

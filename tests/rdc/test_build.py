@@ -466,6 +466,34 @@ def test_watch_builds_again_on_save(project: Project) -> None:
     assert process.returncode == 0
 
 
+def test_watch_outlives_an_approval_and_a_missing_configuration(project: Project) -> None:
+    project.build()
+    project.write(
+        "docs/deploy.runbook.md", f"---\nrdc: {{github: {{secrets: [KEY]}}}}\n---\n{RUNBOOK.format('A', 'a')}"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rdc", "build", "--watch", "--approve", "secret KEY"],
+        cwd=project.root,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        assert process.stderr is not None
+        lines = iter(process.stderr.readline, "")
+        assert next(line for line in lines if "wrote rdc.lock" in line)
+        (project.root / "rdc.toml").rename(project.root / "away.toml")
+        assert next(line for line in lines if "builds nothing" in line)
+        (project.root / "away.toml").rename(project.root / "rdc.toml")
+        project.runbook("build", "saved")
+        assert next(line for line in lines if "build.yml" in line) == "wrote .github/workflows/build.yml\n"
+    finally:
+        os.killpg(process.pid, signal.SIGINT)
+        process.wait(10)
+    assert process.returncode == 0
+
+
 def test_a_link_in_the_repository_leads_no_build_out_of_it(project: Project) -> None:
     outside = project.root.parent / "outside"
     outside.mkdir()
