@@ -524,3 +524,16 @@ def test_no_document_becomes_a_hook_of_git(tmp_path: Path, source: str, out: str
     assert result.code == 1
     assert f"cannot write {out.format(name='.git')}: it is in the folder .git" in result.err
     assert list(hooks.iterdir()) == []
+
+
+def test_deep_folders_and_many_stars_are_no_trouble(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = Project(tmp_path / "p", f'[[build]]\nsource = "{"**/" * 20}*.runbook.md"\nto = "make"\n')
+    deep = "/".join("d" * 30)
+    project.write(f"{deep}/go.runbook.md", RUNBOOK.format("Go", "go"))
+    project.write(f"{deep}/other.md", "x")
+    for depth in range(1_200):
+        monkeypatch.chdir("e" if depth else project.root)
+        Path("e").mkdir()
+    monkeypatch.chdir(project.root)
+    assert project.build().err == f"wrote {deep}/go.mk\nwrote rdc.lock\n"
+    subprocess.run(["rm", "-r", "e"], check=True)  # pytest can't
