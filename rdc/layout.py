@@ -17,8 +17,8 @@ from compiler.project import project_around
 from rdc.generation import Product
 from rdc.outputs import OF_GITHUB, Output, collisions
 
-_OF_GIT = ".git"
-"""What lies there is run by git, which a document must not choose."""
+_OF_GIT = frozenset({".git", "git~1"})
+"""Git runs the files in this folder, so a document must not choose them. Windows has the second name for it too."""
 
 
 class Laid(Struct, frozen=True):
@@ -132,13 +132,19 @@ def _root_around(folder: Path) -> Path:
     return folder.parents[1] if root == folder and folder.parts[-2:] == OF_GITHUB else root
 
 
+def is_of_git(path: PurePath) -> bool:
+    """Whether a path leads into a folder of git, on any file system: some ignore case, dots or invisible characters."""
+    plain = ("".join(filter(str.isprintable, part)).rstrip(" .").casefold() for part in path.parts)
+    return not _OF_GIT.isdisjoint(plain)
+
+
 def _trespass(main: Output, companion: Output) -> Diagnostic | None:
     """What is wrong with the place of a companion: a document may name it, so it stays within the project."""
     root, place = _root_around(main.place.parent), companion.place
     if not place.is_relative_to(root):
         problem = f"is outside of the project of {main.path}"
-    elif _OF_GIT in (part.casefold() for part in place.relative_to(root).parts):
-        problem = f"is in the folder {_OF_GIT}, whose files git runs and relies on"
+    elif is_of_git(place.relative_to(root)):
+        problem = "is in the folder .git, whose files git runs and relies on"
     else:
         return None
     message = f"{companion.path}, which {main.source} needs beside {main.path}, {problem}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from backends.github.options import Caller, command_of
+from backends.github.options import command_of
 from backends.github.pins import pinned
 from backends.github.workflow import Written
 
@@ -29,11 +29,7 @@ def _of_options(workflow: Written) -> Iterator[str]:
     yield from (f"secret {name}" for name in workflow.stored_secrets.values())
     for (kind, *names), caller in options.callers():
         word = {"agents": "agent", "tools": "tool"}.get(kind, kind)
-        yield f"{' '.join((word, *names))}: {_on_one_line(caller)}"
+        yield f"{' '.join((word, *names))}: {command_of(caller).strip()}"
     for name in options.bind:
         if options.is_of_event(name):
             yield f"input {name} from event.{options.event_field(name)}"
-
-
-def _on_one_line(caller: Caller) -> str:
-    return " ".join(command_of(caller).split())

@@ -50,6 +50,7 @@ def compile_task(root: str, task: Task) -> Made:
     disk = Watched(root, seen)
     file = os.path.join(root, task.source)
     located = Located(file, task.source, task.source, disk)
+    disk.resolve(os.path.join(root, os.path.dirname(task.output)))  # the place of companions depends on it
     compilation = compile_opened(Opened(task.source, Project(root, disk), located.read()), Settings())
     found, layout, product = _laid_out(task, compilation)
     files = _files(layout) if product and not has_error(found) else ()

@@ -11,10 +11,12 @@ import os
 import shlex
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from errno import EIO
 
 from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic
+from compiler.files import DISK
 from rdc.building.records import Record
 
 NAME = "rdc.lock"
@@ -32,22 +34,14 @@ def _quoted(path: str) -> str:
     return json.dumps(path) if not path.isprintable() or any(char in path for char in ' "\\#') else path
 
 
-def parts(line: str) -> tuple[str, str]:
-    """The path and the item of a line."""
-    if line.startswith('"'):
-        path, end = json.JSONDecoder().raw_decode(line)
-        return str(path), line[end:].strip()
-    path, _, item = line.partition(" ")
-    return path, item
-
-
 def read_lock(root: str) -> str | None:
-    """The lock of a project as it is; None if there is none. Raises `OSError`."""
+    """The lock of a project as it is; None if there is none. Raises `OSError` if it cannot be read."""
     try:
-        with open(os.path.join(root, NAME), encoding="utf-8", errors="replace", newline="") as file:
-            return file.read()
+        return DISK.read(os.path.join(root, NAME)).decode(errors="replace")
     except FileNotFoundError:
         return None
+    except (OSError, ValueError) as error:
+        raise OSError(EIO, getattr(error, "strerror", None) or str(error), NAME) from error
 
 
 class Review(Struct, frozen=True):

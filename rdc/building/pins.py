@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -51,21 +50,19 @@ def _edited(root: str, locked: Mapping[str, list[str]]) -> Iterator[tuple[str, s
                 yield path, repository, value
 
 
-def take(root: str, chosen: Mapping[str, str]) -> str:
-    """Write pins into the configuration, whose comments and order stay; gives its path.
+def take(configuration: str, chosen: Mapping[str, str]) -> None:
+    """Write pins into a valid configuration, whose comments and order stay.
 
     Raises:
         OSError: It cannot be written.
     """
     import tomlkit  # noqa: PLC0415 (only to write the configuration)
 
-    own = os.path.exists(os.path.join(root, CONFIGURATION))
-    file = Path(root, CONFIGURATION if own else "pyproject.toml")
-    document = tomlkit.parse(file.read_text(encoding="utf-8"))
-    table = document if own else document["tool"]["rdc"]
+    file = Path(configuration)
+    document = tomlkit.parse(file.read_bytes().decode("utf-8-sig"))
+    table = document if file.name == CONFIGURATION else document["tool"]["rdc"]
     for name in ("github", "actions"):
         table = table.setdefault(name, tomlkit.table())
     for action, value in sorted(chosen.items()):
         table[action] = value
     write_all([File(file, tomlkit.dumps(document).encode())])
-    return file.name

@@ -15,6 +15,7 @@ from time import time
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic
 from compiler.files import DISK, Disk
@@ -23,6 +24,7 @@ from rdc.building.plan import Rule
 
 FOLDER = ".rdc_cache"
 _FILE = "build.json"
+_IGNORED = ".gitignore"
 MADE_BY = f"rdc {__version__}, format 1"
 _CHUNK = 1 << 16
 _LEFT = 3600
@@ -31,7 +33,8 @@ _LEFT = 3600
 ABSENT = ""
 PRESENT = "there"
 LINK = "-> "
-"""In place of a hash: nothing was at a path, it mattered only that something was, or where its links led."""
+"""In place of a hash: nothing was at a path, it mattered only that something was, or, for a path with `/` at its end,
+where the path leads."""
 
 
 class Record(Struct, frozen=True):
@@ -52,13 +55,14 @@ class Book(Struct, frozen=True):
     """All that the last build noted: its records by the main files, and what it was told to build.
 
     `made_by` is the version of rdc. `inputs` are the configuration and the lock with their hashes, `rules` what the
-    configuration says.
+    configuration says. `place` identifies the folder that the notes were written in.
     """
 
     made_by: str = ""
     inputs: dict[str, str] = field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
     records: dict[str, Record] = field(default_factory=dict)
+    place: str = ""
 
 
 class Watched(Disk, frozen=True):
@@ -74,10 +78,9 @@ class Watched(Disk, frozen=True):
         return is_there
 
     def resolve(self, file: str) -> str:
-        """The path at the end of all links; where these lead is noted."""
+        """The path at the end of all links, which is noted: a link may come where none was."""
         found = DISK.resolve(file)
-        if found != file:
-            self.seen[os.path.relpath(file, self.root)] = LINK + os.path.relpath(found, self.root)
+        self.seen[f"{os.path.relpath(file, self.root)}/"] = LINK + os.path.relpath(found, self.root)
         return found
 
     def read(self, file: str | os.PathLike[str]) -> bytes:
@@ -97,6 +100,7 @@ class Present:
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
+        self._ends: dict[str, str] = {}
 
     def hash(self, path: str) -> str:
         """The hash of a file; `ABSENT` for none, `PRESENT` for what is no readable file."""
@@ -134,8 +138,14 @@ class Present:
 
     def _is_as(self, path: str, was: str) -> bool:
         if was.startswith(LINK):
-            return os.path.relpath(os.path.realpath(path)) == was[len(LINK) :]
+            return LINK + self._end(path) == was
         return bool(self.hash(path)) if was == PRESENT else self.hash(path) == was
+
+    def _end(self, path: str) -> str:
+        """Where a path leads, each looked up once."""
+        if path not in self._ends:
+            self._ends[path] = os.path.relpath(os.path.realpath(path))
+        return self._ends[path]
 
 
 def load(root: str) -> Book:
@@ -146,7 +156,16 @@ def load(root: str) -> Book:
             found = msgspec.json.decode(file.read(), type=Book)
     except (OSError, msgspec.DecodeError):
         return Book()
-    return found if found.made_by == MADE_BY else Book()
+    return found if found.made_by == MADE_BY and found.place == _place(folder) else Book()
+
+
+def _place(folder: str) -> str:
+    """The identity of the folder of the records. No repository can know it: a commit brings no records with it."""
+    try:
+        found = os.lstat(os.path.join(folder, _IGNORED))
+    except OSError:
+        return "none"
+    return f"{found.st_ino} {found.st_ctime_ns}"
 
 
 def save(root: str, book: Book) -> None:
@@ -156,7 +175,7 @@ def save(root: str, book: Book) -> None:
     try:
         prepare(root)
         with open(temporary, "xb") as file:
-            file.write(msgspec.json.encode(book))
+            file.write(msgspec.json.encode(replace(book, place=_place(folder))))
         os.replace(temporary, os.path.join(folder, _FILE))
     except OSError:
         with suppress(OSError):
@@ -177,7 +196,7 @@ def prepare(root: str) -> str:
     if os.path.islink(folder):
         raise OSError("a link could lead anywhere")
     os.makedirs(folder, exist_ok=True)
-    path = os.path.join(folder, ".gitignore")
+    path = os.path.join(folder, _IGNORED)
     if not os.path.exists(path):
         with open(path, "w", encoding="utf-8") as file:
             file.write("*\n")

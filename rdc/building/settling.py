@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from msgspec import Struct
 
@@ -23,6 +23,7 @@ from rdc.building.records import MADE_BY, Book, Present, Record
 from rdc.building.standing import compare, first_lines, leftover, leftovers
 from rdc.building.workers import compiled
 from rdc.documents import project_documents
+from rdc.layout import is_of_git
 from rdc.outputs import Output, obstacles, unwritable
 
 
@@ -75,9 +76,9 @@ def settle(
     good = _writable(whole, asked, said)
     written = _written(whole, good, None if has_error(said) or old == text else text, said)
     removed = _removed(left, said) if wishes.prune else []
-    if written is not None and not wishes.ci:
-        _note(whole, told, {task.output for task in good})
     kept = () if wishes.prune else [leftover(*one).message for one in left]
+    if written is not None and not wishes.ci:
+        _note(whole, told, {task.output for task in good}, is_settled=not (has_error(said) or kept))
     return Outcome(said, _sources(whole, told, said), written or (), removed, len(whole.outputs), left=kept)
 
 
@@ -128,7 +129,7 @@ def _of_lock(old: str | None, text: str, asked: Review) -> Iterator[Diagnostic]:
         yield Diagnostic("RD544", LOCK, None, f"{LOCK} is missing", "run: rdc build")
     elif old != text and not asked.refused:
         yield Diagnostic(
-            "RD512", LOCK, None, f"{LOCK} is stale: it has items that no file has any more", "run: rdc build"
+            "RD512", LOCK, None, f"{LOCK} is stale: it doesn't list what the files have now", "run: rdc build"
         )
 
 
@@ -150,10 +151,13 @@ def _writable(whole: _Whole, asked: Review, said: list[Diagnostic]) -> list[Task
 
 
 def _outside(root: str, outputs: Sequence[Output]) -> Iterator[Diagnostic]:
-    """The files that a link in the repository would let the build write elsewhere."""
+    """The files that the repository would let the build write elsewhere, or where git runs them."""
     for output in outputs:
-        if not is_below(os.path.realpath(output.path), root):
+        place = os.path.realpath(output.path)
+        if not is_below(place, root):
             yield unwritable(output.path, "it leads out of the project through a link", "remove the link")
+        elif is_of_git(PurePath(os.path.relpath(place, root))):
+            yield unwritable(output.path, "it is in the folder .git, whose files git runs", output.advice)
 
 
 def _written(whole: _Whole, good: Sequence[Task], text: str | None, said: list[Diagnostic]) -> list[str] | None:
@@ -195,13 +199,17 @@ def _removed(left: Sequence[tuple[str, str]], said: list[Diagnostic]) -> list[st
     return removed
 
 
-def _note(whole: _Whole, told: Told, good: Collection[str]) -> None:
-    """Note what holds now. The configuration is noted only where nothing is to be said of it."""
+def _note(whole: _Whole, told: Told, good: Collection[str], *, is_settled: bool) -> None:
+    """Note what holds now: the configuration only if nothing is wrong with it, the lock only if it is settled."""
     kept = {
         output: record for output, record in whole.found.items() if output in good and not has_error(record.diagnostics)
     }
     now = Present()
-    inputs = {} if told.diagnostics else {name: now.hash(name) for name in (*CONFIGURATIONS, LOCK)}
+    inputs = (
+        {}
+        if told.diagnostics
+        else {name: now.hash(name) for name in (*CONFIGURATIONS, *([LOCK] if is_settled else ()))}
+    )
     records.save(whole.root, Book(MADE_BY, inputs, tuple(told.rules), kept))
 
 

@@ -21,7 +21,7 @@ def files_below(root: str, patterns: Iterable[str]) -> list[str]:
     packages, unless a pattern names them.
     """
     named = {_literal(pattern) for pattern in patterns}
-    return sorted(_below(root, "", named), key=lambda path: path.split("/"))
+    return sorted(_below(root, named), key=lambda path: path.split("/"))
 
 
 def matcher(pattern: str) -> re.Pattern[str]:
@@ -31,7 +31,9 @@ def matcher(pattern: str) -> re.Pattern[str]:
 
 def _parts(pattern: str) -> Iterator[str]:
     *folders, last = pattern.split("/")
-    for part in folders:
+    for part, before in zip(folders, ["", *folders], strict=False):
+        if part == before == "**":
+            continue  # it means the same, and would take long
         yield "(?:[^/]+/)*" if part == "**" else f"{_name(part)}/"
     yield ".*" if last == "**" else _name(last)
 
@@ -55,18 +57,21 @@ def _literal(pattern: str) -> str:
     return "/".join(folders[:wild])
 
 
-def _below(root: str, folder: str, named: set[str]) -> Iterator[str]:
-    with os.scandir(os.path.join(root, folder)) as found:
-        entries = list(found)
-    if folder and not MARKS.isdisjoint(entry.name for entry in entries):
-        return
-    for entry in entries:
-        path = f"{folder}/{entry.name}" if folder else entry.name
-        if entry.is_dir(follow_symlinks=False):
-            if _is_entered(entry.name, path, named):
-                yield from _below(root, path, named)
-        elif entry.is_file(follow_symlinks=False):
-            yield path
+def _below(root: str, named: set[str]) -> Iterator[str]:
+    folders = [""]
+    while folders:
+        folder = folders.pop()
+        with os.scandir(os.path.join(root, folder)) as found:
+            entries = list(found)
+        if folder and not MARKS.isdisjoint(entry.name for entry in entries):
+            continue
+        for entry in entries:
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if _is_entered(entry.name, path, named):
+                    folders.append(path)
+            elif entry.is_file(follow_symlinks=False):
+                yield path
 
 
 def _is_entered(name: str, path: str, named: set[str]) -> bool:

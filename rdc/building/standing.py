@@ -66,7 +66,9 @@ def leftovers(
         known: What earlier builds have written, as records and lock know it.
         sources: All files of the project that a document may be.
     """
-    folders = dict.fromkeys(os.path.dirname(path) for path in [*outputs, *known])
+    folders = [
+        folder for folder in {os.path.dirname(path): None for path in [*outputs, *known]} if _is_own(root, folder)
+    ]
     named = set(known)
     for path in _generated(root, folders, outputs, sources):
         match = _FROM.search("".join(first_lines(Path(root, path).read_bytes()[:4096])))
@@ -78,16 +80,19 @@ def leftovers(
             yield path, "no file calls it"
 
 
+def _is_own(root: str, folder: str) -> bool:
+    """Whether a folder of the project can be read. Anything may be written in a lock."""
+    try:
+        place = os.path.realpath(os.path.join(root, folder))
+        return is_below(place, root) and os.path.isdir(place) and os.access(place, os.R_OK | os.X_OK)
+    except ValueError:
+        return False
+
+
 def _generated(root: str, folders: Iterable[str], outputs: Collection[str], sources: Collection[str]) -> Iterator[str]:
     """The files in some folders that have the mark of rdc and are no outputs."""
     for folder in folders:
-        if not is_below(os.path.realpath(os.path.join(root, folder)), root):
-            continue
-        try:
-            names = sorted(os.listdir(os.path.join(root, folder)))
-        except OSError:
-            continue
-        for name in names:
+        for name in sorted(os.listdir(os.path.join(root, folder))):
             path = f"{folder}/{name}" if folder else name
             place = Path(root, path)
             if path in outputs or path in sources or place.is_symlink() or not place.is_file():

@@ -12,7 +12,11 @@ from rdc.terminal import tell
 from rdc.words import many
 
 if TYPE_CHECKING:
-    from rdc.building.build import Outcome, Wishes
+    from collections.abc import Mapping, Sequence
+
+    from compiler.diagnostic import Diagnostic
+    from compiler.source import Source
+    from rdc.building.build import Wishes
 
 
 @click.command(name="build")
@@ -48,32 +52,55 @@ def command(
     _refuse(approved, ci=ci, check=check, takes=take_pins, others=prune or watch)
     here, root = os.path.realpath("."), _root()
     os.chdir(root)  # as git does, so that paths of documents and of files lead from there
-    pins = _taken(root, reporter) if take_pins else ()
-    if pins is None:
-        return 1
-    wishes = Wishes(check, prune, reporter.strict, tuple(dict.fromkeys(approved)), jobs, ci, pins)
-    return _watched(root, here, wishes, reporter) if watch else _built(root, here, wishes, reporter)
+    try:
+        pins = _taken(root, here, reporter) if take_pins else ()
+        if pins is None:
+            return 1
+        wishes = Wishes(check, prune, reporter.strict, tuple(dict.fromkeys(approved)), jobs, ci, pins)
+        return _watched(root, here, wishes, reporter) if watch else _built(root, here, wishes, reporter)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise click.ClickException(f"cannot build: {error.filename}: {error.strerror}") from error
 
 
 def _watched(root: str, here: str, wishes: Wishes, reporter: Reporter) -> int:
     """Build whenever a file changes, until the person interrupts; only the first build says that all is up to date."""
-    from rdc.building.watching import changes  # noqa: PLC0415 (only to watch)
+    from msgspec.structs import replace  # noqa: PLC0415 (only to watch, as below)
+
+    from rdc.building.watching import changes  # noqa: PLC0415
 
     try:
         for number, _ in enumerate(changes(root)):
-            _built(root, here, wishes, reporter, idle=number == 0)
+            if number == 0:
+                _built(root, here, wishes, reporter)
+                wishes = replace(wishes, approved=(), pins=())  # they are in the lock, and no longer new
+            else:
+                _built_again(root, here, wishes, reporter)
     except KeyboardInterrupt:
         return 0
     return 0
+
+
+def _built_again(root: str, here: str, wishes: Wishes, reporter: Reporter) -> None:
+    """Build after a change. The project may be between two states, so no error ends the wait for the next change."""
+    try:
+        _built(root, here, wishes, reporter, idle=False)
+    except click.ClickException as error:
+        tell(f"rdc: {error.format_message()}")
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        tell(f"rdc: cannot build: {error.filename}: {error.strerror}")
 
 
 def _refuse(approved: tuple[str, ...], *, ci: bool, check: bool, takes: bool, others: bool) -> None:
     reason = None
     if ci and (approved or takes):
         option = "--approve" if approved else "--take-pins"
-        reason = f"{option} is for people: where the variable CI is set, a build only compares"
+        reason = f"{option} is for people: where the variable CI is set, rdc.lock is only compared"
     elif check and (approved or takes or others):
-        reason = "--check writes nothing, so it goes with none of --approve, --take-pins, --prune and --watch"
+        reason = "--check writes nothing, so don't combine it with --approve, --take-pins, --prune or --watch"
     if reason:
         raise click.UsageError(reason, click.get_current_context())
 
@@ -85,16 +112,25 @@ def _root() -> str:
     return project_around(os.path.realpath(".")).root
 
 
-def _taken(root: str, reporter: Reporter) -> tuple[str, ...] | None:
+def _taken(root: str, here: str, reporter: Reporter) -> tuple[str, ...] | None:
     """Take the pins that a bot changed; gives their items for the lock, None if some cannot be taken."""
-    from rdc.building.pins import changed_pins, take  # noqa: PLC0415 (only for pins)
+    from compiler.frontends import all_options  # noqa: PLC0415 (only for pins, as below)
+    from compiler.options import Table  # noqa: PLC0415
+    from compiler.project import Project, read_configuration  # noqa: PLC0415
+    from rdc.building.pins import changed_pins, take  # noqa: PLC0415
 
+    configuration = read_configuration(Project(root), all_options())
+    actions = configuration.options.targets.get("github", Table()).values.get("actions", {})
+    if configuration.diagnostics or not configuration.sources or not isinstance(actions, dict):
+        return ()  # the build shows why
     chosen, wrong = changed_pins(root)
-    reporter.show(reporter.gather(wrong, {}))
     if wrong:
+        _show(wrong, {}, here, reporter)
         return None
     if chosen:
-        reporter.say(f"took {many(len(chosen), 'pin')} into {take(root, chosen)}")
+        (path,) = configuration.sources
+        take(path, chosen)
+        reporter.say(f"took {many(len(chosen), 'pin')} into {os.path.relpath(path, here)}")
     return tuple(f"action {action}@{value}" for action, value in chosen.items())
 
 
@@ -113,7 +149,7 @@ def _built(root: str, here: str, wishes: Wishes, reporter: Reporter, *, idle: bo
     if outcome.unknown:
         message = f"no file has the new item '{outcome.unknown[0]}'; run rdc build to see what is new"
         raise click.UsageError(message, click.get_current_context())
-    is_failed = _report(outcome, here, reporter)
+    is_failed = _show(outcome.diagnostics, outcome.sources, here, reporter)
     for path in outcome.written:
         reporter.say(f"wrote {os.path.relpath(path, here)}")
     for path in outcome.removed:
@@ -125,12 +161,12 @@ def _built(root: str, here: str, wishes: Wishes, reporter: Reporter, *, idle: bo
     return int(is_failed)
 
 
-def _report(outcome: Outcome, here: str, reporter: Reporter) -> bool:
+def _show(found: Sequence[Diagnostic], sources: Mapping[str, Source], here: str, reporter: Reporter) -> bool:
     """Show the findings with paths from the person's folder; gives whether they make the command fail."""
-    if not outcome.diagnostics and reporter.form == "text":
+    if not found and reporter.form == "text":
         return False
     from rdc.building.paths import rebased  # noqa: PLC0415 (often there are no findings)
 
-    report = reporter.gather(*rebased(outcome.diagnostics, outcome.sources, here))
+    report = reporter.gather(*rebased(found, sources, here))
     reporter.show(report)
     return reporter.fails(report)

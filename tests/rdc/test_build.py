@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -115,7 +116,7 @@ def test_check_tells_stale_edited_missing_and_left_over_files_apart(project: Pro
             ".github/workflows/stale.yml: error[RD512]: .github/workflows/stale.yml is stale: "
             "docs/stale.runbook.md, an option or rdc changed"
         ),
-        "rdc.lock: error[RD512]: rdc.lock is stale: it has items that no file has any more",
+        "rdc.lock: error[RD512]: rdc.lock is stale: it doesn't list what the files have now",
     ]
     assert project.files() == written, "nothing is written"
     assert project.build("--prune").code == 0
@@ -226,6 +227,43 @@ def test_a_link_that_leads_elsewhere_is_an_input(project: Project) -> None:
     (project.root / "here").symlink_to("two")
     project.build()
     assert "echo two" in project.workflow("whole").read_text()
+
+
+@pytest.mark.parametrize(("link", "end"), [("docs/p", "q"), ("docs/p/part.runbook.md", "../q/part.runbook.md")])
+def test_a_link_in_place_of_an_equal_file_is_an_input(project: Project, link: str, end: str) -> None:
+    for folder in ("p", "q"):
+        project.write(f"docs/{folder}/part.runbook.md", RUNBOOK.format("Part", "one"))
+    project.write("docs/whole.runbook.md", "## 1. Both\n\n- p/part.runbook.md\n")
+    project.build()
+    place = project.root / link
+    shutil.rmtree(place) if place.is_dir() else place.unlink()
+    place.symlink_to(end)
+    assert project.build("--check").code == 1
+    assert project.build().err == "wrote .github/workflows/whole.yml\n"
+
+
+def test_a_link_in_place_of_the_folder_of_workflows_is_an_input(project: Project) -> None:
+    project.write("docs/ask.runbook.md", QUESTION)
+    project.build()
+    workflows = project.root / ".github" / "workflows"
+    workflows.rename(project.root / "workflows")
+    workflows.symlink_to("../workflows")
+    assert "wrote .github/workflows/ask.py" in project.build().err
+
+
+def test_a_cache_that_came_with_the_repository_proves_nothing(project: Project) -> None:
+    project.build()
+    evil = project.workflow("deploy").read_text() + "# and more\n"
+    book = project.root / ".rdc_cache" / "build.json"
+    true, false = (sha256(data).hexdigest() for data in (project.workflow("deploy").read_bytes(), evil.encode()))
+    text = book.read_text().replace(true, false)
+    project.workflow("deploy").write_text(evil)
+    shutil.rmtree(book.parent)
+    project.write(".rdc_cache/.gitignore", "*\n")
+    book.write_text(text)
+    result = project.build("--check")
+    assert result.code == 1
+    assert "error[RD543]" in result.err
 
 
 def test_options_of_an_entry_outweigh_and_are_an_input(project: Project) -> None:
@@ -428,6 +466,34 @@ def test_watch_builds_again_on_save(project: Project) -> None:
     assert process.returncode == 0
 
 
+def test_watch_outlives_an_approval_and_a_missing_configuration(project: Project) -> None:
+    project.build()
+    project.write(
+        "docs/deploy.runbook.md", f"---\nrdc: {{github: {{secrets: [KEY]}}}}\n---\n{RUNBOOK.format('A', 'a')}"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rdc", "build", "--watch", "--approve", "secret KEY"],
+        cwd=project.root,
+        env=environment(),
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        assert process.stderr is not None
+        lines = iter(process.stderr.readline, "")
+        assert next(line for line in lines if "wrote rdc.lock" in line)
+        (project.root / "rdc.toml").rename(project.root / "away.toml")
+        assert next(line for line in lines if "builds nothing" in line)
+        (project.root / "away.toml").rename(project.root / "rdc.toml")
+        project.runbook("build", "saved")
+        assert next(line for line in lines if "build.yml" in line) == "wrote .github/workflows/build.yml\n"
+    finally:
+        os.killpg(process.pid, signal.SIGINT)
+        process.wait(10)
+    assert process.returncode == 0
+
+
 def test_a_link_in_the_repository_leads_no_build_out_of_it(project: Project) -> None:
     outside = project.root.parent / "outside"
     outside.mkdir()
@@ -441,3 +507,34 @@ def test_a_link_in_the_repository_leads_no_build_out_of_it(project: Project) -> 
     assert result.code == 1
     assert "cannot write .github/workflows/deploy.yml: it leads out of the project through a link" in result.err
     assert [path.name for path in outside.iterdir()] == ["old.yml"]
+
+
+@pytest.mark.parametrize(
+    ("source", "out"),
+    [(".git.runbook.md", "{name}/hooks/post-checkout"), ("go.runbook.md", "hooks/post-checkout")],
+    ids=["name", "link"],
+)
+def test_no_document_becomes_a_hook_of_git(tmp_path: Path, source: str, out: str) -> None:
+    project = Project(tmp_path / "p", f'[[build]]\nsource = "{source}"\nto = "python"\nout = "{out}"\n')
+    project.write(source, RUNBOOK.format("Go", "go"))
+    hooks = project.root / ".git" / "hooks"
+    hooks.mkdir()
+    (project.root / "hooks").symlink_to(".git/hooks")
+    result = project.build()
+    assert result.code == 1
+    assert f"cannot write {out.format(name='.git')}: it is in the folder .git" in result.err
+    assert list(hooks.iterdir()) == []
+
+
+def test_deep_folders_and_many_stars_are_no_trouble(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = Project(tmp_path / "p", f'[[build]]\nsource = "{"**/" * 20}*.runbook.md"\nto = "make"\n')
+    deep = "/".join("d" * 30)
+    project.write(f"{deep}/go.runbook.md", RUNBOOK.format("Go", "go"))
+    project.write(f"{deep}/other.md", "x")
+    for depth in range(1_200):
+        monkeypatch.chdir("e" if depth else project.root)
+        Path("e").mkdir()
+    monkeypatch.chdir(project.root)
+    result = project.build()
+    subprocess.run(["rm", "-r", "e"], check=True)  # pytest can't
+    assert result.err == f"wrote {deep}/go.mk\nwrote rdc.lock\n"

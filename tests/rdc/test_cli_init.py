@@ -139,6 +139,17 @@ def test_nothing_is_written_where_a_folder_cannot_be_made(repository: Path) -> N
     assert done.err == "rdc: cannot start a project: .github/workflows/rdc.yml: File exists\n"
 
 
+def test_nothing_is_written_through_a_link_out_of_the_project(
+    repository: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    (repository / ".github").symlink_to(outside)
+    result = init(repository)
+    assert result.code == 1
+    assert "leads out of the project through a link" in result.err
+    assert (list(outside.iterdir()), files(repository)) == ([], {})
+
+
 def test_a_folder_within_a_project_is_refused(repository: Path) -> None:
     within = init(repository, "sub")
     assert (within.code, "sub is within the project" in within.err) == (2, True)
