@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from backends.github.options import command_of
+from backends.github.options import Bound, GithubOptions, command_of
 from backends.github.pins import pinned
 from backends.github.workflow import Written
+
+BY_HAND = "workflow_dispatch"
+USUAL_RUNNER = GithubOptions().runs_on
+"""What most workflows have: they start by hand, on the runners of GitHub."""
 
 
 def items(workflow: Written) -> tuple[str, ...]:
@@ -30,6 +34,12 @@ def _of_options(workflow: Written) -> Iterator[str]:
     for (kind, *names), caller in options.callers():
         word = {"agents": "agent", "tools": "tool"}.get(kind, kind)
         yield f"{' '.join((word, *names))}: {command_of(caller).strip()}"
-    for name in options.bind:
+    for name, value in options.bind.items():
         if options.is_of_event(name):
             yield f"input {name} from event.{options.event_field(name)}"
+        elif isinstance(value, Bound):
+            yield f"script {value.run.strip()}"
+    yield from (f"trigger {event}" for event in workflow.events if event != BY_HAND)
+    yield from (f"script {step.run.strip()}" for step in options.setup if step.run)
+    labels = [options.runs_on] if isinstance(options.runs_on, str) else options.runs_on
+    yield from (f"runner {label}" for label in labels if label != USUAL_RUNNER)

@@ -278,3 +278,14 @@ def test_a_lock_that_cannot_be_read_is_reported(project: Project, make: Callable
         result = project.build(*words)
         assert result.code == 1
         assert result.err.startswith("rdc: cannot build: rdc.lock: ")
+
+
+def test_what_starts_a_workflow_and_where_it_runs_are_items(project: Project) -> None:
+    options = "{ on = ['workflow_dispatch', 'pull_request'], runs-on = ['self-hosted', 'linux'] }"
+    project.write("rdc.toml", f"{GITHUB}options = {options}\n")
+    project.build()
+    result = project.build()
+    for item in ("trigger pull_request", "runner self-hosted", "runner linux"):
+        assert f"new: {item} in .github/workflows/deploy.yml" in result.err
+    project.write("rdc.toml", f"{GITHUB}options = {{ setup = [{{ run = 'make tools' }}] }}\n")
+    assert "new: script make tools in" in project.build().err
