@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -19,6 +19,9 @@ NAME_ANOTHER = "name another file with -o"
 
 OF_GITHUB = (".github", "workflows")
 """The folder of GitHub's workflows; it reads none in folders below it."""
+
+Identities = Collection[tuple[int, int]]
+"""What tells files from all others: their devices and inodes."""
 
 _MARK_BYTES = 4096
 """Where a PNG has its mark, since it has no lines."""
@@ -97,7 +100,7 @@ def obstacles(outputs: Sequence[Output], sources: Iterable[str], *, force: bool)
         sources: The paths of all documents that were read. They are never overwritten.
         force: Allows to overwrite other files that rdc did not generate.
     """
-    documents = [Path(source) for source in sources]
+    documents = set(filter(None, map(_identity, sources)))
     for output in outputs:
         try:
             yield from _obstacle(output, documents, force=force)
@@ -123,7 +126,7 @@ def unwritable(path: str, reason: str, advice: str = "nothing was written") -> D
     return Diagnostic("RD511", path, None, f"cannot write {path}: {reason}", advice)
 
 
-def _obstacle(output: Output, sources: Sequence[Path], *, force: bool) -> Iterator[Diagnostic]:
+def _obstacle(output: Output, sources: Identities, *, force: bool) -> Iterator[Diagnostic]:
     place = output.place
     if place.is_symlink():
         yield unwritable(output.path, "its links lead in a circle", "remove the link")
@@ -137,6 +140,15 @@ def _obstacle(output: Output, sources: Sequence[Path], *, force: bool) -> Iterat
         yield from _existing(output, place, sources, force=force)
 
 
+def _identity(path: str | Path) -> tuple[int, int] | None:
+    """What tells a file from all others, whatever its path; None if it cannot be told."""
+    try:
+        found = Path(path).stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino
+
+
 def _folder_problem(folder: Path) -> str:
     """What forbids to write in a folder, or to make it, in the words of a diagnostic; "" for nothing."""
     there = next(around for around in (folder, *folder.parents) if os.path.lexists(around))
@@ -145,13 +157,15 @@ def _folder_problem(folder: Path) -> str:
     return "" if os.access(there, os.W_OK | os.X_OK) else "it is read-only, or you may not write in it"
 
 
-def _existing(output: Output, place: Path, sources: Sequence[Path], *, force: bool) -> Iterator[Diagnostic]:
+def _existing(
+    output: Output, place: Path, sources: Collection[tuple[int, int]], *, force: bool
+) -> Iterator[Diagnostic]:
     if not place.is_file():
         remedy = output.advice if output.option else "`-o -` writes to standard output"
         yield unwritable(output.path, "it is not a regular file", remedy)
     elif not os.access(place, os.R_OK | os.W_OK):
         yield unwritable(output.path, "no permission")
-    elif any(source.exists() and place.samefile(source) for source in sources):
+    elif _identity(place) in sources:
         message = f"{output.path} is a source, and the output would replace it"
         yield Diagnostic("RD510", output.path, None, message, output.advice)
     elif not (force or has_mark(place)):

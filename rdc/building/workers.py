@@ -12,6 +12,10 @@ from rdc.building.plan import Task
 FEW = 3
 """So many tasks take less time than starting processes does."""
 
+_MOST_AT_ONCE = 8
+_SHARES = 8
+"""How many tasks a process is given at a time: few where there are few, so that all processes end together."""
+
 
 def compiled(root: str, tasks: Sequence[Task], jobs: int) -> Iterator[Made]:
     """Compile the documents of tasks, in any order.
@@ -32,16 +36,22 @@ def compiled(root: str, tasks: Sequence[Task], jobs: int) -> Iterator[Made]:
     from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415
     from multiprocessing import get_context  # noqa: PLC0415
 
-    method = "fork" if os.name == "posix" else "spawn"  # a fork has imported the compiler already
+    yield compile_task(root, tasks[0])  # which imports what a fork then has
+    rest, method = tasks[1:], "fork" if os.name == "posix" else "spawn"
+    size = max(1, min(_MOST_AT_ONCE, len(rest) // (_SHARES * workers)))
     with ProcessPoolExecutor(workers, get_context(method)) as pool:
-        waiting = [pool.submit(compile_task, root, task) for task in tasks]
+        waiting = [pool.submit(_compiled, root, rest[at : at + size]) for at in range(0, len(rest), size)]
         try:
             for done in as_completed(waiting):
-                yield done.result()
+                yield from done.result()
         except BrokenProcessPool:
             raise WorkerError from None
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _compiled(root: str, tasks: Sequence[Task]) -> list[Made]:
+    return [compile_task(root, task) for task in tasks]
 
 
 def cores() -> int:
