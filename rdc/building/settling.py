@@ -28,13 +28,17 @@ from rdc.outputs import Output, obstacles, unwritable
 
 
 class _Whole(Struct, frozen=True):
-    """All tasks of a build with their records by the main file, and those that were compiled now."""
+    """All tasks of a build with their records by the main file, and those that were compiled now.
+
+    `ours` are the files that the last build left, with their hashes.
+    """
 
     root: str
     tasks: Sequence[Task]
     found: Mapping[str, Record]
     made: Mapping[str, Made]
     present: Present
+    ours: Mapping[str, str]
 
     @property
     def outputs(self) -> dict[str, str]:
@@ -62,14 +66,15 @@ def settle(
     """
     made = {one.task.output: one for one in compiled(root, due, wishes.jobs)}
     found = {at.output: made[at.output].record if at.output in made else book.records[at.output] for at in tasks}
-    whole = _Whole(root, tasks, found, made, present)
+    ours = {path: digest for record in book.records.values() for path, digest in record.outputs.items()}
+    whole = _Whole(root, tasks, found, made, present, ours)
     said = [*told.diagnostics, *_said(whole, strict=wishes.strict)]
     old, text = read_lock(root), lock_text(found.values())
     asked = review(old, text, wishes.approved, wishes.pins, ci=wishes.ci)
     if asked.unknown:
         return Outcome(said, _sources(whole, told, said), unknown=asked.unknown)
     said += asked.findings
-    left = _left(whole, book, old) if not has_error(said) else ()
+    left = _left(whole, old) if not has_error(said) else ()
     if wishes.check:
         said += [*_differences(whole, book), *_of_lock(old, text, asked), *(leftover(*one) for one in left)]
         return Outcome(said, _sources(whole, told, said), total=len(whole.outputs))
@@ -108,8 +113,8 @@ def _clashes(whole: _Whole) -> Iterator[Diagnostic]:
                 yield Diagnostic("RD525", path, None, message, "let `out` put one of them into another folder")
 
 
-def _left(whole: _Whole, book: Book, old: str | None) -> Sequence[tuple[str, str]]:
-    known = {path for one in book.records.values() for path in one.outputs} | set(items_in(old or ""))
+def _left(whole: _Whole, old: str | None) -> Sequence[tuple[str, str]]:
+    known = {*whole.ours, *items_in(old or "")}
     return tuple(leftovers(whole.root, whole.outputs, known, {task.source for task in whole.tasks}))
 
 
@@ -143,7 +148,8 @@ def _writable(whole: _Whole, asked: Review, said: list[Diagnostic]) -> list[Task
         for file in one.files
         if _is_late(whole, file)
     ]
-    for problem in (*_outside(whole.root, outputs), *obstacles(outputs, documents, force=False)):
+    others = [one for one in outputs if whole.present.hash(one.path) != whole.ours.get(one.path)]
+    for problem in (*_outside(whole.root, outputs), *obstacles(others, documents, force=False)):
         said.append(problem)
         held.add(problem.path)
     made = [(task, whole.found[task.output].outputs) for task in whole.tasks]
