@@ -10,7 +10,7 @@ MINUTES ?= 10
 # Twice the cores that the tests are made for: much of their time is waiting for processes.
 WORKERS ?= 4
 
-# pytest would rewrite the modules of its plugins anew in each process.
+# pytest would rewrite the modules of its plugins again in each process.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
@@ -43,7 +43,7 @@ lint: $(READY) ## Check style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-format: $(READY) ## Format the code and mend what ruff can mend
+format: $(READY) ## Format the code and fix what ruff can fix
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
@@ -64,7 +64,7 @@ golden: $(READY) ## Regenerate templates, tables of grammars, texts of the runti
 	rm -f rdc.lock # its difference is read in review
 	$(BIN)/python -m rdc build --prune
 
-lock: $(READY) ## Resolve the dependencies anew into requirements.lock
+lock: $(READY) ## Resolve the dependencies again into requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 		--no-header --no-annotate --group dev --output-file requirements.lock pyproject.toml
 

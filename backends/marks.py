@@ -72,7 +72,7 @@ NO_MARKS = Marks(())
 
 
 def marked(node: Node) -> tuple[Node, Marks]:
-    """A node whose texts have marks in place of references, and the marks."""
+    """A node whose texts have marks instead of references, and the marks."""
     texts = texts_of(node)
     if not [part for item in texts for part in item.parts if not isinstance(part, str)]:  # `any` would take longer
         return node, NO_MARKS

@@ -64,7 +64,7 @@ EDITIONS = {
 def first_words(rounds: int = 31, generosity: float = 1.0) -> list[Figure]:
     """A generated program of each edition against an interpreter that does nothing; the median of the rounds of each.
 
-    Python compiles such a file anew each time it is started, so that every line of its runtime counts. The last figure
+    Python compiles such a file again each time it is started, so that every line of its runtime counts. The last figure
     holds the whole of a run with one command, a process of bash and its journal included.
     """
     with TemporaryDirectory() as name:

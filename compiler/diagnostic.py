@@ -333,6 +333,6 @@ CODES: dict[str, Code] = {
     "RD870": Code("unfit-guardrail", _E, "B10"),
     "RD871": Code("built-in-tool", _E, "B9"),
     "RD872": Code("gate-never-asked", _N, "B8"),
-    "RD873": Code("misspelt-safeguard", _E, "B8"),
+    "RD873": Code("misspelled-safeguard", _E, "B8"),
     "RD874": Code("doubled-braces", _E, "B3"),
 }

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from compiler.analyses.commands import commands_too_long
 from compiler.diagnostic import Diagnostic, sort_key
 from compiler.files import Refusal
-from compiler.frontends import FRONT_ENDS, all_options, recognise
+from compiler.frontends import FRONT_ENDS, all_options, recognize
 from compiler.frontends.base import Formatted, Job
 from compiler.frontends.format import Format
 from compiler.ir.program import Program
@@ -169,7 +169,7 @@ def _begin(opened: Opened, settings: Settings) -> _Begun:
     configuration = read_configuration(opened.project, all_options())
     configured, found = configuration.options, tuple(configuration.diagnostics)
     sources = configuration.sources | {source.path: source}
-    form = FRONT_ENDS[settings.front_end] if settings.front_end else recognise(source)
+    form = FRONT_ENDS[settings.front_end] if settings.front_end else recognize(source)
     if form is None:
         return _Begun(None, None, (*found, _unknown_format(source)), sources, configured)
     given = _given(form, settings.options)
@@ -201,9 +201,9 @@ def _read_by(program: Program, settings: Settings) -> Program:
 
 def _another_format(source: Source, named: Format) -> tuple[Diagnostic, ...]:
     """An error if the name of a document says one format, and its content reads like another."""
-    if not named.has(source.path) or named.load().recognises(source):
+    if not named.has(source.path) or named.load().recognizes(source):
         return ()
-    other = next((form for form in reversed(FRONT_ENDS.values()) if form.load().recognises(source)), None)
+    other = next((form for form in reversed(FRONT_ENDS.values()) if form.load().recognizes(source)), None)
     if other is None:
         return ()
     problem = f"by its name this is a {named.noun}, but its content reads like a {other.noun}"

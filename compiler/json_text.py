@@ -116,7 +116,7 @@ class Everything:
 
 
 class Layout(Struct):
-    """What one pass over a text finds: places of values and of their keys, keys that stand twice, depth and size."""
+    """What one pass over a text finds: places of values and of their keys, keys that appear twice, depth and size."""
 
     values: dict[KeyPath, Stretch] = field(default_factory=dict)
     keys: dict[KeyPath, Stretch] = field(default_factory=dict)

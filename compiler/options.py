@@ -64,7 +64,7 @@ class Options(Struct, frozen=True):
 
 
 class Level(StrEnum):
-    """Where an option of a format can be set. What stands further up outweighs what stands below."""
+    """Where an option of a format can be set. What stands further up overrides what stands below."""
 
     COMMAND_LINE = "on the command line"
     DOCUMENT = "in the document"
@@ -90,7 +90,7 @@ class Option(Struct, Generic[Value], frozen=True):
 
     `choices` are the words that it can be, if these are all. On the command line a value is a word, or with
     `is_repeated` all the words that are given, each of the form `metavar`. With `as_written` its numbers, dates and
-    truth values are read as the texts that their author wrote.
+    booleans are read as the texts that their author wrote.
     """
 
     name: str
@@ -119,7 +119,7 @@ def choice(name: str, about: str, words: tuple[Word, ...], levels: tuple[Level, 
 
 
 def merge(upper: Mapping[str, Table], lower: Mapping[str, Table]) -> dict[str, Table]:
-    """The tables of both, option by option; those of `upper` outweigh."""
+    """The tables of both, option by option; those of `upper` override."""
     both = {name: table.over(lower[name]) for name, table in upper.items() if name in lower}
     return {**lower, **upper, **both}
 

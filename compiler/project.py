@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from compiler.diagnostic import Diagnostic
 from compiler.files import DISK, Disk, Refusal, is_below, read_source, read_standard_input, read_text
 from compiler.options import Known, Level, Option, Options, Place, Places, Table, read_options
-from compiler.source import STANDARD_INPUT, Source, Spans, beneath
+from compiler.source import STANDARD_INPUT, Source, Spans, below
 from compiler.version import __version__
 
 CONFIGURATION = "rdc.toml"
@@ -220,7 +220,7 @@ def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Co
         return Configuration(Options(), [_invalid(source.path, str(error))], {})
     for key in section:
         table = table.get(key, {}) if isinstance(table, dict) else table
-    spans = beneath(find_keys(source), *section)
+    spans = below(find_keys(source), *section)
     place = Place("RD501", source.path, spans.get(()))
     own, rest = _parted(table)
     places = {path: replace(place, span=span) for path, span in spans.items() if path[:1] in [(name,) for name in own]}
@@ -237,7 +237,7 @@ def _ignored(own: Mapping[str, object], place: Place, spans: Spans) -> tuple[fro
         return frozenset(), []
     from compiler.suppression import read_check  # noqa: PLC0415 (few projects ignore anything)
 
-    return read_check(own[CHECK], replace(place, span=spans.get((CHECK,))), beneath(spans, CHECK))
+    return read_check(own[CHECK], replace(place, span=spans.get((CHECK,))), below(spans, CHECK))
 
 
 def _parted(table: object) -> tuple[dict[str, object], object]:

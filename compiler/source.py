@@ -41,7 +41,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 Where = TypeVar("Where")
 
 
-def beneath(spans: Spans, *outer: str) -> dict[KeyPath, Span]:
+def below(spans: Spans, *outer: str) -> dict[KeyPath, Span]:
     """The spans of what stands under a key, and of that key itself, by the path from there."""
     return {path[len(outer) :]: span for path, span in spans.items() if path[: len(outer)] == outer}
 

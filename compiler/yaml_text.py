@@ -59,7 +59,7 @@ def read_mapping(text: str, first_line: int = 1, list_key: str = "") -> Reading:
     """A text that is a mapping, as `load_mapping` reads it; raises `UnreadableError`.
 
     With a `list_key` a text that is a list stands for a mapping with this key alone.
-    The last one is kept: a document is read to recognise its format, and again to compile it. Nobody changes it.
+    The last one is kept: a document is read to recognize its format, and again to compile it. Nobody changes it.
     """
     import yaml  # noqa: PLC0415 (few documents have YAML, and importing it takes time)
 
@@ -105,7 +105,7 @@ class Reading(Struct, frozen=True, dict=True):
 
     @cached_property
     def as_written(self) -> dict[str, Any]:
-        """The values, where a number, a date or a truth value is what its author wrote: `1.10` and `yes` stay."""
+        """The values, where a number, a date or a boolean is what its author wrote: `1.10` and `yes` stay."""
         return self._with_texts(yaml_nodes.INTEGER, yaml_nodes.FLOAT, _TRUTH, _DATE)
 
     @cached_property

@@ -1,6 +1,6 @@
 """The entry point: finds the command, runs it, and turns whatever happens into one line and an exit code.
 
-Exit codes: 0 fine, 1 findings, 2 wrong use, 70 a defect of rdc, 130 interrupted, 141 nobody read the output.
+Exit codes: 0 fine, 1 findings, 2 usage error, 70 a defect of rdc, 130 interrupted, 141 nobody read the output.
 (`rdc run` has those of the program it runs.) A command is a click command that returns its exit code.
 """
 
@@ -55,7 +55,7 @@ class LazyGroup(click.Group):
     cls=LazyGroup,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 fine, 1 findings, 2 wrong use.",
+    epilog="Exit codes: 0 fine, 1 findings, 2 usage error.",
 )
 @click.version_option(__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
 @click.pass_context

@@ -60,7 +60,7 @@ def generate(
         paths: The documents.
         settings: How they are read.
         backend: What generates.
-        given: The options of the backend that outweigh those in the documents and in their project.
+        given: The options of the backend that override those in the documents and in their project.
 
     Returns:
         What they become, in their order. Errors in them are findings, never exceptions.

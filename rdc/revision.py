@@ -41,7 +41,7 @@ class CheckedOut(Struct, frozen=True):
 
 
 def present_files(folder: Path) -> list[str]:
-    """The files beneath a folder that git knows or would take, by their paths from there; not those that it ignores.
+    """The files below a folder that git knows or would take, by their paths from there; not those that it ignores.
 
     Raises:
         RevisionError: There is no git, or the folder is in no repository.
@@ -51,7 +51,7 @@ def present_files(folder: Path) -> list[str]:
 
 
 def ignored_files(folder: str | Path) -> list[str]:
-    """What git ignores beneath a folder, by paths from there; of an ignored folder only its own, with a `/` at its end.
+    """What git ignores below a folder, by paths from there; of an ignored folder only its own, with a `/` at its end.
 
     Raises:
         RevisionError: There is no git, or the folder is in no repository.
@@ -61,7 +61,7 @@ def ignored_files(folder: str | Path) -> list[str]:
 
 
 def path_of(name: str) -> str:
-    """Where the file is now that git means by REVISION:NAME: from the top of the repository, but for `./` and `../`."""
+    """Return where the file of REVISION:NAME is now: from the top of the repository, except for `./` and `../`."""
     if name.startswith(("./", "../")):
         return name
     return os.path.join(_top(Path.cwd()), name)  # noqa: PTH118 (an odd name stays as it is)

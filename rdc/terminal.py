@@ -17,7 +17,7 @@ def put(result: str | bytes) -> None:
         click.ClickException: Standard output cannot take it, as on a full disk.
     """
     try:
-        click.echo(result, nl=isinstance(result, str), color=colour())
+        click.echo(result, nl=isinstance(result, str), color=color())
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -27,11 +27,11 @@ def put(result: str | bytes) -> None:
 
 def tell(message: str) -> None:
     """Write a message to standard error, with a line end after it."""
-    click.echo(message, err=True, color=colour())
+    click.echo(message, err=True, color=color())
 
 
-def colour() -> bool | None:
-    """Whether to colour: what the environment asks for, or None to colour what goes to a terminal."""
+def color() -> bool | None:
+    """Whether to color: what the environment asks for, or None to color what goes to a terminal."""
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR", "0") != "0":

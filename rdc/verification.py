@@ -277,7 +277,7 @@ def _comments(lines: list[str]) -> Iterator[str]:
 
 
 def worst(findings: Mapping[str, Finding]) -> int:
-    """Return the exit code for several files: a changed one outweighs an unknown one, and that a missing source."""
+    """Return the exit code for several files: a changed one overrides an unknown one, and that a missing source."""
     verdicts = {finding.verdict for finding in findings.values()}
     order = (Verdict.CHANGED, Verdict.UNKNOWN, Verdict.SOURCE_MISSING)
     return int(next((verdict for verdict in order if verdict in verdicts), Verdict.PROVEN))

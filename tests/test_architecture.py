@@ -196,7 +196,7 @@ OF_RUNBOOKS = {
 
 
 def texts(path: Path) -> Iterator[str]:
-    """The texts in a module but for those that only readers of the code see."""
+    """The texts in a module except for those that only readers of the code see."""
     unseen = {id(node.value) for node in ast.walk(tree(path)) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in unseen:

@@ -7,7 +7,7 @@
 # Do not edit: change the document and compile again with the command below. `rdc verify FILE` proves this file.
 #   rdc compile .github/runbooks/release.runbook.md -O caller=github -O runtime=shared --to python
 #
-# Needs Linux or macOS, Python 3.9 or newer, bash, rdc_runtime_commands_a3dea270.py and rdc_github_1ec71fa1.py beside it.
+# Needs Linux or macOS, Python 3.9 or newer, bash, rdc_runtime_commands_b6cc66b6.py and rdc_github_523b9552.py beside it.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
 # do, `--help` lists the rest. Commands run in the folder where you call it. The state directory is .rdc/release
 # there, and `run` refuses to start while that has an unfinished run.
@@ -65,7 +65,7 @@ git tag --sign "v$VERSION" --file dist/NOTES.md && git push origin "v$VERSION"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 a3dea270a6904b410695a4a7f33f067745cf7fb2f84f059ac0bb69c072c74b22).
+# The runtime of rdc 0.1.0, edition commands (sha256 b6cc66b63b7162ce29200976ec212c85123bb74713dfe82ff75543602e65d35f).
 # The runbook ends here. `rdc runtime commands` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------
@@ -77,8 +77,8 @@ import hashlib
 import os
 
 RUNTIME = {
-    "rdc_runtime_commands_a3dea270.py": "a3dea270a6904b410695a4a7f33f067745cf7fb2f84f059ac0bb69c072c74b22",
-    "rdc_github_1ec71fa1.py": "1ec71fa1a2e4d0ce6c33dda91d7eece5db67ae7c4767c9f045279c2c27f51009",
+    "rdc_runtime_commands_b6cc66b6.py": "b6cc66b63b7162ce29200976ec212c85123bb74713dfe82ff75543602e65d35f",
+    "rdc_github_523b9552.py": "523b9552acffaa189d955a563ef1d5352a2a7e122bdcad2a99d7a97f7cb3ee7e",
 }
 for NAME, SHA256 in RUNTIME.items():
     PATH = os.path.join(os.path.dirname(os.path.realpath(__file__)), NAME)
@@ -94,4 +94,4 @@ for NAME, SHA256 in RUNTIME.items():
     exec(compile(CODE, PATH, "exec"))
 
 if __name__ == "__main__":
-    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands a3dea270a690")))
+    sys.exit(main(built(runbook, EXTENSIONS), EXTENSIONS, host=Host(edition="commands b6cc66b63b71")))

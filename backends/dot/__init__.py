@@ -14,9 +14,9 @@ from backends.picture.sheet import PictureBackend, Sheet
 
 
 class DotOptions(LinkOptions, frozen=True):
-    """`theme`: the colours, for a light page or for a dark one."""
+    """`theme`: the colors, for a light page or for a dark one."""
 
-    theme: Annotated[Theme, "The colours: for a light page or for a dark one."] = "light"
+    theme: Annotated[Theme, "The colors: for a light page or for a dark one."] = "light"
 
 
 class DotBackend(PictureBackend[DotOptions]):

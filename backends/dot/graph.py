@@ -8,7 +8,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from backends.dot.strings import attributes, label, name, pairs, record
-from backends.dot.styles import PALETTES, SHAPES, Colours, Theme, class_of
+from backends.dot.styles import PALETTES, SHAPES, Colors, Theme, class_of
 from backends.picture.arrows import Arrow
 from backends.picture.captions import Lines, entries_of
 from backends.picture.links import source_link
@@ -36,7 +36,7 @@ _FONT = '"Helvetica,Arial,sans-serif"'
 class Graph(Struct, frozen=True, dict=True):
     """A picture to be written down. With `link_base`, which ends with a slash, things link to their source lines.
 
-    `notes` are lines beneath the title.
+    `notes` are lines below the title.
     """
 
     drawn: Picture
@@ -83,13 +83,13 @@ class Graph(Struct, frozen=True, dict=True):
         yield f"  graph {attributes({**page, **space})}"
         box = {"style": "filled", "fontname": _FONT, "fontsize": "12", "margin": '"0.16,0.09"'}
         yield f"  node {attributes(box)}"
-        colour = f'"{palette.arrows["both"]}"'
+        color = f'"{palette.arrows["both"]}"'
         line = {"fontname": _FONT, "fontsize": "10", "penwidth": "1.4", "arrowsize": "0.7"}
-        yield f"  edge {attributes({**line, 'class': 'both', 'color': colour, 'fontcolor': colour})}"
+        yield f"  edge {attributes({**line, 'class': 'both', 'color': color, 'fontcolor': color})}"
 
     def _start(self) -> dict[str, str]:
-        colours = PALETTES[self.theme].boxes["start"]
-        return {"label": '""', "shape": "circle", "width": "0.2", "class": "start", **_coloured(colours)}
+        colors = PALETTES[self.theme].boxes["start"]
+        return {"label": '""', "shape": "circle", "width": "0.2", "class": "start", **_colored(colors)}
 
     def _box(self, box: Box) -> str:
         reference = self._reference(box.node, box.more, is_there=box.mark != "removed")
@@ -102,7 +102,7 @@ class Graph(Struct, frozen=True, dict=True):
         key = (look_of(task), result, bool(box.node.edges), box.mark, box.is_reached, box.is_in_loop)
         if key not in self._styles:
             found = {"class": class_of(box), **SHAPES[look_of(task)], **_border(box)}
-            self._styles[key] = pairs(found | _coloured(PALETTES[self.theme].of_box(box)))
+            self._styles[key] = pairs(found | _colored(PALETTES[self.theme].of_box(box)))
         return self._styles[key]
 
     @cached_property
@@ -114,7 +114,7 @@ class Graph(Struct, frozen=True, dict=True):
         found = {"label": label([frame.title]), "labeljust": "r", "fontsize": "12", "class": class_of(frame)}
         found |= {"style": '"rounded,filled,dashed"' if frame.is_loop else '"rounded,filled"'}
         width = WIDTH_OF_CHANGED if frame.mark else "2" if frame.is_loop else "1"
-        found |= {"penwidth": width, **_coloured(PALETTES[self.theme].of_frame(frame))}
+        found |= {"penwidth": width, **_colored(PALETTES[self.theme].of_frame(frame))}
         reference = self._reference(frame.group) if frame.group else f'tooltip={label([frame.title])}, URL=""'
         return f"[{pairs(found)}, {reference}]"
 
@@ -134,11 +134,11 @@ class Graph(Struct, frozen=True, dict=True):
         return self._styles[key]
 
     def _style_of_arrow(self, arrow: Arrow, *, is_onward: bool) -> dict[str, str]:
-        colour = f'"{PALETTES[self.theme].of_arrow(arrow)}"'
+        color = f'"{PALETTES[self.theme].of_arrow(arrow)}"'
         # The spaces keep the words off the line.
         lines = arrow.lines
         found = {"label": label([f" {line} " for line in lines])} if lines else {}
-        found |= {"class": class_of(arrow), "color": colour, "fontcolor": colour}
+        found |= {"class": class_of(arrow), "color": color, "fontcolor": color}
         found |= {"penwidth": WIDTH_OF_ADDED} if arrow.mark == "added" else {}
         found |= {"dir": "both", "arrowtail": "dot"} if arrow.carries else {}
         if arrow.mark == "removed":
@@ -150,9 +150,9 @@ class Graph(Struct, frozen=True, dict=True):
 
     def _stream(self, stream: Stream) -> dict[str, str]:
         """A faint line, which the layout of the boxes does not heed."""
-        colour = f'"{PALETTES[self.theme].arrows["data"]}"'
+        color = f'"{PALETTES[self.theme].arrows["data"]}"'
         shown = label(f" {line} " for line in stream.lines)
-        found = {"label": shown, "class": "data", "color": colour, "fontcolor": colour, "fontsize": "9"}
+        found = {"label": shown, "class": "data", "color": color, "fontcolor": color, "fontsize": "9"}
         return {**found, "style": "dotted", "penwidth": "1", "arrowhead": "open", "constraint": "false"}
 
     @cached_property
@@ -189,5 +189,5 @@ def _border(box: Box) -> dict[str, str]:
     return {}
 
 
-def _coloured(colours: Colours) -> dict[str, str]:
-    return {"color": f'"{colours.line}"', "fillcolor": f'"{colours.fill}"', "fontcolor": f'"{colours.text}"'}
+def _colored(colors: Colors) -> dict[str, str]:
+    return {"color": f'"{colors.line}"', "fillcolor": f'"{colors.fill}"', "fontcolor": f'"{colors.text}"'}

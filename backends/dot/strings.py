@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 
 def name(text: str) -> str:
-    """A text as the name of a node, a cluster or the graph: Graphviz takes it as it is, but for the quotes."""
+    """A text as the name of a node, a cluster or the graph: Graphviz takes it as it is, except for the quotes."""
     return f'"{_quoted(_printable(text))}"'
 
 
@@ -23,7 +23,7 @@ def label(lines: Iterable[str]) -> str:
 
 
 def record(lines: Iterable[str], cells: Iterable[str]) -> str:
-    """Lines, and beneath them cells side by side, as the label of a record."""
+    """Lines, and below them cells side by side, as the label of a record."""
     above = "\\n".join(map(_field, lines))
     return f'"{{{above}|{{{"|".join(map(_field, cells))}}}}}"'
 

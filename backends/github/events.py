@@ -1,6 +1,6 @@
 """The fields of events that an input can be bound to, and the events that have them: a fixed list (E1).
 
-Each is a text, a number or a truth value of what GitHub says of the event (`github.event`).
+Each is a text, a number or a boolean of what GitHub says of the event (`github.event`).
 """
 
 from __future__ import annotations

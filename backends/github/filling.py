@@ -99,7 +99,7 @@ def is_marked(shown: str) -> bool:
 
 
 def as_written(shown: str) -> str:
-    """A text with the names of inputs and outputs in place of its marks, as authors of runbooks write them (E1)."""
+    """A text with the names of inputs and outputs instead of its marks, as authors of runbooks write them (E1)."""
     return _MARK.sub(lambda match: f"{{{{{match[1]}}}}}", shown)
 
 
@@ -120,7 +120,7 @@ def apart(shown: str, names: dict[str, str]) -> tuple[str, list[str]]:
 
 
 def filled(shown: str) -> str:
-    """A text with expressions in place of its marks.
+    """A text with expressions instead of its marks.
 
     An output is missing until a command has given it; an empty one is not missing.
     """

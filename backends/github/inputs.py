@@ -172,7 +172,7 @@ def with_declared(events: Mapping[str, Any], inputs: tuple[Input, ...]) -> dict[
 def _declared(declared: Input, event: str, is_continued: bool) -> dict[str, Any]:
     """An input as GitHub has it.
 
-    A number is a `string`, since GitHub writes 1.50 as 1.5, and takes none for 0; for the same reason a truth value
+    A number is a `string`, since GitHub writes 1.50 as 1.5, and takes none for 0; for the same reason a boolean
     that need not be given is one too, and so is such a choice, since a form has its first option chosen. A call of a
     workflow knows no choice. Whoever continues a run gives no inputs, so that GitHub must not ask for any: the first
     step does, when a run begins.

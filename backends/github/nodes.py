@@ -28,7 +28,7 @@ from compiler.ir.tasks import Ask, Branch, End, Gate, Shell
 from runtime_shim.targets.naming import name_in_words
 
 LONGEST_PAUSE = 10**8
-"""Seconds: as good as for ever."""
+"""Seconds: as good as forever."""
 
 LOOPS = "Prepare the loops"
 """The name of the step that writes what loops share."""

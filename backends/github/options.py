@@ -172,7 +172,7 @@ class GithubOptions(Options, frozen=True):
     actions: Annotated[
         dict[str, str],
         Check(checked_pins),
-        "The commits of actions that rdc uses, in place of those built in: "
+        "The commits of actions that rdc uses, instead of those built in: "
         '`"actions/checkout" = "COMMIT # v7.0.1"`. It belongs in rdc.toml.',
     ] = {}
     setup: Annotated[list[SetupStep], "Steps before the runbook, in each job, and again where a run is continued."] = []
@@ -203,7 +203,7 @@ class GithubOptions(Options, frozen=True):
     max_steps: Annotated[
         int | None,
         Meta(ge=0),
-        "How many steps a run does at most, in place of what the document says; 0 for any number.",
+        "How many steps a run does at most, instead of what the document says; 0 for any number.",
     ] = None
     executor: Annotated[
         Caller | None,
@@ -231,7 +231,7 @@ class GithubOptions(Options, frozen=True):
     publish_file: Annotated[
         Text | None,
         Check(repository_path),
-        "The file that `publish: pull-request` writes, in place of one at the root named by document and type.",
+        "The file that `publish: pull-request` writes, instead of one at the root named by document and type.",
     ] = None
     parallel: Annotated[
         Literal["step", "matrix"],

@@ -51,7 +51,7 @@ def checked_pins(given: dict[str, str]) -> dict[str, str]:
 
 
 def pinned(jobs: Sequence[Job], chosen: Mapping[str, str]) -> Sequence[Job]:
-    """The jobs with these pins in place of those that are built in."""
+    """The jobs with these pins instead of those that are built in."""
     if not chosen:
         return jobs
     own = {pin.reference: chosen_pin(pin.uses, chosen[pin.uses]) for pin in pins().values() if pin.uses in chosen}

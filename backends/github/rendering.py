@@ -28,7 +28,7 @@ def event_sh() -> Iterator[str]:
     yield "for field in $FIELDS; do\n"
     yield '  size=$(jq --arg field "$field" \'getpath($field | split(".")) // "" | utf8bytelength\' "$GITHUB_EVENT_PATH") || exit\n'
     yield '  [ "$size" -le "$MOST" ] || refuse \'Event\' \\\n'
-    yield '    "The field event.$field has $size bytes, and an input takes $MOST of it at most. Nothing was run. Shorten it, and begin a new run"\n'
+    yield '    "The field event.$field has $size bytes, and an input takes $MOST of it at most. Nothing was run. Shorten it, and start a new run"\n'
     yield "done\n"
 
 
@@ -234,7 +234,7 @@ def loop_sh(
 @joined
 def refuse_sh() -> Iterator[str]:
     """Fill in `refuse.sh.jinja`."""
-    yield "# Ends the step, with the title $1 and the reason $2 on the page of the run.\n"
+    yield "# Ends the step, with the title $1 and the reason $2 on the run summary.\n"
     yield "refuse() {\n"
     yield '  echo "$2" >> "$GITHUB_STEP_SUMMARY"\n'
     yield '  echo "::error title=$1::$2" >&2\n'
@@ -251,7 +251,7 @@ def secrets_sh() -> Iterator[str]:
     yield "  refuse 'No secrets' \"A pull request from a fork gets no secrets, and this workflow needs ${MISSING% }. Nothing was run\"\n"
     yield "fi\n"
     yield "refuse 'Missing secrets' \"These secrets are not set, or empty: ${MISSING% }. Set them in the settings of the \\\n"
-    yield '${PLACE:-repository}, then begin a new run"\n'
+    yield '${PLACE:-repository}, then start a new run"\n'
 
 
 @joined

@@ -185,7 +185,7 @@ def set_up(step: SetupStep) -> Step:
 
 
 def as_shown(value: object) -> str:
-    """A value of an option; numbers and truth values stand without quotes."""
+    """A value of an option; numbers and booleans stand without quotes."""
     return value if isinstance(value, str) else Expression(json.dumps(value))
 
 

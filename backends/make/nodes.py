@@ -149,5 +149,5 @@ def _numbered(name: str) -> str:
 
 
 def _beneath(prompt: Text, shown: Text) -> Text:
-    """A prompt with its code block beneath it."""
+    """A prompt with its code block below it."""
     return joined((*prompt.parts, "\n\n", *shown.parts)) if prompt else shown

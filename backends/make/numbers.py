@@ -42,7 +42,7 @@ class Numbers:
         return Text(tuple(parts))
 
     def text(self, text: Text) -> str:
-        """Return a text with marks in place of its counters."""
+        """Return a text with marks instead of its counters."""
         return str(self._marked(_bare(text))) if self._written and not text.is_plain else str(text)
 
     @property

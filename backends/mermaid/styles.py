@@ -1,6 +1,6 @@
-"""How things look: colours that can be read on a light and on a dark page, and never alone in what they say.
+"""How things look: colors that can be read on a light and on a dark page, and never alone in what they say.
 
-Steps have the colours of the page's theme. Each class that fills a box gives the colour of its text too.
+Steps have the colors of the page's theme. Each class that fills a box gives the color of its text too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DATA = "-.->"
 FAINT = "stroke:#848d97,stroke-width:1px,stroke-dasharray:1 4"
 """How it looks."""
 
-COLOURS: Mapping[Verdict | Mark | None, str] = {
+COLORS: Mapping[Verdict | Mark | None, str] = {
     Verdict.PASS: "#2da44e",
     Verdict.FAIL: "#e5534b",
     None: "#848d97",
@@ -94,7 +94,7 @@ def declarations(members: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 
 def links(arrows: Sequence[Arrow], streams: int) -> Iterator[str]:
-    """The lines that colour arrows, which Mermaid knows by their numbers; number 0 leads from the start.
+    """The lines that color arrows, which Mermaid knows by their numbers; number 0 leads from the start.
 
     Behind the arrows stand so many lines of what flows between boxes.
     """
@@ -102,7 +102,7 @@ def links(arrows: Sequence[Arrow], streams: int) -> Iterator[str]:
     for number, arrow in enumerate(arrows, 1):
         numbers.setdefault(arrow.mark or arrow.verdict, []).append(str(number))
     for kind, members in numbers.items():
-        yield f"linkStyle {','.join(members)} stroke:{COLOURS[kind]},stroke-width:{WIDTHS.get(kind, 2)}px"
+        yield f"linkStyle {','.join(members)} stroke:{COLORS[kind]},stroke-width:{WIDTHS.get(kind, 2)}px"
     if streams:
         members = [str(number) for number in range(len(arrows) + 1, len(arrows) + 1 + streams)]
         yield f"linkStyle {','.join(members)} {FAINT}"

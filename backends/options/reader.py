@@ -1,6 +1,6 @@
 """Plain values become what the types of options take; every flaw of every option is kept.
 
-A word of the command line is a string, so `5` and `true` are taken where an option wants a number or a truth value. A
+A word of the command line is a string, so `5` and `true` are taken where an option wants a number or a boolean. A
 union takes the first alternative that fits a value as it is, else the first that can be made of it.
 """
 
@@ -45,7 +45,7 @@ _BOUNDS: Mapping[type, tuple[tuple[str, Callable[[Any, Any], object], str], ...]
 
 
 class Reader:
-    """Reads values and collects flaws. `strict` means that strings do not become numbers or truth values."""
+    """Reads values and collects flaws. `strict` means that strings do not become numbers or booleans."""
 
     def __init__(self, *, strict: bool = False) -> None:
         self.flaws: list[Flaw] = []
@@ -187,7 +187,7 @@ def _unmet(meta: Meta, value: object) -> str:
 
 
 def _loosely(kind: type, value: object) -> object:
-    """A number or a truth value that is written as another kind of value; None if it isn't one."""
+    """A number or a boolean that is written as another kind of value; None if it isn't one."""
     if not isinstance(value, (str, int, float)):
         return None
     if kind is bool:

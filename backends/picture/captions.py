@@ -134,7 +134,7 @@ def _slots(verb: str, slots: Iterable[str]) -> Lines:
 
 
 def notes(program: Program) -> Lines:
-    """What a picture says of a whole program beneath its title: its inputs, secrets, limit and artifact."""
+    """What a picture says of a whole program below its title: its inputs, secrets, limit and artifact."""
     found = [_input(declared) for declared in program.inputs[:MOST_INPUTS]]
     if len(program.inputs) > MOST_INPUTS:
         found.append(f"and {len(program.inputs) - MOST_INPUTS} more inputs")

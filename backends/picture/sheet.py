@@ -19,7 +19,7 @@ from compiler.version import __version__
 
 
 class Sheet(Struct, frozen=True):
-    """A picture, its title with lines beneath it (`notes`), and the documents that it was made from.
+    """A picture, its title with lines below it (`notes`), and the documents that it was made from.
 
     `document` is the path of the one that most of it stands in. It is the first of the sources; where two versions are
     compared, the sources are these versions.

@@ -9,14 +9,14 @@ from compiler.ir.tasks import Task, task_texts
 from compiler.ir.texts import Text
 
 LINES = 12
-"""Of what is done, beneath the place."""
+"""Of what is done, below the place."""
 
 WIDTH = 100
 """In characters; what is longer is cut."""
 
 
 def tooltip(place: Node | Group, more: Lines = ()) -> Lines:
-    """The tooltip of a node or a group; `more` stands there in place of what the node does."""
+    """The tooltip of a node or a group; `more` stands there instead of what the node does."""
     texts = _texts(place.task) if isinstance(place, Node) else (place.prompt,)
     said = "\n".join(more or [shown(text) for text in texts if text.parts]).strip()
     origin = place.origin

@@ -70,7 +70,7 @@ class _Told:
         self._named = {*nodes}
 
     def jump(self, name: str) -> Jump:
-        """Where the runtime goes: to the step of this name, else to the first of the group, which begins afresh."""
+        """Where the runtime goes: to the step of this name, else to the first of the group, which starts over."""
         groups = {begin for begin in _beginnings(name) if begin in self._enter and begin not in self.within}
         groups |= self._around.get(name, set())
         around = tuple(Entering(group, self._enter[group]) for group in sorted(groups, key=self._order.__getitem__))
@@ -97,7 +97,7 @@ def _beginnings(name: str) -> Iterator[str]:
 
 
 def _entered(program: Program, found: Iterable[Jump]) -> dict[str, tuple[Effect, ...]]:
-    """The groups in which something begins afresh where a jump comes into them, the outer ones first."""
+    """The groups in which something starts over where a jump comes into them, the outer ones first."""
     effects: dict[str, tuple[Effect, ...]] = {}
     for jump in found:
         for item in jump.entering:
@@ -113,7 +113,7 @@ def _entered(program: Program, found: Iterable[Jump]) -> dict[str, tuple[Effect,
 
 
 def _effective(jump: Jump) -> Jump:
-    """The jump without groups in which nothing begins afresh."""
+    """The jump without groups in which nothing starts over."""
     return replace(jump, entering=tuple(item for item in jump.entering if item.effects))
 
 

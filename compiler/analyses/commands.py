@@ -13,7 +13,7 @@ LONGEST = 127 * 1024
 """Bytes of a command. Linux takes 131,071 in one piece; some targets put a name before the command."""
 
 LONGEST_NUMBER = 20
-"""Digits that the number of an instance may come to have in place of a reference to it (M5)."""
+"""Digits that the number of an instance may come to have instead of a reference to it (M5)."""
 
 
 def commands_too_long(program: Program, sources: Mapping[str, Source]) -> Iterator[Diagnostic]:
@@ -27,7 +27,7 @@ def commands_too_long(program: Program, sources: Mapping[str, Source]) -> Iterat
 
 
 def _size(node: Node) -> int:
-    """The bytes of a command, with the longest numbers in place of references to counters (M5)."""
+    """The bytes of a command, with the longest numbers instead of references to counters (M5)."""
     if not isinstance(node.task, Shell):
         return 0
     parts = node.task.command.parts

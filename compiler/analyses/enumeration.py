@@ -1,7 +1,7 @@
 """All paths of a program, the shortest first, up to a bound.
 
 The search is iterative deepening with a lower bound (IDA*): paths of one length after the other, depth first, passing
-by every beginning that no end is near enough to. It needs no memory but for one path. The bound is exact where the
+by every beginning that no end is near enough to. It needs no memory except for one path. The bound is exact where the
 states of the program could be explored, and guards are left out of account elsewhere.
 """
 

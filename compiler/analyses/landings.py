@@ -1,7 +1,7 @@
 """Where the jumps of an operator land, and with which values of counters (I27).
 
-A jump can leave from any step. So what counters can be anywhere, they can be where a jump lands, but for its effects;
-what it does on its way into a step it does only where the run stands outside of that step.
+A jump can leave from any step. So what counters can be anywhere, they can be where a jump lands, except for its
+effects. What it does on its way into a step it does only where the run is outside of that step.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ class View:
         self.most = inf if _can_fall(program, effects) else max((test.value for test in tests), default=0) + 1
 
     def of(self, state: State) -> Key:
-        """The state as guards see it. Counters that only rise, or start anew, are alike beyond `most`."""
+        """The state as guards see it. Counters that only rise, or start over, are alike beyond `most`."""
         changed = state.counters.changed.items()
         seen = frozenset((name, min(value, self.most)) for name, value in changed if name in self.read)
         told = [_seen(state.slots[slot] or "", texts) for slot, texts in self.told.items()]

@@ -24,9 +24,9 @@ def endings() -> tuple[str, ...]:
     return tuple(ending for form in FRONT_ENDS.values() for ending in form.suffixes)
 
 
-def recognise(source: Source) -> Format | None:
+def recognize(source: Source) -> Format | None:
     """The format of a document, by its file name, then by its content. What is asked last takes the most."""
     for form in FRONT_ENDS.values():
         if form.has(source.path):
             return form
-    return next((form for form in reversed(FRONT_ENDS.values()) if form.load().recognises(source)), None)
+    return next((form for form in reversed(FRONT_ENDS.values()) if form.load().recognizes(source)), None)

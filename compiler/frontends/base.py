@@ -19,7 +19,7 @@ from compiler.source import Source
 class Job(Struct, frozen=True):
     """What a front end is given: the document, the project to find others in, and what was asked for.
 
-    `given` are the values of the format's options on the command line, which outweigh those in the document;
+    `given` are the values of the format's options on the command line, which override those in the document;
     `configured` are the project's, which do not (V7). With `link` false, a missing nested document is no error (V11).
     `tables` are the options of targets that the project has.
     """
@@ -65,7 +65,7 @@ class Formatted(Struct, frozen=True):
 class FrontEnd(Protocol):
     """The functions that the module of a front end has."""
 
-    def recognises(self, source: Source) -> bool:
+    def recognizes(self, source: Source) -> bool:
         """Whether the content looks like this format; asked only where the file's name says nothing."""
 
     def compile_document(self, job: Job) -> Result:

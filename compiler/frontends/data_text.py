@@ -24,7 +24,7 @@ DEEPEST = 32
 
 
 class Data(Struct, frozen=True):
-    """A mapping that was read: its values, where each stands, and the keys that stand twice; `yaml`: None for JSON."""
+    """A mapping that was read: its values, where each stands, and the keys that appear twice; `yaml`: None for JSON."""
 
     values: dict[str, Any]
     spans: Mapping[KeyPath, Span]

@@ -20,7 +20,7 @@ SHAPES = {
 """What is wanted, by pydantic's name for what is wrong."""
 
 _DEEPEST = 6
-"""Parts in parts: what is mended in one part is looked into once more."""
+"""Parts in parts: what is fixed in one part is looked into once more."""
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -46,7 +46,7 @@ def validated(
         try:
             return model.model_validate(value), flaws
         except ValidationError as error:
-            value = value if flaws else copy.deepcopy(value)  # before anything in it is mended
+            value = value if flaws else copy.deepcopy(value)  # before anything in it is fixed
             found = [Flaw(item["loc"], item["type"], _expected(item)) for item in error.errors(include_url=False)]
         known = {flaw.path for flaw in flaws}
         flaws += (flaw for flaw in found if not any(flaw.path[:end] in known for end in range(1, len(flaw.path) + 1)))

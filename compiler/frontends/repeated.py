@@ -1,4 +1,4 @@
-"""Keys that stand twice in YAML or JSON, which forget what the first one says."""
+"""Keys that appear twice in YAML or JSON, which forget what the first one says."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def stand_again(code: str, source: Source, keys: Iterable[Repeated]) -> Iterator
 
 
 def stand_twice(source: Source, keys: Iterable[Repeated]) -> Iterator[Diagnostic]:
-    """What is wrong with keys that rdc reads and that stand twice."""
+    """What is wrong with keys that rdc reads and that appear twice."""
     for key in keys:
         where = f" in `{key.path[-2]}`" if key.path[1:] else ""
-        problem = f"`{key.path[-1]}` stands twice{where}, and only the last would count"
+        problem = f"`{key.path[-1]}` appears twice{where}, and only the last would count"
         related = (Related(source.path, key.first, "it stands here first"),)
         fix = without_one(source, key.first, key.span)
         yield Diagnostic(

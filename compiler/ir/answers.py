@@ -115,7 +115,7 @@ def usual(task: Task) -> Outcome:
 
 
 def _first_word(task: Task, special: Sequence[str]) -> str:
-    """The first word of a task but for its special ones, such as those that need no validation."""
+    """The first word of a task except for its special ones, such as those that need no validation."""
     return next(word for word in alphabet(task) if word not in special)
 
 

@@ -79,7 +79,7 @@ def _topological(targets: list[set[int]]) -> Iterator[int]:
 
 
 def components(graph: Graph) -> Iterator[list[str]]:
-    """The strongly connected components of a graph (Tarjan 1972), with a stack in place of his recursion."""
+    """The strongly connected components of a graph (Tarjan 1972), with a stack instead of his recursion."""
     order: dict[str, int] = {}
     lowest: dict[str, int] = {}
     stack: list[str] = []

@@ -39,7 +39,7 @@ class Shell(Struct, frozen=True):
 class Ask(Struct, frozen=True):
     """Put a question to a person, a script of answers or an agent (I10).
 
-    `prompt` is Markdown; `block` is an instructional code block shown beneath it, `language` its tag. `options` belong
+    `prompt` is Markdown; `block` is an instructional code block shown below it, `language` its tag. `options` belong
     to `select`.
     """
 

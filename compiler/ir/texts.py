@@ -56,7 +56,7 @@ class Text(Struct, frozen=True, gc=False):
         return (part for part in self.parts if isinstance(part, Reference))
 
     def filled(self, values: Mapping[str, str | None], escape: Callable[[str], str] = str) -> str:
-        """The text with values in place of its references, in one pass (I6).
+        """The text with values instead of its references, in one pass (I6).
 
         Args:
             values: The value of each register that the text refers to; None for an unset slot.
@@ -65,7 +65,7 @@ class Text(Struct, frozen=True, gc=False):
         return "".join(part if isinstance(part, str) else _value(part, values, escape) for part in self.parts)
 
     def known(self, values: Mapping[str, str]) -> Text:
-        """The text with the values of some registers in place of the references to them."""
+        """The text with the values of some registers instead of the references to them."""
         return joined([_known(part, values) for part in self.parts]) if values else self
 
 

@@ -61,7 +61,7 @@ def _reading(reading: Reading) -> Iterator[str]:
         if keyword in UNREAD:
             yield f"the keyword {keyword} is the word of an answer that gives none"
     if len(reading.keywords) != len({keyword.casefold() for keyword in reading.keywords}):
-        yield "two keywords are the same but for their case"
+        yield "two keywords are the same except for their case"
     if not set(reading.excused) <= set(reading.keywords):
         yield "an excused word is no keyword"
     if reading.validation is None:

@@ -79,7 +79,7 @@ echo "a photo" > vault/data/photos/1.jpg
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition commands (sha256 a3dea270a6904b410695a4a7f33f067745cf7fb2f84f059ac0bb69c072c74b22).
+# The runtime of rdc 0.1.0, edition commands (sha256 b6cc66b63b7162ce29200976ec212c85123bb74713dfe82ff75543602e65d35f).
 # The runbook ends here. `rdc runtime commands` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/change-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/change-review.py
-override RDC_SHA256 := 70c1145ebcb32067bcfdbcb3f2cac9a4b1819fb23e1fc629d78d8289739d4db1
+override RDC_SHA256 := 99dfe37408d95c4a675788b78139d9313a269101b3151309e5e6aab7f916f2de
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

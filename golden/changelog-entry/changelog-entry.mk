@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/changelog-entry in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/changelog-entry.py
-override RDC_SHA256 := 7440c0be0e6c176e3e0ef686b5f7c13cc37491243f1e57f9bd86d81c4f137bc0
+override RDC_SHA256 := f1397abd4b258d78e6b7c18f318764aa42c9dc072a60fa8098fc72128659da21
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/checked-code in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/checked-code.py
-override RDC_SHA256 := f141909ca0b5597524109a20582e0af39b7b85a25f8bc0564ec3718be22d178b
+override RDC_SHA256 := 2bf145756312b31ecb60431ff713ec95fee8df33fc7e9a84c39dfc546d4f3f19
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/choose-region in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/choose-region.py
-override RDC_SHA256 := 0d181e6bd0a8dd0866a44ba9ffc40668aa1e78fab651fdf854c153ff108068da
+override RDC_SHA256 := f32d848cd973f84448d314b6eb40ac5357a30fb7f0f93dcfb3bee9daec41153c
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/database-failover in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/database-failover.py
-override RDC_SHA256 := 9f1b417e46276f757c29897dd72dedf17af10899c08898db31cb0625d2c4f8d8
+override RDC_SHA256 := 232dc38e8f7c5e3bd862d9fb919e9615996593151196ed991dbf9fa8a9804018
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

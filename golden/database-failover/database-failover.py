@@ -74,7 +74,7 @@ echo "host=$new_primary" > cluster/clients.conf && grep -q "=$new_primary\$" clu
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition values (sha256 1c8b7009cfe8843c54f8133a92e39223ffbef7dfdf8cd124995186500a4e8551).
+# The runtime of rdc 0.1.0, edition values (sha256 a1aac5a5d02d9041c82018c41d0883b65132e9164b2deb949e539272eae7725a).
 # The runbook ends here. `rdc runtime values` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/draft-prd in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/draft-prd.py
-override RDC_SHA256 := 28bfde5787cf0b0b702c4cb1c1cf2f7c7a50e4e4fcf1b06bfef3764554264cdf
+override RDC_SHA256 := cf7db8b4a0fd09a6774df444ca59b672759b24d7913ce6c6206072c429756e2b
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

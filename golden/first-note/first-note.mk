@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/first-note in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/first-note.py
-override RDC_SHA256 := 67c71d8ac72ddb924276123dbfd166b28e53cdb074481dd1fecaf8f0eafe05a4
+override RDC_SHA256 := 29d8dea7e051934db864a18dee979caed276f69cc8594724b3afd0062537a615
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

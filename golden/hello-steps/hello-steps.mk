@@ -12,7 +12,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/hello-steps in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/hello-steps.py
-override RDC_SHA256 := add99afb262f38ea2f7970dbb8763f58e82f7039edbdd4f78f7c0c4bb1f7e678
+override RDC_SHA256 := d3c04a0fb0dd715afc041581cecf31723115a7152009e6b04712d435717d8590
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

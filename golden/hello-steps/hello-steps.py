@@ -45,7 +45,7 @@ def specification(about, step, end):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition contract (sha256 06d4b439b97d15b91ee20ab9e3518d19e007be86a7817377663768dce7189106).
+# The runtime of rdc 0.1.0, edition contract (sha256 7b600d3427f81ecc62d8b89fd4ba64b2b274abcc02ea0ea4848f7cee62163659).
 # The specification ends here. `rdc runtime contract` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

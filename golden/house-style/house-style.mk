@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/house-style in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/house-style.py
-override RDC_SHA256 := 96f157745537983224d204e860c7d95606202d3aa803e0646909476a559423dc
+override RDC_SHA256 := f677cfe9861ba8b7c61182ac2e305b48589e6c9f6ed2769727a83437b0a4a41f
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/issue-triage in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/issue-triage.py
-override RDC_SHA256 := 48f47d9c6584437e1b21a766dbc4692ef87eaef82fb27b3fcfe328afa974e34a
+override RDC_SHA256 := 8a8e5b2196df7b8a3964d4788f3f6b2432d1da4cca9121f1e2f868048ff90eec
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/metrics-report in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/metrics-report.py
-override RDC_SHA256 := f3da6bf3558da6b8ba69f6f50451c9e461f75f3c1be03230bda25a65c37711e2
+override RDC_SHA256 := 0d1ded1d0a361107b66b446bcdc31a25976e7a7394b66f33d0d5773f060a4efe
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/name-a-feature in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/name-a-feature.py
-override RDC_SHA256 := 1a92780648572f74842d0d3a4d2fc3bfa1a517683c1a8990c89dffdeb16fbdc1
+override RDC_SHA256 := 2d75c640dfbc56039b610d0be1cf0c61b29be80df6d63dcf6dc8373a0b489e7e
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/newsletter in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/newsletter.py
-override RDC_SHA256 := 4075b086e2fd3ad42499fe4ab56e5e4c7eb4fd893f0c7303fbdf6c21c22cd54d
+override RDC_SHA256 := 65acc8e99d852a627e61f273aa507f6dcd6cd9a3b1c5f4ee8f43d0e1d27c0bc1
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/parallel-review in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/parallel-review.py
-override RDC_SHA256 := 3d0016e8124298a3f1c806e98c4fba5d4bb2f5f2c676b7a73c67f0f5168ce0ef
+override RDC_SHA256 := c8beb07bc6bcf92aca8514712be6c01cefa462786e2f9f0fe1791e7b97768114
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -102,7 +102,7 @@ def program(about, end, go, gate, parallel, tool):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The runtime of rdc 0.1.0, edition agents (sha256 a1d5dcc5889cbcbaf1c5b35f4fdeb110807e4ecbe085d9f7e7719c6148a3d9af).
+# The runtime of rdc 0.1.0, edition agents (sha256 133ec880d4eee27d804baf8e3df6c2436cb6ac2ce5923e5728014450619f9aac).
 # The program ends here. `rdc runtime agents` prints the runtime, which is the same in every program of this edition.
 # `rdc verify FILE` checks the lines before and after it, too.
 # ---------------------------------------------------------------------------------------------------------------------

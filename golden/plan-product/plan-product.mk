@@ -12,7 +12,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/plan-product in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/plan-product.py
-override RDC_SHA256 := f83de1587bacb054e77ae7e122e1ca82b9ccb9f6adbac9eed00185497e3677a7
+override RDC_SHA256 := 987ff2edcc4c30c914add7fe4f90137c6e82d5b0ca5340ae024b92ecacfe4b05
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

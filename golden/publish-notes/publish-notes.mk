@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/publish-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/publish-notes.py
-override RDC_SHA256 := 4f3b70a0c9038e7aea74e1987a2b45fa609a80b89c0dc752a0fa9da9f76a9bf0
+override RDC_SHA256 := 8f991ff479764c31f98619e7d59c8d7c431ee8eaad6e72a3014704bc92178f28
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

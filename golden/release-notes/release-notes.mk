@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/release-notes in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/release-notes.py
-override RDC_SHA256 := ef2a8037800be6d51e3f35bdae5fefb84edbe8dc8b42d02d04e7adb5310e644d
+override RDC_SHA256 := c4d0b2a2d14794671119e546898b69dcec772abc60ae88463abd878ee2d41c39
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/review-loop in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/review-loop.py
-override RDC_SHA256 := 738dba4e70232a93d9be95d10967bccc39e91e27ba36c346878dabc73db6b66b
+override RDC_SHA256 := fac59969924e7574186a85c21b19a6800ede8caf8df37ff986094d56f2093eae
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/support-reply in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/support-reply.py
-override RDC_SHA256 := d5a2db9dc5ebd2044c23bd2b59a4aa84253b2d46ca7bcf2b3b3f2fa04918c1c8
+override RDC_SHA256 := ee52f316ba6d055dd3589a1b742a89d5db7eac27f441a8df1ba52aa23e445576
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

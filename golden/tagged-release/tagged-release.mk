@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/tagged-release in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/tagged-release.py
-override RDC_SHA256 := 50511addfdc05dc1b234bd6bfef43a4b682eb2e04480b6aa3994be6f09b39df1
+override RDC_SHA256 := 28ef3779646af943208c66ed00869a1075f96e8a3131c7c24696772ef6f151ed
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/update-hosts in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/update-hosts.py
-override RDC_SHA256 := c4a012968c042022037c9937744a0cfbd5f70bd3a80975795f2239fb1c98fe7c
+override RDC_SHA256 := bc41c56a45abf516f34bafe107cf934043de62620afddb015818d2f1ff9f7bd0
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

@@ -10,7 +10,7 @@
 # lists everything else. make exits with 0 only after COMPLETE. State is kept in .rdc/weekly-digest in the current folder.
 
 override RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST)))rdc/weekly-digest.py
-override RDC_SHA256 := 09ed5f10f88d45bef76bbccdd72073b91893db9230135083e2d013d483d9ddb5
+override RDC_SHA256 := 9e7889b2d85b1b40eee8df7d93ca8afed87a30f34bf8b81722bb966eb9ae53cf
 PYTHON ?= python3
 SHELL = /bin/sh
 .SUFFIXES:

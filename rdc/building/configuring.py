@@ -59,7 +59,7 @@ class Build(Options, frozen=True):
         Check(_out),
         "The file, from the root: `{name}` is the name of the document without its ending, `{dir}` its folder.",
     ] = ""
-    options: Annotated[dict[str, Any], "Options of the target; they outweigh those in documents."] = {}
+    options: Annotated[dict[str, Any], "Options of the target; they override those in documents."] = {}
 
 
 def named_documents(project: Project) -> list[str]:

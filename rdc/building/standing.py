@@ -29,7 +29,7 @@ def compare(
         wanted: The hash that it should have.
         present: What is there.
         before: The hash that the last build gave it, if that is known.
-        head: The first lines that it should have, where it was compiled anew.
+        head: The first lines that it should have, where it was compiled again.
     """
     found = present.hash(path)
     if found == wanted:

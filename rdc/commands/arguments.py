@@ -23,7 +23,7 @@ def documents_argument(command: Command) -> Command:
 
 
 def opened(files: Sequence[str]) -> list[Opened]:
-    """Open the documents; a folder or a project without any is wrong use."""
+    """Open the documents; a folder or a project without any is a usage error."""
     from rdc.documents import NoDocumentsError, open_documents  # noqa: PLC0415 (the compiler is slow to import)
 
     try:

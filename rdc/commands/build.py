@@ -44,7 +44,7 @@ def command(
     The `[[build]]` tables in the rdc.toml of the project around the current folder say what is built. Only what changed
     is written. rdc.lock lists what the files may do and what they call; a new item there needs --approve.
 
-    Exit code 0 if all files are as they should be, 1 if not, 2 for wrong use.
+    Exit code 0 if all files are as they should be, 1 if not, 2 for a usage error.
     """
     from rdc.building.build import Wishes  # noqa: PLC0415 (the compiler is slow to import)
 

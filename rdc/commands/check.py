@@ -43,7 +43,7 @@ def command(
     For a folder, every document in it is checked, except hidden ones and those that git ignores. `-` reads standard
     input, and with --fix it writes the fixed document to standard output.
 
-    Exit code 0 if there are no errors, 1 if there are (with --strict: or warnings), 2 for wrong use. Problems that
+    Exit code 0 if there are no errors, 1 if there are (with --strict: or warnings), 2 for a usage error. Problems that
     --fix has fixed don't count.
     """
     from compiler.driver import compile_opened  # noqa: PLC0415 (the compiler is slow to import)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def generated(sources: Sequence[str], settings: Settings, target: Target) -> Generation:
-    """What documents become; options that are wrong are wrong use."""
+    """What documents become; options that are wrong are a usage error."""
     from rdc.generation import generate  # noqa: PLC0415 (the backends are slow to import)
 
     with misuse_told(target.backend):

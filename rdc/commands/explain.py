@@ -10,7 +10,7 @@ import click
 
 from compiler.diagnostic import CODES
 from rdc.explanations import find, page
-from rdc.terminal import colour, put
+from rdc.terminal import color, put
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -46,7 +46,7 @@ def command(code: str | None, *, listing: bool) -> int:
         raise click.UsageError("missing argument 'CODE'", click.get_current_context())
     text = _headings_in_bold(page(code))
     if sys.stdout.isatty() and text.count("\n") >= shutil.get_terminal_size().lines - 1:
-        click.echo_via_pager(text, color=colour())
+        click.echo_via_pager(text, color=color())
     else:
         put(text)
     return 0

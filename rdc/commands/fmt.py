@@ -24,7 +24,7 @@ DEFECT = 70
 @documents_argument
 @click.option("--check", is_flag=True, help="Write nothing; fail and name the files that would change.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
-@click.option("-q", "--quiet", is_flag=True, help="No messages of success.")
+@click.option("-q", "--quiet", is_flag=True, help="No success messages.")
 @language_options
 @form_option
 def command(files: tuple[str, ...], settings: Settings, form: str, *, check: bool, diff: bool, quiet: bool) -> int:
@@ -35,8 +35,8 @@ def command(files: tuple[str, ...], settings: Settings, form: str, *, check: boo
     with `.git` or `rdc.toml`. For a folder, every document in it is formatted. `-` reads standard input and writes to
     standard output.
 
-    A document with errors that formatting cannot mend is left alone. Exit code 0 if all are formatted, 1 if one is
-    left alone (with --check: or would change), 2 for wrong use.
+    A document with errors that formatting cannot fix is left alone. Exit code 0 if all are formatted, 1 if one is
+    left alone (with --check: or would change), 2 for a usage error.
     """
     from compiler.driver import format_opened  # noqa: PLC0415 (the compiler is slow to import)
     from rdc.formatting import change  # noqa: PLC0415

@@ -19,7 +19,7 @@ def command(file: str) -> int:
     FILE", and as its executor, --executor "rdc mock FILE". The step that is answered is the one that RDC_STEP names; a
     tool is known by its name. What was answered in a run (RDC_RUN_ID) is counted in FILE.calls.
 
-    Exit codes: 0 an answer, 1 an answer that fails, or none, 2 wrong use.
+    Exit codes: 0 an answer, 1 an answer that fails, or none, 2 usage error.
     """
     from rdc.tools.mock import answer  # noqa: PLC0415 (the runtime is not imported for help)
     from runtime_shim.engine.program import RefusedError  # noqa: PLC0415

@@ -102,7 +102,7 @@ _LINK_BASE = click.option(
 _THEME = click.option(
     "--theme",
     type=click.Choice(["light", "dark"]),
-    help="The colours. Without it an SVG takes those of the page that shows it, and all else is light.",
+    help="The colors. Without it an SVG takes those of the page that shows it, and all else is light.",
 )
 _FORCE = click.option("--force", is_flag=True, help="Overwrite a file that rdc did not generate.")
 

@@ -23,7 +23,7 @@ Command = Callable[..., int]
 
 
 class Reporter(Struct, frozen=True):
-    """How a command shows what it finds, and its messages of success unless quiet."""
+    """How a command shows what it finds, and its success messages unless quiet."""
 
     form: str = "text"
     strict: bool = False
@@ -72,7 +72,7 @@ def strictness_options(command: Command) -> Command:
     """Give a command `--strict` and `--quiet`; it gets them as its argument `reporter`, which reports as text."""
 
     @click.option("--strict", is_flag=True, help="Fail on warnings too.")
-    @click.option("-q", "--quiet", is_flag=True, help="No notes, no messages of success.")
+    @click.option("-q", "--quiet", is_flag=True, help="No notes, no success messages.")
     @functools.wraps(command)
     def wrapped(*, strict: bool, quiet: bool, form: str = "text", **rest: object) -> int:
         return command(reporter=Reporter(form, strict, quiet), **rest)

@@ -26,7 +26,7 @@ def command(file: str, arguments: tuple[str, ...], settings: Settings) -> int:
     before FILE; all that follows it goes to the program, which runs if it is given no subcommand.
     `rdc run FILE --help` shows its subcommands and options.
 
-    Exit codes: 0 complete, 1 stopped, 2 wrong use or errors in the document, 75 waiting for an answer,
+    Exit codes: 0 complete, 1 stopped, 2 usage error or errors in the document, 75 waiting for an answer,
     130 interrupted.
     """
     from compiler.driver import compile_file  # noqa: PLC0415 (the compiler is slow to import)

@@ -18,7 +18,7 @@ def command(file: str | None, as_json: bool) -> int:
     These are the runs of documents, Python programs and Makefiles that were started in this folder. Nothing is
     changed, and no link is followed. With FILE it is `rdc run FILE status`.
 
-    Exit codes: 0 fine, 1 a state cannot be read, 2 wrong use or errors in FILE.
+    Exit codes: 0 fine, 1 a state cannot be read, 2 usage error or errors in FILE.
     """
     if file is not None:
         from rdc.commands.run import command as run  # noqa: PLC0415 (the compiler is slow to import)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Target(Struct, frozen=True):
-    """A backend with the options that the command line gives it, which outweigh those in documents and project."""
+    """A backend with the options that the command line gives it, which override those in documents and project."""
 
     backend: Backend[Any]
     options: Mapping[str, object]
@@ -44,7 +44,7 @@ def target_options(command: Command) -> Command:
         metavar="KEY=VALUE",
         multiple=True,
         callback=_pairs,
-        help="An option of the target; it outweighs that of document and project. `rdc targets TARGET` lists them.",
+        help="An option of the target; it overrides that of document and project. `rdc targets TARGET` lists them.",
     )
     @click.option("--prompts", metavar="CHOICE", help="Who answers prompts: short for -O prompts=CHOICE.")
     @functools.wraps(command)
@@ -60,7 +60,7 @@ def target_options(command: Command) -> Command:
 
 @contextmanager
 def misuse_told(backend: Backend[Any]) -> Iterator[None]:
-    """Make wrong use of an `OptionsError`."""
+    """Turn an `OptionsError` into a usage error."""
     from backends.options.problems import OptionsError  # noqa: PLC0415 (the backends are slow to import)
 
     try:

@@ -74,7 +74,7 @@ def command(
     --init writes scenarios instead of trying them: one for each path of a document that no scenario takes, with mocked
     answers. It changes nothing that is there.
 
-    Exit code 0 if no scenario failed (with --strict: and none was skipped), 1 if one did, 2 for wrong use.
+    Exit code 0 if no scenario failed (with --strict: and none was skipped), 1 if one did, 2 for a usage error.
     """
     if init["starts"]:
         return _start(files, init["paths"] or MOST, settings, reporter, tries=bool(targets) or output != "text")

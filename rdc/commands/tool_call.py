@@ -20,7 +20,7 @@ def command(server: tuple[str, ...]) -> int:
     output. The tool `prompt` with the argument `id` gets the prompt of that name from the server. Give the command to
     a run as --tool CONNECTION='rdc tool-call -- SERVER ARGUMENT...'.
 
-    Exit codes: 0 a result, 1 the tool or the server failed, 2 wrong use.
+    Exit codes: 0 a result, 1 the tool or the server failed, 2 usage error.
     """
     request = read_request(sys.stdin.buffer.read())
     if request is None:

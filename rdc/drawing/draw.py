@@ -20,7 +20,7 @@ def draw(graph: str, form: Form, *, adapts: bool, has_marks: bool = False) -> by
     Args:
         graph: The text in DOT. The comments at its head say where it comes from, and the picture will too.
         form: What to draw.
-        adapts: Whether an SVG takes dark colours where the page that shows it is dark.
+        adapts: Whether an SVG takes dark colors where the page that shows it is dark.
         has_marks: Whether the graph may have marks on what changed.
     """
     head = takewhile(lambda line: line.startswith(_COMMENT), graph.split("\n"))

@@ -20,7 +20,7 @@ from rdc.paths.outcomes import write_outcomes
 from rdc.reporting.cells import cells, visible
 from rdc.words import many
 
-_COLOURS = {Verdict.PASS.value: "green", Verdict.FAIL.value: "red"}
+_COLORS = {Verdict.PASS.value: "green", Verdict.FAIL.value: "red"}
 
 
 def show_visits(program: Program, path: Path, jump: str = "goto") -> Iterator[str]:
@@ -47,7 +47,7 @@ def _visits(program: Program, visits: Sequence[Visit]) -> Iterator[str]:
     answer_width = max((len(word(nodes[made.step], made.outcome.word)) for made in visits), default=0)
     for made, name, about in zip(visits, names, titles, strict=True):
         answer = word(nodes[made.step], made.outcome.word)
-        outcome = click.style(answer, fg=_COLOURS.get(made.outcome.word)) + " " * (answer_width - len(answer))
+        outcome = click.style(answer, fg=_COLORS.get(made.outcome.word)) + " " * (answer_width - len(answer))
         columns = (padded(name, name_width), padded(about, title_width), outcome, visible(made.taken))
         yield "  ".join(column for column in columns if column).rstrip()
 

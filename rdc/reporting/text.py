@@ -22,7 +22,7 @@ from rdc.reporting.cells import excerpt, visible
 from rdc.reporting.report import Report
 from rdc.words import many
 
-_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
+_COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
 
 def render(report: Report) -> str:
@@ -34,12 +34,12 @@ def render(report: Report) -> str:
 
 
 def _block(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> str:
-    colour = _COLOURS[diagnostic.severity]
-    kind = click.style(f"{diagnostic.severity}[{diagnostic.code}]", fg=colour, bold=True)
+    color = _COLORS[diagnostic.severity]
+    kind = click.style(f"{diagnostic.severity}[{diagnostic.code}]", fg=color, bold=True)
     message = click.style(_continued(diagnostic.message, "  "), bold=True)
     gutter = _gutter(diagnostic)
     parts = [f"{_place(diagnostic.path, diagnostic.span)}: {kind}: {message}"]
-    parts += _snippet(sources.get(diagnostic.path), diagnostic.span, gutter, colour)
+    parts += _snippet(sources.get(diagnostic.path), diagnostic.span, gutter, color)
     if diagnostic.help:
         parts.append(f"{gutter} = {_bold('help')}: {_continued(diagnostic.help, gutter + '         ')}")
     parts.append(f"{gutter} = {_bold('explain')}: rdc explain {diagnostic.code}")
@@ -60,7 +60,7 @@ def _place(path: str, span: Span | None) -> str:
     return click.style(f"{visible(path)}:{span.line}:{span.column}" if span else visible(path), bold=True)
 
 
-def _snippet(source: Source | None, span: Span | None, gutter: str, colour: str) -> list[str]:
+def _snippet(source: Source | None, span: Span | None, gutter: str, color: str) -> list[str]:
     """The line of the span with the mark under it; nothing where there is no such line."""
     if source is None or span is None or span.line > len(source.lines):
         return []
@@ -68,7 +68,7 @@ def _snippet(source: Source | None, span: Span | None, gutter: str, colour: str)
     several = span.end_line > span.line
     shown = excerpt(line, span.column - 1, len(line.rstrip()) if several else span.end_column - 1)
     until = f" to line {span.end_line}" if several else ""
-    mark = click.style("^" * shown.width + until, fg=colour, bold=True)
+    mark = click.style("^" * shown.width + until, fg=color, bold=True)
     return [
         f"{gutter} |",
         f"{span.line:>{len(gutter)}} | {shown.text}".rstrip(),

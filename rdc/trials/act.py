@@ -44,7 +44,7 @@ class ActRun(Struct, frozen=True):
 
     exit_code: int
     log: str
-    """What the steps and act have said, without colours."""
+    """What the steps and act have said, without colors."""
     steps: tuple[ActStep, ...]
     """The steps of all jobs in the order in which they ended; those of skipped jobs are not there."""
     jobs: Mapping[str, str]
@@ -78,7 +78,7 @@ def read_run(done: Finished) -> ActRun:
 
 
 def _events(text: str) -> list[Event]:
-    """The lines of act, which are JSON but for its last words."""
+    """The lines of act, which are JSON except for its last words."""
     lines = filter(None, text.split("\n"))
     return [json.loads(line) if line.startswith("{") else {"level": "error", "msg": line} for line in lines]
 

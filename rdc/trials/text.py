@@ -11,7 +11,7 @@ from rdc.paths.text import padded, show_visits, width
 from rdc.reporting.cells import visible
 from rdc.trials.result import Result, Status
 
-_COLOURS = {Status.PASSED: "green", Status.FAILED: "red", Status.SKIPPED: "yellow"}
+_COLORS = {Status.PASSED: "green", Status.FAILED: "red", Status.SKIPPED: "yellow"}
 
 
 def render(results: Sequence[Result]) -> str:
@@ -21,7 +21,7 @@ def render(results: Sequence[Result]) -> str:
     lines: list[str] = []
     for result, row in zip(results, rows, strict=True):
         columns = [padded(text, size) for text, size in zip(row, widths, strict=True)]
-        status = click.style(f"{result.status.upper():7}", fg=_COLOURS[result.status])
+        status = click.style(f"{result.status.upper():7}", fg=_COLORS[result.status])
         lines.append("  ".join((status, *columns, visible(result.ended))).rstrip())
         lines += (f"         {line}" for line in details(result))
     return "\n".join([*lines, _summary(results)])

@@ -144,7 +144,7 @@ class Stages(Prompts, Prompting):
         return min(seconds, LONGEST_ATTEMPT)
 
     def _begin(self, node: Table) -> None:
-        """Begin to count the seconds of an attempt; a call that resumes one begins anew."""
+        """Begin to count the seconds of an attempt; a call that resumes one starts over."""
         attempt = (node["step"], attempt_of(node, self.session.state.registers))
         if attempt != self._attempt:
             self._attempt = attempt
@@ -187,7 +187,7 @@ class Stages(Prompts, Prompting):
         return code
 
     def is_mocked(self, _kind: str, _name: str) -> bool:
-        """Tell whether a file answers in place of what would be called."""
+        """Tell whether a file answers instead of what would be called."""
         return False
 
     @staticmethod

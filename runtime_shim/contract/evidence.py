@@ -59,7 +59,7 @@ def _kept(value: Any, depth: int) -> Any:  # noqa: ANN401
 
 
 def in_strings(change: Callable[[str], str], value: Any) -> Any:  # noqa: ANN401
-    """Return a JSON value with its strings changed, but for the keys of objects."""
+    """Return a JSON value with its strings changed, except for the keys of objects."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The files of a run (B14): made anew from the journal whenever it has grown, each whole or not at all (B18)."""
+"""The files of a run (B14): made again from the journal whenever it has grown, each whole or not at all (B18)."""
 
 import functools
 import json
@@ -151,7 +151,7 @@ class RecordFiles(Extension):
         return {**record, "time": max(last, record.get("time", ""))}
 
     def open(self) -> None:
-        """Take up the files of a run; what a kill has left behind is written anew."""
+        """Take up the files of a run; what a kill has left behind is written again."""
         session, options, begin = self.session, self.session.options, self.session.state.begin
         self._records, self._text, self._written = records_of(session, session.state), writer_of(session.mask), {}
         given = options.run_dir or begin.get("run_dir")

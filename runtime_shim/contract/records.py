@@ -227,7 +227,7 @@ class RunRecords:
             self._tell("ValidationFailed" if has_failed else "ValidationPassed", step, **what)
         if node["stage"] == "outputs" and not has_failed:
             self._index(step, found)
-        # A failure ends its attempt, but for that of an optional tool.
+        # A failure ends its attempt, except for that of an optional tool.
         following = record["next"]
         is_over = following == self._first[step] or self._nodes.get(following, {}).get("task") == "end"
         if has_failed and is_over:

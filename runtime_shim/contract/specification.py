@@ -34,7 +34,7 @@ def _target(program: Table, state: State) -> str:
     due = (*undecided(program, state, step), *(name for name in nodes if is_stage_of(nodes[name], step)))
     first = last["node"] if last["outcome"] == "rejected" else next(iter(due), "")
     if first not in nodes:
-        raise RefusedError(f"this program does not have {one_line(last['node'])}, which failed: begin a new run")
+        raise RefusedError(f"this program does not have {one_line(last['node'])}, which failed: start a new run")
     return first
 
 
@@ -99,7 +99,7 @@ class Specification(Extension):
             skipped += undecided(program, state, at)
         if skipped:
             told = f"this version has {one_line(skipped[0])} before {at}"
-            raise RefusedError(f"{told}, and the run was not there: begin anew")
+            raise RefusedError(f"{told}, and the run was not there: start over")
 
     def resumed(self) -> None:
         """Take a failed run back to the step that failed, with all its attempts (B12), or to its gate."""

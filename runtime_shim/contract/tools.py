@@ -90,7 +90,7 @@ def time_zone(name: str) -> "datetime.tzinfo":
     if zoneinfo.available_timezones():
         raise ToolError(f"{name} is not a time zone; give an IANA name such as {USUAL_ZONE}")
     raise ToolError(
-        f"time zones other than UTC need the package tzdata: pip install tzdata, or give UTC in place of {name}"
+        f"time zones other than UTC need the package tzdata: pip install tzdata, or give UTC instead of {name}"
     )
 
 

@@ -66,7 +66,7 @@ def _checked(stages: Stages, check: str, path: str) -> tuple[str, str]:
 
 
 def _parsed(stages: Stages, language: str, path: str) -> tuple[str, str]:
-    """Parse a file in a process of its own: a hostile one may take for ever, or end the process."""
+    """Parse a file in a process of its own: a hostile one may take forever, or end the process."""
     try:
         text = read_inside(stages.root, path).decode("utf-8-sig")
         status, message = json.loads(child_says(stages.processes, PARSE, [language, text], stages.time_limit()))

@@ -10,7 +10,7 @@ from runtime_shim.engine.program import Table
 from runtime_shim.engine.state import State
 from runtime_shim.engine.walk import Move, Registers, attempt_of
 
-LONGEST_PAUSE = 10**8  # seconds: as good as for ever, and no overflow
+LONGEST_PAUSE = 10**8  # seconds: as good as forever, and no overflow
 
 
 def pause_of(node: Table, registers: Registers) -> int:

@@ -22,13 +22,13 @@ STYLES = {"bold": "1", "dim": "2", "pass": "32", "fail": "1;31"}
 
 
 class Display:
-    """Lines on a stream, in colour where it is a terminal that wants it."""
+    """Lines on a stream, in color where it is a terminal that wants it."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream, self.is_terminal = stream, stream.isatty()
         self.rules = stream  # what `rule` writes to
         self.gives_up: Callable[[], bool] = lambda: False  # whether to leave a pipe that nobody reads
-        self._colour = self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        self._color = self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
     def put(self, text: str, file: int, encoding: str = "utf-8") -> None:
         """Write; a pipe that has stalled is left once the run was told to end."""
@@ -43,7 +43,7 @@ class Display:
 
     def paint(self, text: str, style: str) -> str:
         """Give a text a style."""
-        return f"\033[{STYLES.get(style, '1')}m{text}\033[0m" if self._colour else text
+        return f"\033[{STYLES.get(style, '1')}m{text}\033[0m" if self._color else text
 
     def line(self, text: str = "", end: str = "\n", stream: Optional[TextIO] = None) -> None:
         """Write a line; a log that nobody reads any more does not stop a run."""

@@ -13,7 +13,7 @@ from runtime_shim.tasks.prompting import PROMPTS, Calls
 
 
 class MockedStages(Stages):
-    """Does what the file says in place of what would be called."""
+    """Does what the file says instead of what would be called."""
 
     mocks: MocksByKind
 

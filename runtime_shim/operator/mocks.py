@@ -111,10 +111,10 @@ def answered_by(answered: Answered, performer: Prompting, name: str, given: str)
 class MockRuns(Extension):
     """Mock runs, by a file that `--mock` names."""
 
-    mocked: Performers  # what is done in place of the tasks
+    mocked: Performers  # what is done instead of the tasks
 
     def before_run(self, _state: Optional[State]) -> None:
-        """Have the file answer in place of commands."""
+        """Have the file answer instead of commands."""
         session, path = self.session, self.session.options.mock
         if not path or session.options.command not in ("run", "resume"):
             return

@@ -1,4 +1,4 @@
-"""The last output of a run on the page of the run."""
+"""The last output of a run on the run summary."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ from runtime_shim.publish.publisher import publish, shown
 
 
 def summary(name: str, data: bytes) -> str:
-    """Put the output on the page of the run."""
+    """Put the output on the run summary."""
     with Path(os.environ["GITHUB_STEP_SUMMARY"]).open("a", encoding="utf-8") as file:
         file.write(f"{shown(name, data.decode('utf-8', 'replace'))}\n")
     return "written"

@@ -106,7 +106,7 @@ class Commanded(Caller):
 
     @staticmethod
     def answered(name: str, reply: str) -> str:
-        """Return the answer that a person gives in place of an agent: a text with something in it."""
+        """Return the answer that a person gives instead of an agent: a text with something in it."""
         answer = cleaned(reply)
         if not answer:
             raise RefusedError(f"the answer of {one_line(name)} is empty")

@@ -6,7 +6,7 @@ from typing import Any
 
 LARGEST_ANSWER = 1 << 20  # bytes
 AGENT_SECONDS, TOOL_SECONDS = 1800, 30  # the time limits where a program says nothing (I21)
-MOST_READ = 1 << 24  # characters of what is no JSON object in the end: so no answer takes for ever
+MOST_READ = 1 << 24  # characters of what is no JSON object in the end: so no answer takes forever
 SPACES = " \t\n\r\v\f"
 NO_TEXT = "[\0\ud800-\udfff]"
 

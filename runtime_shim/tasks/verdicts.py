@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Callable, Optional
 
-COLOURS = "\x1b\\[[0-?]*[ -/]*[@-~]"  # what tells a terminal how to show the words beside it
+COLORS = "\x1b\\[[0-?]*[ -/]*[@-~]"  # what tells a terminal how to show the words beside it
 
 
 def keywords_in(answer: str, keywords: Iterable[str]) -> set[str]:
@@ -52,7 +52,7 @@ def _decided(
 ) -> str:
     if not answer:
         return "failed"
-    answer = re.sub(COLOURS, "", answer)
+    answer = re.sub(COLORS, "", answer)
     found = keywords_in(answer, keywords)
     is_excused = len(found) == 1 and bool(found & set(excused))
     if validation is not None and not is_excused and not search(validation, answer):

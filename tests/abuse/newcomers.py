@@ -142,7 +142,7 @@ R, P, W, S = BASES
 class Row(NamedTuple):
     """An error in a document: what stands there, what is written instead, where rdc says so, a part of its remedy.
 
-    `place` is the line and the code; "" where the document is fine all the same.
+    `place` is the line and the code; "" where the document is fine anyway.
     """
 
     document: str

@@ -1,6 +1,6 @@
 """Journals that were cut at any length, or of which any byte was altered, and the programs that find them so (R1).
 
-What a write that was cut off leaves is mended, and no step whose end is recorded runs again. All other damage is
+What a write that was cut off leaves is fixed, and no step whose end is recorded runs again. All other damage is
 refused with the file and the line, nothing is changed or run then, and the journal can be put away.
 `python -m tests.abuse.test_journal_damage` alters each byte in each way.
 """

@@ -90,7 +90,7 @@ def own(text: str, number: int) -> str:
 
 
 def everything(place: Generated) -> str:
-    """All that a run has left, but for what its commands have printed."""
+    """All that a run has left, except for what its commands have printed."""
     kept = (path for path in (place.folder / ".rdc").rglob("*") if path.is_file())
     return "\n".join(path.read_bytes().decode("utf-8", "replace") for path in kept)
 

@@ -69,7 +69,7 @@ def with_date(folder: Path, script: str) -> str:
 
 
 def runs_twice(place: Place, **variables: str) -> None:
-    """Run a program in three calls and once more, and see that it walked as ever and kept the journals of both."""
+    """Run a program in three calls and once more, and see that it walked as before and kept the journals of both."""
     kept: list[bytes] = []
     for _ in range(3):
         place.write_log([])

@@ -55,7 +55,7 @@ class Told:
     """A workflow with the task of a run, and what comes of each visit of a step and a gate, by step.
 
     An answer is `{"exit": 0, "answer": "printed"}`, of a parallel step `{"entries": [one for each]}`, of a gate
-    `{"reply": true}`; the last one goes on for ever.
+    `{"reply": true}`; the last one goes on forever.
     """
 
     flow: Flow

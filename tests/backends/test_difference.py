@@ -38,7 +38,7 @@ make
 make check
 ```
 
-- FAIL: RETRY 2 GOTO Mend
+- FAIL: RETRY 2 GOTO Fix
 
 ## 3. Install
 
@@ -48,7 +48,7 @@ make install
 
 - PASS: COMPLETE "Done"
 
-## Mend
+## Fix
 
 ```bash
 git revert HEAD
@@ -99,7 +99,7 @@ def test_a_step_that_is_gone(tmp_path: Path) -> None:
     new = start + rest[rest.index("## 3. Install") :].replace("## 3. Install", "## 2. Install")
     found = compare(tmp_path, new)
     assert [node.id for node in found.removed] == ["2"]
-    assert [str(end.message) for end in found.closed] == ["Reverted"], "nothing leads to Mend any more"
+    assert [str(end.message) for end in found.closed] == ["Reverted"], "nothing leads to Fix any more"
 
 
 @pytest.mark.parametrize(
@@ -119,11 +119,11 @@ def test_what_of_a_step_changed(before: str, after: str, parts: tuple[str, ...],
 
 
 def test_transitions(tmp_path: Path) -> None:
-    assert moves(compare(tmp_path, OLD.replace("RETRY 2 GOTO Mend", "RETRY 5 GOTO Mend"))) == [
+    assert moves(compare(tmp_path, OLD.replace("RETRY 2 GOTO Fix", "RETRY 5 GOTO Fix"))) == [
         ("2", "RETRY 2", "RETRY 5")
     ]
-    assert moves(compare(tmp_path, OLD.replace("RETRY 2 GOTO Mend", "GOTO Mend"))) == [("2", "RETRY 2", None)]
-    ((step, before, after),) = moves(compare(tmp_path, OLD.replace("RETRY 2 GOTO Mend", 'RETRY 2 STOP "Bad"')))
+    assert moves(compare(tmp_path, OLD.replace("RETRY 2 GOTO Fix", "GOTO Fix"))) == [("2", "RETRY 2", None)]
+    ((step, before, after),) = moves(compare(tmp_path, OLD.replace("RETRY 2 GOTO Fix", 'RETRY 2 STOP "Bad"')))
     assert (step, before, after) == ("2", "FAIL", "FAIL")
 
 

@@ -97,7 +97,7 @@ def two_commands() -> Program:
 
 
 def with_commands(program: Program, command: str) -> Program:
-    """The program with another command in place of each of its own, whatever Markdown can carry."""
+    """The program with another command instead of each of its own, whatever Markdown can carry."""
     nodes = [
         replace(node, task=replace(node.task, command=text(command))) if isinstance(node.task, Shell) else node
         for node in program.nodes

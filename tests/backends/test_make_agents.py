@@ -145,7 +145,7 @@ def test_a_complete_run_leaves_its_artifact_where_the_operator_wants_it(tmp_path
     assert made.read("there") == b"a $b\n***"
 
 
-# --- People in place of agents ----------------------------------------------------------------------------------------
+# --- People instead of agents ----------------------------------------------------------------------------------------
 
 
 def test_without_an_agent_people_answer_by_standard_input_or_in_advance(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def test_a_step_that_was_inserted(tmp_path: Path) -> None:
     assert marks(found) == {"2": "added"}
     assert next(box.lines for box in found.boxes if box.node.id == "2") == ("2 Lint", "+ added")
     assert {("1", "+ PASS", "2"), ("2", "+ PASS", "3"), ("1", "− PASS", "3")} <= set(moves(found))
-    assert not any(arrow.mark for arrow in found.arrows if arrow.source in {"3", "4", "Mend"}), "only renumbered"
+    assert not any(arrow.mark for arrow in found.arrows if arrow.source in {"3", "4", "Fix"}), "only renumbered"
 
 
 def test_a_step_that_was_removed_stands_where_it_stood(tmp_path: Path) -> None:

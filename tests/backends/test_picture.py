@@ -50,12 +50,12 @@ def test_outcomes_are_labelled_and_those_with_one_target_are_one(tmp_path: Path)
 
 
 def test_a_named_step_reads_as_its_author_wrote_it(tmp_path: Path) -> None:
-    seen = drawn(tmp_path, "## 1. Ask\n## Drain the hot node\n## Mend both\n### Mend.Undo the change\n### Mend.1 Go\n")
+    seen = drawn(tmp_path, "## 1. Ask\n## Drain the hot node\n## Fix both\n### Fix.Undo the change\n### Fix.1 Go\n")
     assert nesting(seen)[1:] == [
         "Drain the hot node unreachable",
-        "[Mend both]",
-        "  Mend.Undo the change unreachable",
-        "  Mend.1 Go unreachable",
+        "[Fix both]",
+        "  Fix.Undo the change unreachable",
+        "  Fix.1 Go unreachable",
         "COMPLETE",
         "STOP",
     ]

@@ -8,7 +8,7 @@ from compiler.diagnostic import Diagnostic
 from compiler.frontends.base import Formatted, Job, Result
 from compiler.frontends.format import Format
 from compiler.options import Known, Level, Option, Options, Place, Places, Wrong, choice, read_options
-from compiler.source import Source, beneath
+from compiler.source import Source, below
 
 
 def _limit(value: object, _: Places) -> int | Wrong:
@@ -24,7 +24,7 @@ OPTIONS: tuple[Option[Any], ...] = (VOICE, LIMIT)
 FORMAT = Format("sample", "list of steps", "Lists of steps (YAML)", (".steps.yml",), __name__, options=OPTIONS)
 
 
-def recognises(source: Source) -> bool:
+def recognizes(source: Source) -> bool:
     """Whether it begins as such lists do."""
     return source.text.startswith("steps:")
 
@@ -37,7 +37,7 @@ def compile_document(job: Job) -> Result:
     own, found = Options(), list[Diagnostic]()
     if "rdc" in values:
         place = Place("RD013", job.source.path, spans["rdc",])
-        own, found = read_options(values["rdc"], place, beneath(spans, "rdc"), Known(OPTIONS, Level.DOCUMENT))
+        own, found = read_options(values["rdc"], place, below(spans, "rdc"), Known(OPTIONS, Level.DOCUMENT))
     read = {option.name: option.first(job.given, own.values, job.configured) for option in OPTIONS}
     told = Diagnostic("RD101", job.source.path, None, f"{read}", "this is a test")
     return Result(None, (*found, told), {job.source.name: job.source}, own)

@@ -64,7 +64,7 @@ TABLE = [
     (PLAIN, "REJECTED\n\nWhy it is not APPROVED: it fails.", "ship"),  # the last line with a candidate does
     (PLAIN, "APPROVED, not REJECTED", "ambiguous"),
     (PLAIN, "The report says:\n> APPROVED\n> APPROVED\n\nI say REJECTED", "fix"),  # a quoted verdict does not count
-    (PLAIN, "::set-output name=next::APPROVED\n\x1b[32mREJECTED\x1b[0m", "fix"),  # colours are no part of a word
+    (PLAIN, "::set-output name=next::APPROVED\n\x1b[32mREJECTED\x1b[0m", "fix"),  # colors are no part of a word
     (GROUP, "\x1b[32mVerdict: APPROVED\x1b[0m", "ship"),  # nor of what the pattern looks at
     (PLAIN, "APPROVED. I repeat: APPROVED.", "ship"),
     (PLAIN, "DISAPPROVED", "unrouted"),  # valid, but no word of its own

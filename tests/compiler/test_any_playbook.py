@@ -78,7 +78,7 @@ def examine(data: bytes) -> None:
     again = made(before.encode(text))[1].result
     assert again.text == text, "a second formatting changes nothing"
     assert again.renumbered == ()
-    kept = {"RD709", "RD717"}  # what formatting mends
+    kept = {"RD709", "RD717"}  # what formatting fixes
     codes = [item.code for item in read(before).found if item.code not in kept]
     after = Source(before.path, before.name, text, before.sha256, before.has_mark)
     assert [item.code for item in read(after).found if item.code not in kept] == codes

@@ -134,7 +134,7 @@ REFUSED = [
     ('"make"', "nothing", "RD060 4:58", "a value is missing here", "write"),
     ("{\n", "{}\n{\n", "RD060 2:1", "more text after the end", "remove it"),
     # keys
-    ('"make"', '"make", "command": "x"', "RD062 4:66", "the key `command` stands twice", "remove one"),
+    ('"make"', '"make", "command": "x"', "RD062 4:66", "the key `command` appears twice", "remove one"),
     ('"command"', '"comand"', "RD063 4:47", "a `shell` has no key `comand`", "did you mean `command`?"),
     ('"entry"', '"nods": 1, "entry"', "RD063 2:3", "a program has no key `nods`", "did you mean `nodes`?"),
     ('"target": "failed"', '"goto": "failed"', "RD063 6:8", "an edge has no key `goto`", "remove it; an edge has"),
@@ -257,7 +257,7 @@ def test_a_program_does_not_overwrite_itself(tmp_path: Path) -> None:
 
 
 def test_warnings_are_in_the_words_of_programs(tmp_path: Path) -> None:
-    """Who writes JSON knows nodes and edges; a GOTO or a step is nothing that they could mend."""
+    """Who writes JSON knows nodes and edges; a GOTO or a step is nothing that they could fix."""
     loop = BUILD.replace('"target": "done"', '"target": "build"', 1)
     loop = loop.replace('{"target": "failed"}', '{"target": "build"}, {"target": "done"}')
     alone = (

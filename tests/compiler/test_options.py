@@ -1,4 +1,4 @@
-"""The options of targets in documents and configuration: what they are, where they stand, which of them outweigh."""
+"""The options of targets in documents and configuration: what they are, where they stand, which of them override."""
 
 from __future__ import annotations
 

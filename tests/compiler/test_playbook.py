@@ -1,4 +1,4 @@
-"""Playbooks: what is read of each line and where it stands, what is told of it, how the format is recognised."""
+"""Playbooks: what is read of each line and where it stands, what is told of it, how the format is recognized."""
 
 from __future__ import annotations
 

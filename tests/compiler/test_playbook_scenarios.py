@@ -181,8 +181,8 @@ def test_keys_that_stand_twice_in_the_file_beside_are_errors(tmp_path: Path) -> 
     found = compiled(tmp_path, "", "a:\n  result: STOP\n  result: COMPLETE\na:\n  result: STOP\n")
     assert found.program is None
     assert sorted(item.message for item in found.diagnostics if item.code == "RD013") == [
-        "`a` stands twice, and only the last would count",
-        "`result` stands twice in `a`, and only the last would count",
+        "`a` appears twice, and only the last would count",
+        "`result` appears twice in `a`, and only the last would count",
     ]
 
 

@@ -173,7 +173,7 @@ def test_an_outcome_that_never_arrives_is_not_asked_for(tmp_path: Path) -> None:
 
 def test_an_outcome_that_arrives_by_another_way_is_asked_for(tmp_path: Path) -> None:
     found = narrowed(tmp_path, GOES_AWAY.format(more="").replace("## 3. E", "## 3. E\n- FAIL: GOTO 1.2"))
-    assert len(guards(found, "1")) == 1, "a jump from outside starts the step afresh"
+    assert len(guards(found, "1")) == 1, "a jump from outside restarts the step"
     found = narrowed(tmp_path, GOES_AWAY.format(more="").replace("1.1 B\n- FAIL: GOTO 3", "1.1 B\n- FAIL: GOTO 1.2"))
     assert len(guards(found, "1")) == 2
     kept = GOES_AWAY.replace("1.2 C", "1.2 C\n- FAIL: GOTO 1.1").replace("FAIL: GOTO Fix", "FAIL: GOTO 1.2")

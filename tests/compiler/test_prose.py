@@ -116,7 +116,7 @@ def test_what_is_no_list_of_headings_is_an_error(tmp_path: Path, value: str) -> 
     assert findings(compiled(tmp_path, document(value, BUILD))) == ["RD013 2:7"]
 
 
-def test_a_misspelt_option_is_corrected(tmp_path: Path) -> None:
+def test_a_misspelled_option_is_corrected(tmp_path: Path) -> None:
     (found,) = compiled(tmp_path, "---\nrdc: {pros: [a]}\n---\n" + BUILD).diagnostics
     assert found.message.endswith("did you mean `prose`?")
 

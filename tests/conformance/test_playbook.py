@@ -209,7 +209,7 @@ def comparable(definition: Any) -> Any:
 
 
 def warned(warnings: Any, definition: Any, text: str) -> set[int]:
-    """The lines with warnings, but for numbers of steps, of which the reference tells the first alone.
+    """The lines with warnings, except for numbers of steps, of which the reference tells the first alone.
 
     It warns of conditions on the output of their own step too, which is known to them (P14).
     """

@@ -26,7 +26,7 @@ from tests.backends.test_python_jumps import compare
 from tests.conftest import CONFORMANCE, NO_CONFORMANCE
 from tests.rdc.cli_support import call
 
-# A path that is not at its end by then goes on for ever: nothing in these documents counts beyond three.
+# A path that is not at its end by then goes on forever: nothing in these documents counts beyond three.
 LIMIT = 60
 
 # `rd echo [--result pass|fail]… [text]` prints its text; the number of the attempt says which of the results

@@ -140,7 +140,7 @@ def two_ways() -> Program:
     )
 
 
-def test_pass_and_fail_differ_in_line_and_colour() -> None:
+def test_pass_and_fail_differ_in_line_and_color() -> None:
     _, passed, failed = drawn(emitted(two_ways())).arrows
     assert (passed.label, passed.classes, passed.shapes[0].get("stroke-dasharray")) == ("PASS", ["pass"], None)
     assert (failed.label, failed.classes, failed.shapes[0].get("stroke-dasharray")) == ("FAIL", ["fail"], "5,2")
@@ -195,7 +195,7 @@ def test_a_large_graph_is_a_column() -> None:
     assert max(x.values()) - min(x.values()) < 300
 
 
-# --- Links, tooltips and colours ----------------------------------------------------------------------------------
+# --- Links, tooltips and colors ----------------------------------------------------------------------------------
 
 
 def test_boxes_and_frames_link_to_their_source_lines_if_asked() -> None:
@@ -227,19 +227,19 @@ def test_options_that_are_wrong_are_refused(options: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("theme", PALETTES)
-def test_colours_can_be_read_in_each_theme(theme: Theme) -> None:
+def test_colors_can_be_read_in_each_theme(theme: Theme) -> None:
     palette = PALETTES[theme]
     page = palette.page.fill
     assert PALETTES["dark"].boxes.keys() == palette.boxes.keys()
-    for kind, colours in [*palette.boxes.items(), *palette.frames.items(), ("page", palette.page)]:
-        assert kind == "start" or contrast(colours.fill, colours.text) >= 4.5, kind  # WCAG 1.4.3
-    for colour in palette.arrows.values():
-        assert min(contrast(colour, back) for back in (page, palette.frames["frame"].fill)) >= 4.5
+    for kind, colors in [*palette.boxes.items(), *palette.frames.items(), ("page", palette.page)]:
+        assert kind == "start" or contrast(colors.fill, colors.text) >= 4.5, kind  # WCAG 1.4.3
+    for color in palette.arrows.values():
+        assert min(contrast(color, back) for back in (page, palette.frames["frame"].fill)) >= 4.5
     for kind in palette.boxes.keys() - {"unreachable"}:
         assert contrast(palette.boxes[kind].line, page) >= 3, kind  # WCAG 1.4.11
 
 
-def test_the_themes_differ_in_nothing_but_colours() -> None:
+def test_the_themes_differ_in_nothing_but_colors() -> None:
     light, dark = (emitted(every_kind(), theme=theme) for theme in PALETTES)
     assert light != dark
     light, dark = (re.sub("#[0-9a-f]{6}", "", one.replace(" -O theme=dark", "")) for one in (light, dark))

@@ -1,4 +1,4 @@
-"""Two versions in one graph: the real Graphviz draws all of it, and marks are told by more than colour."""
+"""Two versions in one graph: the real Graphviz draws all of it, and marks are told by more than color."""
 
 from __future__ import annotations
 
@@ -82,12 +82,12 @@ def test_there_is_no_link_to_what_is_gone() -> None:
 def test_marks_can_be_read_in_each_theme(theme: Theme) -> None:
     palette = PALETTES[theme]
     assert palette.marks.keys() == {"added", "removed", "changed"}
-    for colours in palette.marks.values():
-        assert contrast(colours.fill, colours.text) >= 4.5  # WCAG 1.4.3
-        assert min(contrast(colours.line, back) for back in (palette.page.fill, palette.frames["frame"].fill)) >= 4.5
+    for colors in palette.marks.values():
+        assert contrast(colors.fill, colors.text) >= 4.5  # WCAG 1.4.3
+        assert min(contrast(colors.line, back) for back in (palette.page.fill, palette.frames["frame"].fill)) >= 4.5
 
 
-def test_the_colours_of_marks_are_only_where_there_are_any() -> None:
+def test_the_colors_of_marks_are_only_where_there_are_any() -> None:
     assert ".node.added" not in stylesheet("dark")
     assert all(
         f".{kind}.{mark} " in stylesheet("dark", has_marks=True)

@@ -54,7 +54,7 @@ class Scope:
     around: tuple[str, ...] = ()
 
     def include(self, declared: Declared, prefix: str, around: tuple[str, ...]) -> Scope:
-        """The scope of a runbook that begins (E9): names of both are the same, others are its own, and afresh."""
+        """The scope of a runbook that begins (E9): names of both are the same, others are its own, and new."""
         names = {name: self.names.get(name, prefix + name) for name in declared.names}
         given = {} if prefix else dict(self.slots.given.inputs)
         for item in declared.inputs:

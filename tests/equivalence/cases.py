@@ -21,7 +21,7 @@ OTHERS = 12
 class Outcomes:
     """The outcome of each visit by its index: a given start, then bits without a period.
 
-    A period could keep a loop going for ever; without one nearly every path ends. The share of passes differs
+    A period could keep a loop going forever; without one nearly every path ends. The share of passes differs
     from seed to seed, so that long paths occur as well as failures.
     """
 

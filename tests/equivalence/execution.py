@@ -27,7 +27,7 @@ from .scenario import FOLDER_VARIABLE, Scenario, with_walk
 from .visits import Jump, Trace, Visit
 
 PROMPT = "?"
-"""Stands in place of the file where a prompt is visited."""
+"""Stands instead of the file where a prompt is visited."""
 
 HOSTILE_FOLDER = 'it\'s "$HOME" é'
 
@@ -233,7 +233,7 @@ class Trial:
         return self.folder / "visit"
 
     def check_lines(self, lines: Sequence[str]) -> None:
-        """Compare the steps of a path, prompts among them, each with the line that `visit` logs, but for its trail."""
+        """Compare the steps of a path, prompts too, each with the line that `visit` logs, except for its trail."""
         commands = iter(self.expected())
         expected = [
             next(commands)._replace(trail=0) if visit.is_command else _prompt(visit.label)

@@ -267,7 +267,7 @@ class _Run:
     # -- entering ------------------------------------------------------------------------------------------
 
     def enter_by_header(self, step: Step) -> _Place:
-        """M10: afresh, at the first child if there is one."""
+        """M10: from the start, at the first child if there is one."""
         self.memory[step.ident].start_afresh()
         return _Place(step, step.children[0] if step.children else None)
 
@@ -295,7 +295,7 @@ class _Run:
         return Goto(STEP_TEMPLATE, advance=True)
 
     def jump_to_instance(self, step: Step, advance: bool) -> _Place:
-        """`X.{n}` and `NEXT X.{n}`: keep all, but enter afresh a step that was never entered (M10, M12)."""
+        """`X.{n}` and `NEXT X.{n}`: keep all, but restart a step that was never entered (M10, M12)."""
         memory = self.memory[step.ident]
         if memory.instance == 0:
             return self.enter_by_header(step)

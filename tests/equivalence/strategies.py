@@ -91,7 +91,7 @@ def leaves(draw: st.DrawFn) -> Leaf:
 
 
 def bodies(draw: st.DrawFn, paths: tuple[str, ...], in_step: bool) -> Leaf | Runbooks:
-    """A leaf or, where there are runbooks to name, a list of them; the same path may stand twice."""
+    """A leaf or, where there are runbooks to name, a list of them; the same path may appear twice."""
     if not paths or draw(integer(0, 2)) < 2:
         return leaves(draw)
     listed = draw(some_of(paths, 3, 1, unique=False))

@@ -73,7 +73,7 @@ def _scripts(value: object) -> Iterator[str]:
 
 
 def check_make(_: Program, text: str) -> None:
-    """Outside of blocks each line is a comment, or as in a harmless Makefile but for names; code holds quoted texts.
+    """Outside of blocks each line is a comment, or as in a harmless Makefile except for names; code holds quoted texts.
 
     A Makefile that calls the program has only comments and targets of steps besides what rdc can write again.
     """

@@ -1,4 +1,4 @@
-"""What fuzzing has found stays mended, the corpus holds, and a short fuzz finds nothing."""
+"""What fuzzing has found stays fixed, the corpus holds, and a short fuzz finds nothing."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A module of the runtime that says nothing of the kind of a document is in `backends/python/parts` already.
 
-A golden file has one line in place of each; together they are byte for byte what was emitted. A piece is
+A golden file has one line instead of each; together they are byte for byte what was emitted. A piece is
 a part of a runtime, the driver of Makefiles, or the script of a step that rdc knows by its name.
 """
 
@@ -114,7 +114,7 @@ class Shared:
         self.files: dict[str, str] = {}
 
     def own(self, suffix: str, text: str) -> str:
-        """A file with a line in place of each piece, which is kept."""
+        """A file with a line instead of each piece, which is kept."""
         return "".join(self._shown(suffix, part) for part in parts(suffix, text))
 
     def _shown(self, suffix: str, part: Part) -> str:

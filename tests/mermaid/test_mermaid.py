@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 
 from backends.base import MARK
 from backends.mermaid.chart import LEGEND, MOST_ARROWS, MOST_CHARACTERS, SHAPES, chart, is_too_big
-from backends.mermaid.styles import CLASSES, COLOURS
+from backends.mermaid.styles import CLASSES, COLORS
 from backends.options.problems import OptionsError
 from backends.picture.picture import Picture, picture
 from backends.registry import load
@@ -100,15 +100,15 @@ def test_every_kind_of_task_has_a_shape_of_its_own(mermaid: Mermaid) -> None:
     assert len(kinds) == len(SHAPES) - len(set(get_args(StageKind)) - {"tool"})
 
 
-def test_pass_and_fail_differ_in_line_and_colour(mermaid: Mermaid) -> None:
+def test_pass_and_fail_differ_in_line_and_color(mermaid: Mermaid) -> None:
     drawn = program(
         node("1", Shell("sh", text("true")), to("C", PASS), to("S", FAIL)),
         node("C", End("complete")),
         node("S", End("stop")),
     )
     _, passed, failed = mermaid.read(emitted(drawn)).arrows
-    assert (passed.label, passed.stroke, passed.style[0]) == ("PASS", "normal", f"stroke:{COLOURS[Verdict.PASS]}")
-    assert (failed.label, failed.stroke, failed.style[0]) == ("FAIL", "dotted", f"stroke:{COLOURS[Verdict.FAIL]}")
+    assert (passed.label, passed.stroke, passed.style[0]) == ("PASS", "normal", f"stroke:{COLORS[Verdict.PASS]}")
+    assert (failed.label, failed.stroke, failed.style[0]) == ("FAIL", "dotted", f"stroke:{COLORS[Verdict.FAIL]}")
 
 
 def test_the_diagram_in_the_documentation_is_current(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_titles_without_end_are_cut() -> None:
     assert len(emitted(row(1, "x" * 65_536))) < 2000
 
 
-# --- Links and colours --------------------------------------------------------------------------------------------
+# --- Links and colors --------------------------------------------------------------------------------------------
 
 
 def test_boxes_link_to_their_source_lines_if_asked(mermaid: Mermaid) -> None:
@@ -192,8 +192,8 @@ def test_only_addresses_on_the_web_are_linked_to(address: str) -> None:
         emitted(row(1), link_base=address)
 
 
-def luminance(colour: str) -> float:
-    channels = [int(colour[index : index + 2], 16) / 255 for index in (1, 3, 5)]
+def luminance(color: str) -> float:
+    channels = [int(color[index : index + 2], 16) / 255 for index in (1, 3, 5)]
     red, green, blue = (value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
@@ -203,11 +203,11 @@ def contrast(one: str, other: str) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
-def test_colours_can_be_read_on_light_and_dark_pages() -> None:
-    for colour in COLOURS.values():
-        assert min(contrast(colour, "#ffffff"), contrast(colour, "#0d1117")) >= 3  # WCAG 1.4.11
+def test_colors_can_be_read_on_light_and_dark_pages() -> None:
+    for color in COLORS.values():
+        assert min(contrast(color, "#ffffff"), contrast(color, "#0d1117")) >= 3  # WCAG 1.4.11
     for name, style in CLASSES.items():
         fill, text = (re.search(rf"\b{part}:(#\w+)", style) for part in ("fill", "color"))
         if fill and name != "start":
-            assert text, f"{name} would have the text of the theme on a colour of ours"
+            assert text, f"{name} would have the text of the theme on a color of ours"
             assert contrast(fill[1], text[1]) >= 4.5  # WCAG 1.4.3

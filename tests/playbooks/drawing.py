@@ -35,7 +35,7 @@ class Drawing(Chance):
         inputs = tuple(self._input(name) for name in self._some(NAMES, 0, 3))
         steps = tuple(self._step(str(number)) for number in range(1, self._number(1, 5) + 1))
         if self._rarely(8):
-            steps = (*steps, replace(steps[0], branches=()))  # a number that stands twice
+            steps = (*steps, replace(steps[0], branches=()))  # a number that appears twice
         system = self._content() if self._flag() else ()
         artifact = self._pick(("", "", "markdown", "json", "{{kind}}", "unknown"))
         book = Book(steps, inputs, system, artifact, dict(self._files))

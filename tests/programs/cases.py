@@ -1,7 +1,7 @@
 """A case: a program as JSON, its inputs, and what is replied to each call; and the path that must come of it.
 
 All is plain JSON, so that a case is a file. Bytes that are no UTF-8 stand as `surrogateescape` has them. For each step
-there is a list of replies, one for each visit; the last one goes on for ever. They look so, by the kind of the task:
+there is a list of replies, one for each visit; the last one goes on forever. They look so, by the kind of the task:
 
     shell     {"exit": 0, "says": "printed", "output": "written to RDC_OUTPUT" or null}
     agent     {"exit": 0, "answer": "printed"}, so do tools

@@ -1,7 +1,7 @@
 """Random valid programs over every task, test and effect, and replies for their steps. Each path ends.
 
 A node leads forward, or, if it has a task that counts, anywhere; then the program has a limit (I24). So nodes without
-a task never lead back to each other (I2), and no gate goes on for ever.
+a task never lead back to each other (I2), and no gate goes on forever.
 """
 
 from __future__ import annotations

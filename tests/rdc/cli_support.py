@@ -80,7 +80,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def spawn(*arguments: str, cwd: Path, given: str = "", **variables: str) -> Result:
-    """Run rdc as a process of its own; where variables matter that an interpreter begins with, it begins anew."""
+    """Run rdc as a process of its own; where variables matter that an interpreter begins with, it starts over."""
     command = [sys.executable, "-m", "rdc", *arguments]
     if any(name.startswith(warm.DECIDED_AT_THE_START) for name in variables):
         done = subprocess.run(

@@ -92,7 +92,7 @@ def test_formats_for_machines_go_to_standard_output(tmp_path: Path) -> None:
     assert call("check", "--format", "github", "b.runbook.md", cwd=tmp_path).out == ""
 
 
-def test_colour_is_for_terminals_and_those_who_ask(tmp_path: Path) -> None:
+def test_color_is_for_terminals_and_those_who_ask(tmp_path: Path) -> None:
     document(tmp_path, "a.runbook.md", UNKNOWN_TARGET)
     assert "\x1b[" not in spawn("check", "a.runbook.md", cwd=tmp_path).err
     assert "\x1b[" in spawn("check", "a.runbook.md", cwd=tmp_path, FORCE_COLOR="1").err

@@ -226,8 +226,8 @@ def test_a_failure_path_is_never_made_text(item: str, tmp_path: Path) -> None:
     assert "a.runbook.md:8:3: error[RD120]" in result.err
     assert "did you mean `FAIL`?" in result.err
     assert (tmp_path / "a.runbook.md").read_text(encoding="utf-8") == written
-    mended = written.replace(item, "- FAIL: GOTO Undo")  # the remedy
-    (tmp_path / "a.runbook.md").write_text(mended, encoding="utf-8")
+    fixed = written.replace(item, "- FAIL: GOTO Undo")  # the remedy
+    (tmp_path / "a.runbook.md").write_text(fixed, encoding="utf-8")
     assert call("fmt", "a.runbook.md", cwd=tmp_path).code == 0
     assert "- FAIL: GOTO Undo" in (tmp_path / "a.runbook.md").read_text(encoding="utf-8")
 

@@ -62,7 +62,7 @@ def test_hostile_texts_are_texts(folder: Path) -> None:
     assert [arrow.label for arrow in found.arrows if arrow.name == "1->1"] == ["RETRY 2"]
 
 
-def test_an_svg_takes_the_colours_of_its_page_unless_told(folder: Path) -> None:
+def test_an_svg_takes_the_colors_of_its_page_unless_told(folder: Path) -> None:
     pictures = [
         call("graph", "deploy.runbook.md", "-o", "-", *theme, cwd=folder).out
         for theme in ((), ("--theme", "light"), ("--theme", "dark"))

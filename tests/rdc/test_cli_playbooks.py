@@ -136,6 +136,6 @@ def test_a_step_is_never_left_out(heading: str, tmp_path: Path) -> None:
     assert (tmp_path / "a.playbook.md").read_text(encoding="utf-8") == written
     result = call("check", "a.playbook.md", cwd=tmp_path)
     remedy = result.err.split("help: write `")[1].split("`")[0]
-    mended = written.replace(heading, remedy).replace("## STEP 2: Ship", "## STEP 3: Ship")
-    (tmp_path / "a.playbook.md").write_text(mended, encoding="utf-8")
+    fixed = written.replace(heading, remedy).replace("## STEP 2: Ship", "## STEP 3: Ship")
+    (tmp_path / "a.playbook.md").write_text(fixed, encoding="utf-8")
     assert "error" not in call("check", "a.playbook.md", cwd=tmp_path).err

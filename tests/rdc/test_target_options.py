@@ -93,7 +93,7 @@ def test_a_word_becomes_what_its_option_takes(tmp_path: Path, word: str, value: 
         (["setup=[{uses: a}, {}]"], "`setup.1.uses` is missing"),
         (["setup=[{uses: a, use: b}]"], "there is no option `setup.0.use`; did you mean `setup.0.uses`?"),
         (["runs_on=a"], "there is no option `runs_on`; did you mean `runs-on`?"),
-        (["colour=a", "checkout=c"], "`checkout` should be true or false, not 'c'; there is no option `colour`"),
+        (["color=a", "checkout=c"], "`checkout` should be true or false, not 'c'; there is no option `color`"),
         (["prompts=agent"], "`prompts: agent` needs the option `agent`"),
     ],
 )
@@ -156,7 +156,7 @@ def test_each_document_has_its_own(tmp_path: Path) -> None:
 
 
 def test_the_options_of_included_runbooks_are_ignored(tmp_path: Path) -> None:
-    write(tmp_path, "rdc: {sample: {title: [], colour: red}, nothing: {}}")
+    write(tmp_path, "rdc: {sample: {title: [], color: red}, nothing: {}}")
     document(tmp_path, "b.runbook.md", "# Whole\n\n## 1. Part\n\n- a.runbook.md\n")
     result = call(*TO, "b.runbook.md", "-o", "-", cwd=tmp_path)
     assert (result.code, result.err) == (0, "")

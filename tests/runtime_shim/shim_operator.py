@@ -11,7 +11,7 @@ TWO = program(
         "1": shell("echo one >> log", "2"),
         "2": ask("3"),
         "3": shell('echo three >> log; exit "${BAD:-0}"', "COMPLETE"),
-        "4": {**shell("echo four >> log", "COMPLETE"), "title": "Mend $(touch x)"},
+        "4": {**shell("echo four >> log", "COMPLETE"), "title": "Fix $(touch x)"},
     }
 )
 

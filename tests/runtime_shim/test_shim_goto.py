@@ -36,7 +36,7 @@ def test_goto_moves_a_run_that_waits_and_says_who_and_why(tmp_path: Path) -> Non
     place = waiting(tmp_path)
     moved = place.run("goto", "4", "--by", "ann", "--note", "the disk is full", "--events", "events")
     assert moved.code == 0, moved.err
-    assert "moved from 2 to 4 Mend" in moved.err
+    assert "moved from 2 to 4 Fix" in moved.err
     assert "to continue: " in moved.last
     assert place.run("resume").code == 0
     assert place.text("log") == "one\nfour\n"
@@ -116,7 +116,7 @@ def test_goto_enters_groups_as_the_program_says(tmp_path: Path) -> None:
             assert place.run("answer", step, reply).code == 0
     records = place.records()
     assert records[2]["changed"] == {"n": 7}
-    assert records[3]["changed"] == {"n": 1}, "from outside the group it begins afresh"
+    assert records[3]["changed"] == {"n": 1}, "from outside the group it starts over"
     assert place.run("goto", "a.2").code == 0
     assert place.records()[4]["changed"] == {}, "from inside it keeps all"
     assert place.run("goto", "a").code == 0
@@ -179,4 +179,4 @@ def test_goto_does_not_take_a_run_beyond_its_limit(tmp_path: Path) -> None:
     place = Place(tmp_path, program(steps, limit=2))
     assert place.run("run").code == 1
     refused = place.run("goto", "1")
-    assert (refused.code, "the limit of 2 steps was reached; begin a new run" in refused.last) == (2, True)
+    assert (refused.code, "the limit of 2 steps was reached; start a new run" in refused.last) == (2, True)

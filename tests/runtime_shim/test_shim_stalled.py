@@ -163,7 +163,7 @@ def test_events_that_nobody_reads(tmp_path: Path, number: signal.Signals) -> Non
 
 
 def test_a_refusal_that_nobody_reads(tmp_path: Path) -> None:
-    """Nothing is under way then; Ctrl-C must end it all the same, at the first time."""
+    """Nothing is under way then; Ctrl-C must end it anyway, at the first time."""
     place = Place(tmp_path, program({"1": ask("COMPLETE")}))
     assert place.run("run").code == 75
     for words in (["run"], ["frob"], []):

@@ -1,4 +1,4 @@
-"""The runner on a terminal: questions, keys, colours."""
+"""The runner on a terminal: questions, keys, colors."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ def test_prompt_of_a_command_is_shown_to_a_person_only(tmp_path: Path) -> None:
     terminal.expect(r"2 Work\n    a\n    b\n    c\n    d\n    e\n    f\n    PASS")
     assert terminal.close() == 0
     assert "one 3" not in place.run("run").err
-    coloured = Screen(
+    colored = Screen(
         [sys.executable, str(place.script), "run"],
         place.path,
         {key: value for key, value in place.environment(TERM="xterm").items() if key != "NO_COLOR"},
     )
-    coloured.expect(re.escape("\033[2m    one 3\033[0m\n"))
-    assert coloured.close() == 0
+    colored.expect(re.escape("\033[2m    one 3\033[0m\n"))
+    assert colored.close() == 0
 
 
 def test_what_was_typed_before_the_question_is_no_answer(tmp_path: Path) -> None:
@@ -152,14 +152,14 @@ def test_interrupted_step_is_asked_about(tmp_path: Path, answer: str, code: int,
     assert place.text("runs") == "\n" * runs
 
 
-@pytest.mark.parametrize(("more", "colour"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
-def test_colour(tmp_path: Path, more: dict[str, str], colour: bool) -> None:
+@pytest.mark.parametrize(("more", "color"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
+def test_color(tmp_path: Path, more: dict[str, str], color: bool) -> None:
     place = Place(tmp_path, program({"1": shell("true", "COMPLETE")}))
     kept = {key: value for key, value in place.environment().items() if key != "NO_COLOR"}
     environment = {**kept, "TERM": "xterm", **more}
     terminal = Screen([sys.executable, str(place.script), "run"], place.path, environment)
     assert terminal.close() == 0
-    assert ("\033[" in terminal.seen) == colour
+    assert ("\033[" in terminal.seen) == color
     assert re.search(r"\[1/1\] \S*1 Work", terminal.seen)
 
 

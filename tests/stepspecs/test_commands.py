@@ -278,7 +278,7 @@ def test_another_version_skips_no_step_and_no_gate(place: Place) -> None:
     for version in (another(place, new={}), another(place, a={"human_gate": "required"})):
         said = version("resume", "--adopt")
         assert said.code == 2
-        assert "and the run was not there: begin anew" in said.err
+        assert "and the run was not there: start over" in said.err
     assert another(place, b={"tools": [{"name": "listFiles", "gate": "look"}]})("resume", "--adopt").code == 75
     assert [gate["status"] for gate in place.record("gates")] == ["approved", "pending"]
 

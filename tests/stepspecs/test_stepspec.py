@@ -128,7 +128,7 @@ CONFIGURED = {
     "{hitl: {policy: {required_phases: [x]}}, runtime: {hitl: {policy: {}}}}": ["RD869 2:10"],
     "{hitl: {polcy: {}}}": ["RD873 2:17"],
     "{hitl: {policy: {required_phase: [x]}}}": ["RD873 2:26"],
-    "{hitl: {policy: {colour: x}}}": ["RD853 2:26"],
+    "{hitl: {policy: {color: x}}}": ["RD853 2:26"],
     "{hitl: {policy: {required_phases: x}}}": ["RD855 2:26"],
     "{hitl: {policy: {conditional_required: 1}}}": ["RD855 2:26"],
     "{runtime: {step_timeout_seconds: 0}}": ["RD855 2:20"],

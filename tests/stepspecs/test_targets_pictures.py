@@ -1,4 +1,4 @@
-"""Pictures of step specifications: what each stage is, without colour, and where a run goes when one fails."""
+"""Pictures of step specifications: what each stage is, without color, and where a run goes when one fails."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_failures_of_a_step_meet_where_it_is_tried_again() -> None:
     assert "step-01 -FAIL-> step-01/failed" in arrows(picture(specification(BRIEF)))
 
 
-def test_stages_are_told_apart_without_colour() -> None:
+def test_stages_are_told_apart_without_color() -> None:
     for shapes in (DOT_SHAPES, MERMAID_SHAPES):
         assert len({str(shapes[stage]) for stage in (*STAGES, "gate", "branch")}) == len(STAGES) + 2
 

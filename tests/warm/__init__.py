@@ -1,7 +1,7 @@
 """Python programs as processes that begin at once: one process that has loaded what they need forks for each of them.
 
-A call is a process of its own as ever, with its directory, environment and pipes; what it does without is the start of
-an interpreter, imports, and the compilation of a text that was called before. That takes ten times as long as most
+A call is a process of its own as before, with its directory, environment and pipes. It does without the start of an
+interpreter, imports, and the compilation of a text that was called before. That takes ten times as long as most
 calls. What is about the start of a process, about signals to a group, or about what others see of a process (its words,
 its environment in `/proc`) begins as a real one.
 """

@@ -34,7 +34,7 @@ def findings(paths: Sequence[Path]) -> list[str]:
     """All that the tools say of workflow files, in lines that begin with the name of the tool; clean is empty."""
     if not paths:
         raise ValueError("no file to check")
-    # actionlint passes over a shellcheck that is not there, in silence: `program` does not.
+    # actionlint passes over a shellcheck that is not there, silently: `program` does not.
     actionlint = (*ACTIONLINT, "-shellcheck", program("shellcheck"))
     tools = (actionlint, (*ZIZMOR, "--format", "github"))
     return [*_said_of_the_schema(paths), *(line for tool in tools for line in _said(tool, paths))]

@@ -20,7 +20,7 @@ STOP = "STOP"
 
 
 def to(target: str, *guard: Test | str, do: Sequence[Effect] = ()) -> Edge:
-    """An edge; a word in place of a test asks for the outcome."""
+    """An edge; a word instead of a test asks for the outcome."""
     return Edge(tuple(OutcomeTest(test) if isinstance(test, str) else test for test in guard), tuple(do), target)
 
 

@@ -35,9 +35,9 @@ Is it good?
 false
 ```
 
-- FAIL: RETRY 2 GOTO Mend
+- FAIL: RETRY 2 GOTO Fix
 
-## Mend
+## Fix
 
 ```bash
 echo "${{ github.ref_name }}"

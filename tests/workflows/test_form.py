@@ -73,8 +73,8 @@ def test_what_cannot_be_seen_may_read_any_variable(command: str) -> None:
 
 STEPS = [
     ("Run tests", "- FAIL: RETRY 2 STOP broken"),
-    ("Build", "- FAIL: GOTO Mend"),
-    ("Deploy", "- FAIL: RETRY 2 GOTO Mend"),
+    ("Build", "- FAIL: GOTO Fix"),
+    ("Deploy", "- FAIL: RETRY 2 GOTO Fix"),
     ("Watch it", "- PASS: COMPLETE Done\n- FAIL: CONTINUE"),
     ("Look again", "- PASS: GOTO {look}\n- FAIL: STOP Tired"),
 ]
@@ -87,7 +87,7 @@ def _document(nodes: list[tuple[str, str]]) -> str:
         f"## {number}. {title}\n\n```bash\necho {title}\n```\n\n{said.format(look=numbers['Watch it'])}\n"
         for number, (title, said) in enumerate(nodes, 1)
     ]
-    return "\n".join([*parts, "## Mend\n\n```bash\nmake mend\n```\n\n- PASS: STOP Mended\n"])
+    return "\n".join([*parts, "## Fix\n\n```bash\nmake fix\n```\n\n- PASS: STOP Mended\n"])
 
 
 def _acts(text: str) -> dict[str, tuple[str, str]]:

@@ -53,8 +53,8 @@ def test_too_many_steps_that_call_the_program(tmp_path: Path, monkeypatch: pytes
 
 def test_an_expression_that_is_too_long(tmp_path: Path) -> None:
     """Each of many steps jumps to the same one, whose condition names them all."""
-    steps = "\n".join(f"## {n}\n\n```bash\ntrue\n```\n\n- FAIL: GOTO Mend\n" for n in range(1, 801))
-    said = refusals(tmp_path, f"{steps}\n## Mend\n\n```bash\ntrue\n```\n")
+    steps = "\n".join(f"## {n}\n\n```bash\ntrue\n```\n\n- FAIL: GOTO Fix\n" for n in range(1, 801))
+    said = refusals(tmp_path, f"{steps}\n## Fix\n\n```bash\ntrue\n```\n")
     assert any("an expression would have" in text and "let fewer steps lead to it" in text for text in said)
 
 

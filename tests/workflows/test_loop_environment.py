@@ -91,7 +91,7 @@ def test_what_belongs_to_the_step_and_to_github_stays(tmp_path: Path) -> None:
 
 
 def test_each_step_has_files_of_its_own(tmp_path: Path) -> None:
-    """As in steps, a step that writes anew, or ends in the middle of a line, takes nothing from the others."""
+    """As in steps, a step that writes again, or ends in the middle of a line, takes nothing from the others."""
     first = 'echo "A=1" >> "$GITHUB_ENV"; printf "B=2" >> "$GITHUB_ENV"'
     second = 'echo "$A $B" >> "$LOG"; cat "$GITHUB_ENV" >> "$LOG"; echo "C=3" > "$GITHUB_ENV"; [ "$C" ]'
     assert lines(tmp_path / "a", LOOP, first, second) == ["1 2", "1 2"]

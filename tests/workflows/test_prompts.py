@@ -123,7 +123,7 @@ def asking(text: str) -> dict[str, str]:
 
 
 def run(folder: Path, text: str, github: Reviews | None = None, *rejected: str, attempt: int = 1) -> act.ActRun:
-    """Run a workflow whose questions people approve, but for those of some jobs."""
+    """Run a workflow whose questions people approve, except for those of some jobs."""
     if github:
         for step, job in asking(text).items():
             text = reviewed(text, f"echo {'rejected' if step in rejected else 'approved'}", job)

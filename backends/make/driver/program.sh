@@ -40,7 +40,7 @@ variable() { rdc_variables="$rdc_variables $1=$2"; }
 mark() { rdc_marks="$rdc_marks $1=$2"; }
 take() { replaced "$1" . _; replaced "$rdc_value" - _; rdc_key=$rdc_value; "rdc_step_$rdc_key" take; }
 shown_text() { "rdc_step_$rdc_key" show; filled "$rdc_value"; } # the command or question
-filled() { # sets rdc_value to the text $1 with numbers in place of its marks
+filled() { # sets rdc_value to the text $1 with numbers instead of its marks
   rdc_value=$1
   for rdc_mark in $rdc_marks; do eval "replaced \"\$rdc_value\" \"\${rdc_mark%=*}\" \$rdc_n_${rdc_mark##*=}"; done
 }

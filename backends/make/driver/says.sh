@@ -9,7 +9,7 @@ command trap : PIPE XFSZ 2> /dev/null
 say() { printf '%s\n' "$*" >&2 2> /dev/null || :; }
 end() { printf 'rdc: %s\n' "$2" 2> /dev/null || say "rdc: $2"; exit "$1"; }
 fail() { say "rdc: $1"; end 2 "error: $1"; }
-replaced() { # sets rdc_value to the text $1 with $3 in place of each $2
+replaced() { # sets rdc_value to the text $1 with $3 instead of each $2
   rdc_value='' rdc_rest=$1
   while case $rdc_rest in *"$2"*) ;; *) false ;; esac; do
     rdc_value=$rdc_value${rdc_rest%%"$2"*}$3 rdc_rest=${rdc_rest#*"$2"}

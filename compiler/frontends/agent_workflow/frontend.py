@@ -19,7 +19,7 @@ from compiler.frontends.naming import stem
 from compiler.ir.program import Program
 from compiler.options import Known, Level, Options, Place, merge, read_options
 from compiler.regex import Regex
-from compiler.source import Source, beneath
+from compiler.source import Source, below
 from compiler.yaml_text import UnreadableError, read_mapping
 
 _STEPS = Regex(r"""^["']?steps["']?[ \t]*:|\A\s*\{""", re.MULTILINE)
@@ -27,10 +27,10 @@ _NAME = Regex(r"^name[ \t]*:", re.MULTILINE)
 _TASK = Regex(r"^[ \t]+(?:-[ \t]+)?(?:prompt|parallel)[ \t]*:", re.MULTILINE)
 
 
-def recognises(source: Source) -> bool:
+def recognizes(source: Source) -> bool:
     """Whether it is a mapping with a name and steps, of which one has a name, and a prompt or entries (W1).
 
-    YAML with an error is recognised by its lines.
+    YAML with an error is recognized by its lines.
     """
     text = "\n".join(source.lines)
     if not _STEPS.search(text) or len(text) > LARGEST_WORKFLOW:
@@ -78,7 +78,7 @@ def _lowered(job: Job, parsed: Parsed, program: Program, result: Result) -> Resu
     """The result for a workflow that is right in itself."""
     reading = parsed.reading
     content = reading.as_written.get("scenarios") if reading else None
-    spans = beneath(reading.places, "scenarios") if reading and content is not None else {}
+    spans = below(reading.places, "scenarios") if reading and content is not None else {}
     return completed(job, result, program, stem(job.source.name, *ENDINGS), content, spans)
 
 
@@ -88,4 +88,4 @@ def _options(source: Source, parsed: Parsed) -> tuple[Options, list[Diagnostic]]
     if reading is None or not isinstance(reading.values.get("rdc"), dict):
         return Options(), []
     place = Place("RD013", source.path, reading.places["rdc",])
-    return read_options(reading.values["rdc"], place, beneath(reading.places, "rdc"), Known(OPTIONS, Level.DOCUMENT))
+    return read_options(reading.values["rdc"], place, below(reading.places, "rdc"), Known(OPTIONS, Level.DOCUMENT))

@@ -17,7 +17,7 @@ _VERSION = "https://json-schema.org/draft/2020-12/schema"
 
 
 def _truth(value: object) -> object:
-    """Values are read as they are written, so that the keyword YES stays a text; here YAML's words are truth values."""
+    """Values are read as they are written, so that the keyword YES stays a text; here YAML's words are booleans."""
     return _TRUTHS.get(value.lower(), value) if isinstance(value, str) else value
 
 

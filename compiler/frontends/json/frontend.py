@@ -24,12 +24,12 @@ from compiler.options import Options
 from compiler.regex import Regex
 from compiler.source import KeyPath, Source
 
-__all__ = ["compile_document", "format_document", "recognises"]
+__all__ = ["compile_document", "format_document", "recognizes"]
 
 _KEYS = tuple(Regex(rf'"{name}"[ \t\r\n]*:') for name in ("entry", "nodes"))
 
 
-def recognises(source: Source) -> bool:
+def recognizes(source: Source) -> bool:
     """Whether it is an object that has an entry and nodes, as far as can be seen without reading it."""
     return source.text.lstrip().startswith("{") and all(key.search(source.text) for key in _KEYS)
 

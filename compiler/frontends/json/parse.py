@@ -16,7 +16,7 @@ MOST_VALUES = 500_000
 """In a text: each takes many times more memory than its characters."""
 
 MOST_SHOWN = 100
-"""Keys that stand twice in one file."""
+"""Keys that appear twice in one file."""
 
 
 class Parsed(NamedTuple):
@@ -67,7 +67,7 @@ def _repeated(source: Source, places: Places, layout: Layout) -> list[Diagnostic
             "RD062",
             source.path,
             places.span(item.again),
-            f"the key `{item.path[-1]}` stands twice in one object",
+            f"the key `{item.path[-1]}` appears twice in one object",
             "remove one of them: readers of JSON disagree which one counts",
             (Related(source.path, places.span(item.first), "it stands here first"),),
             without_one(source, places.span(item.first), places.span(item.again)),

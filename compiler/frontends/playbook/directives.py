@@ -21,7 +21,7 @@ TYPES: dict[str, InputType] = {
     **dict.fromkeys(("boolean", "bool"), "boolean"),
     **dict.fromkeys(("enum", "select", "choice"), "enum"),
 }
-"""The words for the types of inputs, in small letters; every other word is a string (P8)."""
+"""The words for the types of inputs, in lowercase letters; every other word is a string (P8)."""
 
 _QUOTED = Regex(r'(?P<key>\b\w+:\s*)?"(?P<text>[^"]*)"')
 _VARIABLE = Regex(r"\{\{(\w+)\}\}")

@@ -27,7 +27,7 @@ from compiler.regex import Regex
 from compiler.source import Source
 
 
-def recognises(source: Source) -> bool:
+def recognizes(source: Source) -> bool:
     """Whether there are a title and a step (P0)."""
     return recognises_lines(source.lines)
 

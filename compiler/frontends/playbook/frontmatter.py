@@ -12,7 +12,7 @@ from compiler.frontends.frontmatter import read_block
 from compiler.frontends.playbook import FORMAT
 from compiler.frontends.repeated import stand_twice
 from compiler.options import Known, Level, Options, Place, read_options
-from compiler.source import Source, Spans, beneath
+from compiler.source import Source, Spans, below
 
 if TYPE_CHECKING:
     from compiler.yaml_text import Reading
@@ -39,7 +39,7 @@ def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
     found += stand_twice(source, (key for key in read.repeated if key.path[0] in {"rdc", "scenarios"}))
     if "scenarios" not in read.values:
         return Frontmatter(options, next_line), found
-    return Frontmatter(options, next_line, read.as_written["scenarios"], beneath(read.spans, "scenarios")), found
+    return Frontmatter(options, next_line, read.as_written["scenarios"], below(read.spans, "scenarios")), found
 
 
 def _options(source: Source, read: Reading) -> tuple[Options, list[Diagnostic]]:
@@ -47,4 +47,4 @@ def _options(source: Source, read: Reading) -> tuple[Options, list[Diagnostic]]:
         return Options(), []
     place = Place("RD013", source.path, read.spans["rdc",])
     known = Known(FORMAT.options, Level.DOCUMENT)
-    return read_options(read.values["rdc"], place, beneath(read.spans, "rdc"), known)
+    return read_options(read.values["rdc"], place, below(read.spans, "rdc"), known)

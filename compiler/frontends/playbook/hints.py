@@ -66,7 +66,7 @@ def _at(source: Source, line: Line, code: str, problem: str, remedy: str) -> Dia
 
 
 def _input(source: Source, line: Line, text: str) -> Diagnostic:
-    remedy = "write - `name` (type): description, with the name in backquotes"
+    remedy = "write - `name` (type): description, with the name in backticks"
     found = _at(source, line, "RD710", "this line does not declare an input, and is left out", remedy)
     if text[0] != "*":
         return found

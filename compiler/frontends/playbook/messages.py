@@ -12,7 +12,7 @@ from compiler.source import Source, Span
 from compiler.suggestions import did_you_mean, nearest_name
 
 LONGEST_NAME = 64
-"""In characters: what is longer is no misspelt name, and comparing it would take its time."""
+"""In characters: what is longer is no misspelled name, and comparing it would take its time."""
 
 
 def close(word: str, known: Sequence[str]) -> str:

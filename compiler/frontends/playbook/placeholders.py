@@ -18,7 +18,7 @@ _FIELD = Regex(r"\s*:")
 
 
 def with_references(written: str, names: Collection[str]) -> Text:
-    """A text with references in place of its placeholders, found in one pass.
+    """A text with references instead of its placeholders, found in one pass.
 
     `names` are those that something can stand behind; another name has its default, and without one it is text.
     """

@@ -235,7 +235,7 @@ def _explicit_failures(step: Step) -> Iterator[tuple[Substep, Transition]]:
 
 
 def _stays(step: Step, child: Substep, action: Action) -> bool:
-    """Whether an action of a substep goes on in the same step without starting it afresh (M10)."""
+    """Whether an action of a substep goes on in the same step without starting it over (M10)."""
     if not isinstance(action, Goto):
         return isinstance(action, Continue)
     target = action.target

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _STEP = Regex(r"^##[ \t]+(\d+([.:) ]|$)|\{N\})", re.MULTILINE)
 
 
-def recognises(source: Source) -> bool:
+def recognizes(source: Source) -> bool:
     """Whether there is a numbered or dynamic step header."""
     return bool(_STEP.search(source.text))
 

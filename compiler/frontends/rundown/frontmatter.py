@@ -16,7 +16,7 @@ from compiler.frontends.rundown.commands import scenario_keys
 from compiler.frontends.rundown.options import INPUTS, OPTIONS, OUTPUTS, SHELL
 from compiler.options import Known, Level, Options, Place, Problems, Wrong, placed, places_within, read_options
 from compiler.scenarios import Scenario, read_scenarios
-from compiler.source import Source, Span, Spans, beneath
+from compiler.source import Source, Span, Spans, below
 
 if TYPE_CHECKING:
     from compiler.yaml_text import Reading
@@ -47,7 +47,7 @@ def read_frontmatter(source: Source) -> tuple[Frontmatter, list[Diagnostic]]:
 
 
 def _metadata_problems(source: Source, values: Mapping[str, Any], spans: Spans) -> list[Diagnostic]:
-    """Metadata of a wrong type is ignored, but not in silence."""
+    """Metadata of a wrong type is ignored, but not silently."""
     texts = ("name", "description", "version", "author")
     wrong = [key for key in texts if isinstance(values.get(key), (list, dict))]
     found = [_ignored(source, spans[(key,)], key, "a string") for key in wrong]
@@ -70,7 +70,7 @@ def _options(source: Source, read: Reading) -> tuple[Options, Declarations, list
     """The options for rdc and its targets, and what is declared, with what is wrong in them."""
     if "rdc" not in read.values:
         return Options(), Declarations(), []
-    place, spans = Place("RD013", source.path, read.spans[("rdc",)]), beneath(read.spans, "rdc")
+    place, spans = Place("RD013", source.path, read.spans[("rdc",)]), below(read.spans, "rdc")
     plain, known = read.values["rdc"], Known(OPTIONS, Level.DOCUMENT)
     if not isinstance(plain, Mapping):
         options, found = read_options(plain, place, spans, known)
@@ -123,7 +123,7 @@ def _scenarios(
     """The scenarios, with what is wrong in their form (S1)."""
     if "scenarios" not in read.values:
         return (), []
-    keys, spans = scenario_keys(source.name, declared), beneath(read.spans, "scenarios")
+    keys, spans = scenario_keys(source.name, declared), below(read.spans, "scenarios")
     scenarios, problems = read_scenarios(_with_inputs(read), spans, keys)
     remedy = "a scenario has `commands`, `result` and, if you like, `inputs` and `description`: see `rdc explain RD013`"
     return scenarios, [Place("RD013", source.path, problem.span).finding(problem.text, remedy) for problem in problems]

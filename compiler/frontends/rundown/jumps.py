@@ -8,7 +8,7 @@ from compiler.ir.edges import Add, AtLeast, Effect, Reset, Set
 
 
 def enter_step(frame: Frame, step: Step) -> Arrival:
-    """Enters a step by its header: afresh (M10)."""
+    """Enters a step by its header, which restarts it (M10)."""
     ref = frame.ref(step)
     if ref.is_leaf:
         return Arrival(frame.id(ref))
@@ -63,11 +63,11 @@ def jump(frame: Frame, step: Step, target: Target, *, inside: bool) -> Arrival:
     arrival = enter_substep(frame, step, frame.substep(step, target.child))
     if inside:
         return arrival
-    return Arrival(arrival.target, afresh(frame, step) + arrival.effects)
+    return Arrival(arrival.target, restarted(frame, step) + arrival.effects)
 
 
-def afresh(frame: Frame, step: Step) -> tuple[Effect, ...]:
-    """What a jump from outside of a step to one of its children does: the step starts afresh, at that child (M10)."""
+def restarted(frame: Frame, step: Step) -> tuple[Effect, ...]:
+    """What a jump from outside of a step to one of its children does: the step starts over, at that child (M10)."""
     ref = frame.ref(step)
     retries: tuple[Effect, ...] = (Set(frame.retries(ref), 0),) if ref.has_retry else ()
     return retries + _forget(frame, step)

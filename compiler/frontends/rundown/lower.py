@@ -152,7 +152,7 @@ def _parts(frame: Frame, documents: Mapping[str, Document]) -> Iterator[Part]:
 
 
 def _fresh(frame: Frame) -> tuple[Effect, ...]:
-    """What is done when a nested runbook begins: its counters and its own outputs start afresh."""
+    """What is done when a nested runbook begins: its counters and its own outputs start over."""
     has_counters = any(True for _ in frame.registers())
     return (*((Reset(frame.scope),) if has_counters else ()), *frame.visible.fresh)
 

@@ -120,7 +120,7 @@ COUNT_WORD = Regex(
 
 
 NO_COUNT = Regex(r".*\bRETRY\s+(?!\d|ALL\b|ANY\b)\w+\s+((?:CONTINUE|COMPLETE|STOP|GOTO)\b.*)")
-"""A RETRY with a word in place of its count."""
+"""A RETRY with a word instead of its count."""
 
 NEXT_STEP = Regex(r"(.*:\s*)NEXT\s+(?i:step|one)\s*")
 SYNONYMS = {
@@ -157,7 +157,7 @@ def tag_fix(source: Source, line: int, written: str, meant: str) -> Fix | None:
 
 
 def _hint(block: Block, error: LineError) -> tuple[str, Fix | None]:
-    """What was probably meant: a number, a message of several words, or an action that is misspelt."""
+    """What was probably meant: a number, a message of several words, or an action that is misspelled."""
     if match := STEP_WORD.fullmatch(block.text):
         meant = f"{match[1]}{match[2]}"
         return f"; did you mean `{meant}`?", _written_as(block, meant, is_safe=True)

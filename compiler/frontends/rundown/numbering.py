@@ -9,7 +9,7 @@ from compiler.regex import Regex
 from compiler.source import Source
 
 COUNTING_WORDS = frozenset({"step", "stage", "phase", "part", "task"})
-"""Names that are hardly meant as such before a number, in small letters."""
+"""Names that are hardly meant as such before a number, in lowercase letters."""
 
 _TITLE = Regex(r"(?P<number>[0-9]{1,9})(?P<mark>[ \t]*[.:)—–→-])?(?:[ \t]+(?P<rest>\S.*))?")
 _SUBSTEP = Regex(r"[A-Za-z]+[ \t]+(?P<id>[0-9]{1,9}\.[0-9]{1,9})(?:[.:)—–→ \t-]+(?P<rest>\S.*))?")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from compiler.frontends.rundown.jumps import afresh, jump
+from compiler.frontends.rundown.jumps import jump, restarted
 from compiler.frontends.rundown.names import Frame, StepRef
 from compiler.frontends.rundown.syntax import Dynamic, Step, Substep, Target
 from compiler.ir.program import Entering, Jump
@@ -27,7 +27,7 @@ def operator_jumps(frame: Frame) -> Iterator[Jump]:
 
 def entering_step(frame: Frame, step: Step) -> tuple[Entering, ...]:
     """What a jump to a child of a step does on its way into all that is around the child, the outermost first."""
-    effects = afresh(frame, step)
+    effects = restarted(frame, step)
     return (*frame.entering, *((Entering(frame.id(frame.ref(step)), effects),) if effects else ()))
 
 

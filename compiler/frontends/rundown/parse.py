@@ -47,7 +47,7 @@ def parse(
 ) -> Parsed:
     """The syntax tree of a document, with diagnostics.
 
-    `layout` outweighs what the frontmatter says, `default` stands in where neither says anything (V7); so does `prose`,
+    `layout` overrides what the frontmatter says, `default` stands in where neither says anything (V7); so does `prose`,
     the headings of sections that are text. With errors the tree is what could be understood.
     """
     scanned = scan(source, prose)

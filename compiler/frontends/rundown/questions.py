@@ -22,7 +22,7 @@ PROGRAMS = {
     "dash": "dash",
     "fish": "fish",
 }
-"""The languages of scripts, in small letters, and the command that runs one from standard input."""
+"""The languages of scripts, in lowercase letters, and the command that runs one from standard input."""
 
 TO_COMMANDS = "tag it `bash` and keep only the commands, without `$` in front and without output"
 

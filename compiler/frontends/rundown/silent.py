@@ -269,7 +269,7 @@ def check_silent(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
 def _hiding(blocks: Iterable[Code]) -> list[Code]:
     """The blocks in which a failure goes unnoticed; of those that differ in their digits alone, one is read.
 
-    No digit matters to the scan, but for those in the word that ends a here-document.
+    No digit matters to the scan, except for those in the word that ends a here-document.
     """
     known: dict[str, bool] = {}
     found: list[Code] = []

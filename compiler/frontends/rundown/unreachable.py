@@ -1,4 +1,4 @@
-"""What to do about an unreachable step: mend the GOTO to it, give it its number, or say that it is text (V12)."""
+"""What to do about an unreachable step: fix the GOTO to it, give it its number, or say that it is text (V12)."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from compiler.frontends.places import Path, Places
 from compiler.frontends.stepspec.messages import broken, flaw_findings, repeated
 from compiler.frontends.stepspec.runtime import NO_RUNTIME, Configuration, Runtime
 from compiler.project import Located
-from compiler.source import Source, beneath
+from compiler.source import Source, below
 from compiler.suggestions import did_you_mean
 
 NAME = "config/runtime.yaml"
@@ -41,7 +41,7 @@ def configuration_of(job: Job, data: Data, places: Places) -> Configured:
     content = data.values.get("config")
     nothing = Configured(NO_RUNTIME, None, places, ("config",), [])
     if isinstance(content, dict):
-        inner = Data(content, beneath(data.spans, "config"))
+        inner = Data(content, below(data.spans, "config"))
         return _read(inner, Places(job.source, inner.spans), None)
     if content is not None and not isinstance(content, str):
         problem = "`config` is neither a mapping nor the path of a file"

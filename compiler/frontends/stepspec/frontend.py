@@ -23,7 +23,7 @@ from compiler.frontends.stepspec.runtime import with_values
 from compiler.frontends.stepspec.syntax import STEPS, StepSpec
 from compiler.options import Known, Level, Options, Place, read_options
 from compiler.regex import Regex
-from compiler.source import Source, beneath
+from compiler.source import Source, below
 
 ENDINGS = (".yaml", ".yml", ".json", ".stepspec")
 _NAMED = Regex(r"""step_specs["']?[ \t]*:""")
@@ -34,10 +34,10 @@ _KEYS = frozenset(StepSpec.model_fields) - {"id", "name", "description", "inputs
 """Keys of steps that no other format has."""
 
 
-def recognises(source: Source) -> bool:
+def recognizes(source: Source) -> bool:
     """Whether it is a mapping with `step_specs`, or a list of mappings that have ids and keys of steps (B1).
 
-    A document with an error is recognised by its lines.
+    A document with an error is recognized by its lines.
     """
     text = "\n".join(source.lines)
     is_named, is_list = _NAMED.search(text), _LIST.search(text) and _ID.search(text)
@@ -95,7 +95,7 @@ def _lowered(job: Job, parsed: Parsed, meaning: Meaning, result: Result) -> Resu
     content, spans = None, {}
     if data and data.values.get("scenarios") is not None:
         content = (data.yaml.as_written if data.yaml else data.values)["scenarios"]
-        spans = beneath(data.spans, "scenarios")
+        spans = below(data.spans, "scenarios")
     return completed(job, result, program, stem(job.source.name, *ENDINGS), content, spans)
 
 
@@ -105,4 +105,4 @@ def _options(source: Source, parsed: Parsed) -> tuple[Options, list[Diagnostic]]
     if data is None or not isinstance(data.values.get("rdc"), dict):
         return Options(), []
     place = Place("RD013", source.path, data.spans["rdc",])
-    return read_options(data.values["rdc"], place, beneath(data.spans, "rdc"), Known(OPTIONS, Level.DOCUMENT))
+    return read_options(data.values["rdc"], place, below(data.spans, "rdc"), Known(OPTIONS, Level.DOCUMENT))

@@ -70,7 +70,7 @@ def broken(source: Source, error: BrokenDataError, noun: str) -> Diagnostic:
 
 
 def repeated(source: Source, data: Data) -> list[Diagnostic]:
-    """Keys that stand twice."""
+    """Keys that appear twice."""
     return list(stand_again("RD852", source, data.repeated[:MOST_SHOWN]))
 
 

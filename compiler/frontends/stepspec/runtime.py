@@ -107,5 +107,5 @@ def schema() -> dict[str, Any]:
 
 
 def with_values(runtime: Runtime, given: Mapping[str, str]) -> Runtime:
-    """A configuration with values of placeholders that outweigh its own (B3)."""
+    """A configuration with values of placeholders that override its own (B3)."""
     return runtime.model_copy(update={"variables": {**runtime.values, **given}})

@@ -13,7 +13,7 @@ command trap : PIPE XFSZ 2> /dev/null
 say() { printf '%s\n' "$*" >&2 2> /dev/null || :; }
 end() { printf 'rdc: %s\n' "$2" 2> /dev/null || say "rdc: $2"; exit "$1"; }
 fail() { say "rdc: $1"; end 2 "error: $1"; }
-replaced() { # sets rdc_value to the text $1 with $3 in place of each $2
+replaced() { # sets rdc_value to the text $1 with $3 instead of each $2
   rdc_value='' rdc_rest=$1
   while case $rdc_rest in *"$2"*) ;; *) false ;; esac; do
     rdc_value=$rdc_value${rdc_rest%%"$2"*}$3 rdc_rest=${rdc_rest#*"$2"}
@@ -82,7 +82,7 @@ variable() { rdc_variables="$rdc_variables $1=$2"; }
 mark() { rdc_marks="$rdc_marks $1=$2"; }
 take() { replaced "$1" . _; replaced "$rdc_value" - _; rdc_key=$rdc_value; "rdc_step_$rdc_key" take; }
 shown_text() { "rdc_step_$rdc_key" show; filled "$rdc_value"; } # the command or question
-filled() { # sets rdc_value to the text $1 with numbers in place of its marks
+filled() { # sets rdc_value to the text $1 with numbers instead of its marks
   rdc_value=$1
   for rdc_mark in $rdc_marks; do eval "replaced \"\$rdc_value\" \"\${rdc_mark%=*}\" \$rdc_n_${rdc_mark##*=}"; done
 }

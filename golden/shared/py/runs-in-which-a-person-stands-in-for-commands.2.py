@@ -90,4 +90,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(playbook, EXTENSIONS), EXTENSIONS, host=Host(edition="agents a1d5dcc5889c")))
+    sys.exit(main(built(playbook, EXTENSIONS), EXTENSIONS, host=Host(edition="agents 133ec880d4ee")))

@@ -35,7 +35,7 @@ def goto(session):
     is_limited = state.condition == "stop" and session.program["nodes"][before]["task"] != "end"
     if state.condition == "complete" or is_limited:
         over = state.message if is_limited else "the run is complete"
-        raise RefusedError(f"{over}; begin a new run: {session.call('run')}")
+        raise RefusedError(f"{over}; start a new run: {session.call('run')}")
     if pids := ", ".join(str(one["pid"]) for one in state.left_behind()):
         raise RefusedError(f"{session.label(before)}: its command still runs (pid {pids}); wait for it, or end it")
     move = moved(session.program, state, session.options.STEP)
@@ -63,4 +63,4 @@ EXTENSIONS = (
 
 
 if __name__ == "__main__":
-    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="values 1c8b7009cfe8")))
+    sys.exit(main(built(program, EXTENSIONS), EXTENSIONS, host=Host(edition="values a1aac5a5d02d")))

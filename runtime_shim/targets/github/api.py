@@ -65,11 +65,11 @@ def check_run(api: Api, number: str, events: list[str]) -> None:
     """Refuse a run that this one must not go on with: who can start some other run can forge what it has kept."""
     if not re.fullmatch(RUN_NUMBER, number):
         raise HaltError(
-            "No run", "The input resume is not the number of a run. Take it from the page of the run that waits"
+            "No run", "The input resume is not the number of a run. Take it from the run summary that waits"
         )
     status, run = api.get(f"actions/runs/{number}")
     if status == 404:
-        raise HaltError("No run", f"This repository has no run {number}. Take the number from the page of the run")
+        raise HaltError("No run", f"This repository has no run {number}. Take the number from the run summary")
     if status in (401, 403):
         raise HaltError("No permission", f"The job may not read run {number}. It needs the permission `actions: read`")
     if status != 200:
@@ -152,7 +152,7 @@ def reviews(api: Api, number: str, environment: str) -> list[tuple[str, str, str
     status, found = api.get(f"actions/runs/{number}/approvals")
     if status != 200 or not isinstance(found, list):
         said = "The reviews of this run cannot be read. The job needs the permission `actions: read`"
-        raise HaltError("No reviews", f"{said}; begin a new run")
+        raise HaltError("No reviews", f"{said}; start a new run")
     return [
         (str(one["state"]), str((one.get("user") or {}).get("login", "")), str(one.get("comment") or ""))
         for one in found

@@ -83,7 +83,7 @@ def _row_of_step(program: Table, record: Record) -> str:
 
 
 def draw_flow(program: Table, finished: list[Record]) -> str:
-    """Return the flow as a picture in which what ran is coloured; "" for one that is too large."""
+    """Return the flow as a picture in which what ran is colored; "" for one that is too large."""
     lines, names = list(_of_steps(program)) if "contract" in program else list(_of_nodes(program)), _ids(program)
     if len(names) > MOST_NODES:
         return ""

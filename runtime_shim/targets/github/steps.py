@@ -80,7 +80,7 @@ def _look_for_secrets(job: Job) -> None:
     if missing:
         where = job.said("PLACE") or "repository"
         says = f"These secrets are not set, or empty: {missing}. Set them in the settings of the {where}"
-        raise HaltError("Missing secrets", f"{says}, then begin a new run")
+        raise HaltError("Missing secrets", f"{says}, then start a new run")
 
 
 def _taken(job: Job, resumes: str) -> Table:

@@ -170,13 +170,13 @@ class Flow:
     end: str
     """The word and the message of the end that the last step chooses."""
     lines: tuple[str, ...]
-    """A line for each step, as the script `visit` logs it; in place of the file, `?` stands for a prompt."""
+    """A line for each step, as the script `visit` logs it; instead of the file, `?` stands for a prompt."""
 
 
 def flow(workflow: str, outcomes: Sequence[str], visit: Path) -> Flow:
     """Walk through a workflow of rdc with an outcome for each step, `pass` or `fail`; no other step does anything.
 
-    No process is started but for loops, whose commands call the script `visit` (`flow.mjs`).
+    No process is started except for loops, whose commands call the script `visit` (`flow.mjs`).
     """
     answer = _ask(
         {

@@ -30,7 +30,7 @@ def keep_numbers(playbook: Playbook) -> Numbering:
 
 
 def new_numbers(playbook: Playbook) -> Numbering:
-    """All steps numbered anew; where there are more sub-steps than letters, they keep theirs."""
+    """All steps numbered again; where there are more sub-steps than letters, they keep theirs."""
     renumbered = replace(playbook, steps=tuple(map(_step, playbook.steps, range(1, len(playbook.steps) + 1))))
     before, after = list(_labelled(playbook)), list(_labelled(renumbered))
     labels = {step.span.line: step.label for step in after}

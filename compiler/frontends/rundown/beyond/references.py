@@ -80,7 +80,7 @@ def _nearest(name: str, declared: Collection[str]) -> str | None:
 
 
 def _place(source: Source, step: AnyStep, whole: str) -> Span:
-    """Where the text stands first in its step, but for the commands in it; else the step's header."""
+    """Where the text stands first in its step, except for the commands in it; else the step's header."""
     code = step.code.span if step.code and step.code.interpreter else None
     for number, line in enumerate(source.lines[step.span.line - 1 :], step.span.line):
         if whole in line and not (code and code.line <= number <= code.end_line):

@@ -28,7 +28,7 @@ from compiler.source import Source, Span
 
 OUT_OF_ORDER = {"RD112", "RD113"}
 OUT_OF_SEQUENCE = {"RD102", "RD103", "RD108"}
-"""What formatting mends: the order of a step's parts, and the numbers of steps."""
+"""What formatting fixes: the order of a step's parts, and the numbers of steps."""
 
 SWALLOWED = "RD049"
 """Where a code block has swallowed a step, the numbers are right as they are: the closing fence is missing."""
@@ -147,7 +147,7 @@ def _has_same_content(source: Source, sections: Sequence[Section], moved: Scanne
 
 
 def _kept(source: Source) -> Rewrite:
-    """Leaves every line as it is, but for a modifier that is not to be there."""
+    """Leaves every line as it is, except for a modifier that is not to be there."""
 
     def rewrite(piece: Piece) -> str | None:
         block = piece.block
