@@ -74,12 +74,13 @@ def settle(
     if asked.unknown:
         return Outcome(said, _sources(whole, told, said), unknown=asked.unknown)
     said += asked.findings
-    left = _left(whole, old) if not has_error(said) else ()
     if wishes.check:
+        left = () if has_error(said) else _left(whole, old)
         said += [*_differences(whole, book), *_of_lock(old, text, asked), *(leftover(*one) for one in left)]
         return Outcome(said, _sources(whole, told, said), total=len(whole.outputs))
     good = _writable(whole, asked, said)
     written = _written(whole, good, None if has_error(said) or old == text else text, said)
+    left = () if has_error(said) else _left(whole, old)  # the files that were replaced called others
     removed = _removed(left, said) if wishes.prune else []
     kept = () if wishes.prune else [leftover(*one).message for one in left]
     if written is not None and not wishes.ci:

@@ -547,3 +547,19 @@ def test_prune_removes_no_file_that_only_begins_like_one_of_rdc(project: Project
         file.write("keep/notes.txt secret X\n")
     assert project.build("--prune").code == 0
     assert notes.exists()
+
+
+def test_prune_removes_what_only_replaced_files_called(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p")
+    project.write("docs/ask.runbook.md", QUESTION)
+    project.build()
+    folder = project.root / ".github" / "rdc"
+    old = folder / "rdc_runtime_commands_00000000.py"
+    (runtime,) = folder.glob("rdc_runtime_commands_*.py")
+    runtime.rename(old)
+    program = folder / "ask.py"
+    program.write_text(program.read_text().replace(runtime.name, old.name))
+    remove_cache(project)
+    assert project.build("--prune").code == 0
+    assert not old.exists()
+    assert project.build("--check").code == 0

@@ -65,7 +65,7 @@ def check_run(api: Api, number: str, events: list[str]) -> None:
     """Refuse a run that this one must not go on with: who can start some other run can forge what it has kept."""
     if not re.fullmatch(RUN_NUMBER, number):
         raise HaltError(
-            "No run", "The input resume is not the number of a run. Take it from the run summary that waits"
+            "No run", "The input resume is not the number of a run. Take it from the summary of the run that waits"
         )
     status, run = api.get(f"actions/runs/{number}")
     if status == 404:
