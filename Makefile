@@ -61,7 +61,7 @@ golden: $(READY) ## Regenerate templates, tables of grammars, texts of the runti
 	$(BIN)/python -m tests.regenerate
 	$(BIN)/python -m backends.python.bundler
 	$(BIN)/python -m pytest -q tests/golden tests/rdc/test_imports.py --snapshot-update
-	rm -f rdc.lock # its difference is read in review
+	rm -rf rdc.lock .rdc_cache # the cache knows the version of rdc, and not its code; review reads the new lock
 	$(BIN)/python -m rdc build --prune
 
 lock: $(READY) ## Resolve the dependencies again into requirements.lock

@@ -7,7 +7,7 @@
 # Do not edit: change the document and compile again with the command below. `rdc verify FILE` proves this file.
 #   rdc compile .github/runbooks/release.runbook.md -O caller=github -O runtime=shared --to python
 #
-# Needs Linux or macOS, Python 3.9 or newer, bash, rdc_runtime_commands_b6cc66b6.py and rdc_github_523b9552.py beside it.
+# Needs Linux or macOS, Python 3.9 or newer, bash, rdc_runtime_commands_b6cc66b6.py and rdc_github_9af82b04.py beside it.
 # `run` starts a run, `resume` continues one that waits or was interrupted, `status` shows where it is and what you can
 # do, `--help` lists the rest. Commands run in the folder where you call it. The state directory is .rdc/release
 # there, and `run` refuses to start while that has an unfinished run.
@@ -78,7 +78,7 @@ import os
 
 RUNTIME = {
     "rdc_runtime_commands_b6cc66b6.py": "b6cc66b63b7162ce29200976ec212c85123bb74713dfe82ff75543602e65d35f",
-    "rdc_github_523b9552.py": "523b9552acffaa189d955a563ef1d5352a2a7e122bdcad2a99d7a97f7cb3ee7e",
+    "rdc_github_9af82b04.py": "9af82b04283496a260dcb629df6090cfb508b0ab795ab76bf11134510dd61b3f",
 }
 for NAME, SHA256 in RUNTIME.items():
     PATH = os.path.join(os.path.dirname(os.path.realpath(__file__)), NAME)

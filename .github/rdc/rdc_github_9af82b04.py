@@ -129,7 +129,7 @@ class Api:
 def check_run(api, number, events):
     if not re.fullmatch(RUN_NUMBER, number):
         raise HaltError(
-            "No run", "The input resume is not the number of a run. Take it from the run summary that waits"
+            "No run", "The input resume is not the number of a run. Take it from the summary of the run that waits"
         )
     status, run = api.get(f"actions/runs/{number}")
     if status == 404:
