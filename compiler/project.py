@@ -16,6 +16,11 @@ from compiler.source import STANDARD_INPUT, Source, Spans, below
 from compiler.version import __version__
 
 CONFIGURATION = "rdc.toml"
+PYPROJECT = "pyproject.toml"
+CONFIGURATIONS = (CONFIGURATION, PYPROJECT)
+"""The files that say how a document is read; the first that exists counts."""
+
+GIT = ".git"
 SKIPPED = frozenset({"node_modules", "__pycache__"})
 """Folders that hold nobody's own documents; hidden ones are skipped too."""
 
@@ -28,7 +33,6 @@ CHECK = "check"
 OWN_KEYS = (REQUIRED_VERSION, BUILD, CHECK)
 """The keys of a configuration that are about the project, and not about how its documents are read."""
 
-_PYPROJECT = "pyproject.toml"
 _SECTION = "[tool.rdc"
 
 
@@ -163,14 +167,15 @@ def open_project(path: str) -> Project:
 
 def project_around(folder: str) -> Project:
     """The project of what lies in a folder, whose path is absolute and without links."""
-    return Project(next(filter(_is_root, _upwards(folder)), folder))
+    return Project(next(filter(is_root, _upwards(folder)), folder))
 
 
-def _is_root(folder: str) -> bool:
-    if any(os.path.exists(os.path.join(folder, name)) for name in (".git", CONFIGURATION)):
+def is_root(folder: str) -> bool:
+    """Whether a folder is the root of a project, by what is in it."""
+    if any(os.path.exists(os.path.join(folder, name)) for name in (GIT, CONFIGURATION)):
         return True
     try:
-        return _SECTION in read_text(os.path.join(folder, _PYPROJECT), folder)
+        return _SECTION in read_text(os.path.join(folder, PYPROJECT), folder)
     except (OSError, ValueError):
         return False
 
@@ -192,7 +197,7 @@ class Configuration(Struct, frozen=True):
 def read_configuration(project: Project, options: Sequence[Option[Any]]) -> Configuration:
     """The project's configuration: `rdc.toml`, else `[tool.rdc]`; `options` are those of all formats."""
     own = os.path.join(project.root, CONFIGURATION)
-    file = own if project.disk.exists(own) else os.path.join(project.root, _PYPROJECT)
+    file = own if project.disk.exists(own) else os.path.join(project.root, PYPROJECT)
     try:
         text = read_text(file, project.root, project.disk)
     except FileNotFoundError:

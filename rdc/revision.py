@@ -12,8 +12,7 @@ from typing import IO
 
 from msgspec import Struct
 
-CONFIGURATIONS = ("rdc.toml", "pyproject.toml")
-"""Names of files that say how a document is read."""
+from compiler.project import CONFIGURATIONS
 
 LARGEST = 8 * 1024 * 1024 + 1
 """Bytes that are kept of a file: enough to see that it is too large (D1)."""

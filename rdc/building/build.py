@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic, has_error
+from compiler.project import CONFIGURATIONS
 from compiler.source import Source
 from rdc.building import records
 from rdc.building.plan import Plan, Rule, Task, plan
-from rdc.building.records import Book, Present, Record
+from rdc.building.records import LOCK, Book, Present, Record
 from rdc.building.sources import files_below
-
-CONFIGURATIONS = ("rdc.toml", "pyproject.toml")
-LOCK = "rdc.lock"
 
 
 class WorkerError(Exception):

@@ -17,9 +17,8 @@ from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic
 from compiler.files import DISK
-from rdc.building.records import Record
+from rdc.building.records import LOCK, Record
 
-NAME = "rdc.lock"
 _HEAD = "# What the files that `rdc build` writes may do and what they call. A new line needs `rdc build --approve`.\n"
 
 
@@ -37,11 +36,11 @@ def _quoted(path: str) -> str:
 def read_lock(root: str) -> str | None:
     """The lock of a project as it is; None if there is none. Raises `OSError` if it cannot be read."""
     try:
-        return DISK.read(os.path.join(root, NAME)).decode(errors="replace")
+        return DISK.read(os.path.join(root, LOCK)).decode(errors="replace")
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise OSError(EIO, getattr(error, "strerror", None) or str(error), NAME) from error
+        raise OSError(EIO, getattr(error, "strerror", None) or str(error), LOCK) from error
 
 
 class Review(Struct, frozen=True):

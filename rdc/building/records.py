@@ -22,6 +22,7 @@ from compiler.files import DISK, Disk
 from compiler.version import __version__
 from rdc.building.plan import Rule
 
+LOCK = "rdc.lock"
 FOLDER = ".rdc_cache"
 _FILE = "build.json"
 _IGNORED = ".gitignore"

@@ -11,15 +11,15 @@ from msgspec import Struct
 
 from compiler.diagnostic import Diagnostic, Severity, has_error
 from compiler.files import is_below, read_source
-from compiler.project import Project
+from compiler.project import CONFIGURATIONS, Project
 from compiler.source import Source
 from rdc.atomic import File, write_all
 from rdc.building import records
-from rdc.building.build import CONFIGURATIONS, LOCK, Outcome, Told, Wishes
+from rdc.building.build import Outcome, Told, Wishes
 from rdc.building.compiling import Built, Made
 from rdc.building.lock import Review, items_in, lock_text, read_lock, review
 from rdc.building.plan import Task
-from rdc.building.records import MADE_BY, Book, Present, Record
+from rdc.building.records import LOCK, MADE_BY, Book, Present, Record
 from rdc.building.standing import compare, first_lines, leftover, leftovers
 from rdc.building.workers import compiled
 from rdc.documents import project_documents

@@ -6,10 +6,10 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
-from compiler.project import SKIPPED
+from compiler.project import CONFIGURATIONS, GIT, SKIPPED, is_root
 
-MARKS = frozenset({".git", "rdc.toml"})
-"""What a folder has that is a project of its own."""
+_MARKS = frozenset({GIT, *CONFIGURATIONS})
+"""One of these is in each folder that is its own project."""
 
 _WILD = re.compile(r"[*?\[]")
 
@@ -61,9 +61,10 @@ def _below(root: str, named: set[str]) -> Iterator[str]:
     folders = [""]
     while folders:
         folder = folders.pop()
-        with os.scandir(os.path.join(root, folder)) as found:
+        place = os.path.join(root, folder)
+        with os.scandir(place) as found:
             entries = list(found)
-        if folder and not MARKS.isdisjoint(entry.name for entry in entries):
+        if folder and not _MARKS.isdisjoint(entry.name for entry in entries) and is_root(place):
             continue
         for entry in entries:
             path = f"{folder}/{entry.name}" if folder else entry.name
@@ -75,7 +76,7 @@ def _below(root: str, named: set[str]) -> Iterator[str]:
 
 
 def _is_entered(name: str, path: str, named: set[str]) -> bool:
-    if name == ".git":
+    if name == GIT:
         return False
     if name[0] != "." and name not in SKIPPED:
         return True

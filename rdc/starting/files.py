@@ -11,11 +11,11 @@ from msgspec import Struct
 from backends.github.pins import pins
 from backends.registry import load
 from compiler.frontends import FRONT_ENDS, endings
+from compiler.project import CONFIGURATION
 from compiler.version import __version__
 from rdc.building.plan import Rule, plan
 from rdc.starting.kinds import KINDS
 
-CONFIGURATION = "rdc.toml"
 WORKFLOWS = ".github/workflows/"
 CHECK = f"{WORKFLOWS}rdc.yml"
 

@@ -11,11 +11,11 @@ from msgspec import Struct
 
 from compiler.files import is_below
 from compiler.frontends import all_options
-from compiler.project import Project, read_configuration
+from compiler.project import CONFIGURATION, Project, read_configuration
 from rdc.atomic import File, write_all
 from rdc.building.configuring import rules
 from rdc.building.sources import files_below
-from rdc.starting.files import CONFIGURATION, Wanted, patterns, starters
+from rdc.starting.files import Wanted, patterns, starters
 
 
 class Started(Struct, frozen=True):

@@ -286,6 +286,8 @@ def test_documents_of_another_project_within_are_left_out(tmp_path: Path) -> Non
     project.runbook("deploy")
     project.write("vendor/other/rdc.toml", "")
     project.write("vendor/other/their.runbook.md", RUNBOOK.format("Their", "x"))
+    project.write("vendor/third/pyproject.toml", "[tool.rdc]\n")
+    project.write("vendor/third/its.runbook.md", RUNBOOK.format("Its", "x"))
     project.write("node_modules/x/a.runbook.md", RUNBOOK.format("X", "x"))
     project.write(".hidden/a.runbook.md", RUNBOOK.format("X", "x"))
     assert project.build().err.splitlines() == ["wrote .github/workflows/deploy.yml", "wrote rdc.lock"]
