@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path, PurePath, PurePosixPath
+from typing import Any
 
 from msgspec import Struct
 
-from backends.base import Reason
+from backends.base import Backend, Reason
 from backends.companions import Companion
 from backends.remarks import listed
 from compiler.diagnostic import Diagnostic
@@ -101,6 +102,14 @@ def lay_out(mains: Sequence[Output], products: Sequence[Product | None], *, exec
             findings.append(_calls(product.reason, main, beside))
     findings += _clashes(mains, [companion for group in groups for companion in group.companions])
     return Layout(tuple(mains), tuple(groups), tuple(findings))
+
+
+def unfit_paths(mains: Iterable[Output], backend: Backend[Any]) -> Iterator[Diagnostic]:
+    """What a target cannot do with the paths of main files."""
+    for main in mains:
+        if problem := backend.path_problem(main.path):
+            code, text, remedy = problem
+            yield Diagnostic(code, main.source, None, text, remedy)
 
 
 def beside(main: str, path: str) -> str:

@@ -19,7 +19,7 @@ from rdc.building.items import items_of
 from rdc.building.plan import Task
 from rdc.building.records import Record, Watched
 from rdc.generation import Product, emitted
-from rdc.layout import Layout, lay_out
+from rdc.layout import Layout, lay_out, unfit_paths
 from rdc.outputs import Output
 
 
@@ -78,12 +78,9 @@ def _laid_out(task: Task, compilation: Compilation) -> tuple[list[Diagnostic], L
         remedy = f"`rdc targets {rule.to}` lists what can be given under `options`"
         problem = Diagnostic("RD501", rule.path, rule.span, f"target {rule.to}: {error}", remedy)
         found, product = [*compilation.diagnostics, problem], None
-    main = Output(task.source, task.output, is_built=True)
-    layout = lay_out([main], [product], executable=backend.executable)
-    if refused := backend.path_problem(task.output):
-        code, text, remedy = refused
-        found.append(Diagnostic(code, task.source, None, text, remedy))
-    return [*found, *layout.findings], layout, product
+    mains = [Output(task.source, task.output, is_built=True)]
+    layout = lay_out(mains, [product], executable=backend.executable)
+    return [*found, *compilation.kept((*unfit_paths(mains, backend), *layout.findings))], layout, product
 
 
 def _files(layout: Layout) -> tuple[Built, ...]:

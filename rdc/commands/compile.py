@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -16,11 +15,9 @@ from rdc.commands.target import Target, target_options
 from rdc.terminal import put, tell
 
 if TYPE_CHECKING:
-    from compiler.diagnostic import Diagnostic
     from compiler.driver import Settings
     from rdc.generation import Generation
     from rdc.layout import Layout
-    from rdc.outputs import Output
 
 
 @click.command(name="compile")
@@ -64,24 +61,14 @@ def command(
     made = generated([found.path for found in documents], settings, target)
     if out == "-":
         return print_one(documents[0].path, made, reporter)
-    from rdc.layout import lay_out  # noqa: PLC0415 (the compiler is slow to import)
+    from rdc.layout import lay_out, unfit_paths  # noqa: PLC0415 (the compiler is slow to import)
     from rdc.outputs import plan  # noqa: PLC0415
 
     mains = plan(documents, out, target.backend.suffix)
-    made = replace(made, diagnostics=(*made.diagnostics, *made.kept(_about_paths(mains, target))))
+    made = replace(made, diagnostics=(*made.diagnostics, *made.kept(unfit_paths(mains, target.backend))))
     layout = lay_out(mains, made.products, executable=target.backend.executable)
     layout = replace(layout, findings=made.kept(layout.findings))
     return _compare(made, layout, reporter) if check else write_files(made, layout, reporter, force=force)
-
-
-def _about_paths(mains: Sequence[Output], target: Target) -> Iterator[Diagnostic]:
-    """What the target cannot do with the paths of the main files."""
-    from compiler.diagnostic import Diagnostic  # noqa: PLC0415 (the compiler is slow to import)
-
-    for main in mains:
-        if problem := target.backend.path_problem(main.path):
-            code, text, remedy = problem
-            yield Diagnostic(code, main.source, None, text, remedy)
 
 
 def _refuse_for_standard_output(reporter: Reporter, *, check: bool) -> None:

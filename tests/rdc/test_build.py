@@ -565,3 +565,11 @@ def test_prune_removes_what_only_replaced_files_called(tmp_path: Path) -> None:
     assert project.build("--prune").code == 0
     assert not old.exists()
     assert project.build("--check").code == 0
+
+
+def test_a_document_can_ignore_what_a_target_says_of_the_path(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p", '[[build]]\nsource = "docs/*"\nto = "make"\nout = "out dir/{name}.mk"\n')
+    document = project.runbook("deploy")
+    assert "warning[RD538]" in project.build().err
+    document.write_text(f"<!-- rdc: ignore RD538 -->\n{document.read_text()}")
+    assert "RD538" not in project.build().err
