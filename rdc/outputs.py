@@ -157,9 +157,7 @@ def _folder_problem(folder: Path) -> str:
     return "" if os.access(there, os.W_OK | os.X_OK) else "it is read-only, or you may not write in it"
 
 
-def _existing(
-    output: Output, place: Path, sources: Collection[tuple[int, int]], *, force: bool
-) -> Iterator[Diagnostic]:
+def _existing(output: Output, place: Path, sources: Identities, *, force: bool) -> Iterator[Diagnostic]:
     if not place.is_file():
         remedy = output.advice if output.option else "`-o -` writes to standard output"
         yield unwritable(output.path, "it is not a regular file", remedy)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from hashlib import sha256
 from typing import assert_never
 
-from backends.make.driver import driver_text
+from backends.make.driver import driver_sha256, driver_text
 from compiler.ir.program import Program
 from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Shell, Stage, Tool
+from compiler.source import sha256_of
 from rdc.generation import Product
 from rdc.reporting.cells import visible
 
@@ -19,7 +19,7 @@ COMMON = "default"
 _BUNDLED = re.compile(
     rb"^# The runtime of rdc [^\n]{1,40}, edition ([a-z]{1,20}) \(sha256 ([0-9a-f]{64})\)\.$", re.MULTILINE
 )
-_RUNTIME = re.compile(r"(?:.*/)?rdc_(?:runtime_)?([a-z_]+?)_[0-9a-f]{8}\.(?:py|mk)")
+_SHARED = re.compile(r"(?:.*/)?rdc_(?:runtime_)?([a-z_]+?)_[0-9a-f]{8}\.(?:py|mk)")
 
 
 def items_of(program: Program, product: Product, files: Mapping[str, bytes]) -> dict[str, list[str]]:
@@ -27,9 +27,15 @@ def items_of(program: Program, product: Product, files: Mapping[str, bytes]) -> 
     main, *companions = files
     found = {main: {*_of_program(program), *product.items, *_bundled(files[main])}}
     for path in companions:
-        name = _RUNTIME.fullmatch(path)
-        found[path] = {f"runtime {name[1]} {sha256(files[path]).hexdigest()}"} if name else set(_bundled(files[path]))
+        name = runtime_at(path)
+        found[path] = {f"runtime {name} {sha256_of(files[path])}"} if name else set(_bundled(files[path]))
     return {path: sorted(map(visible, items)) for path, items in found.items() if items}
+
+
+def runtime_at(path: str) -> str:
+    """Return the name of the runtime that several files share, by the path of its file; "" if it is no such file."""
+    match = _SHARED.fullmatch(path)
+    return match[1] if match else ""
 
 
 def _of_program(program: Program) -> Iterator[str]:
@@ -58,4 +64,4 @@ def _bundled(data: bytes) -> Iterator[str]:
         yield f"runtime {edition.decode()} {digest.decode()}"
     driver = driver_text()
     if data.startswith((b"#", b"MAKE")) and driver.encode() in data:
-        yield f"runtime make-driver {sha256(driver.encode()).hexdigest()}"
+        yield f"runtime make-driver {driver_sha256()}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from hashlib import sha256
 from pathlib import Path, PurePath
 
 from msgspec import Struct
@@ -144,10 +143,7 @@ def _writable(whole: _Whole, asked: Review, said: list[Diagnostic]) -> list[Task
     held = set(asked.held)
     documents = [task.source for task in whole.tasks]
     outputs = [
-        Output(one.task.source, file.path, is_built=True)
-        for one in whole.made.values()
-        for file in one.files
-        if _is_late(whole, file)
+        Output(one.task.source, file.path, is_built=True) for one in whole.made.values() for file in _late(whole, one)
     ]
     others = [one for one in outputs if whole.present.hash(one.path) != whole.ours.get(one.path)]
     for problem in (*_outside(whole.root, outputs), *obstacles(others, documents, force=False)):
@@ -170,11 +166,9 @@ def _outside(root: str, outputs: Sequence[Output]) -> Iterator[Diagnostic]:
 def _written(whole: _Whole, good: Sequence[Task], text: str | None, said: list[Diagnostic]) -> list[str] | None:
     """Write what is not there, companions before main files, and the lock; gives the paths, None if that failed."""
     made = [whole.made[task.output] for task in good if task.output in whole.made]
-    mains = {one.files[0].path: one.files[0] for one in made if _is_late(whole, one.files[0])}
-    beside = {file.path: file for one in made for file in one.files[1:] if _is_late(whole, file)}
-    stages = [
-        [File(Path(file.path), file.data, file.executable) for file in files.values()] for files in (beside, mains)
-    ]
+    late = {file.path: file for one in made for file in _late(whole, one)}
+    mains = {one.task.output: late.pop(one.task.output) for one in made if one.task.output in late}
+    stages = [[File(Path(file.path), file.data, file.executable) for file in files.values()] for files in (late, mains)]
     if text is not None:
         stages.append([File(Path(LOCK), text.encode())])
     if not any(stages):
@@ -187,11 +181,12 @@ def _written(whole: _Whole, good: Sequence[Task], text: str | None, said: list[D
     except OSError as error:
         said.append(unwritable(str(error.filename), error.strerror or str(error), "run: rdc build"))
         return None
-    return [*mains, *beside, *([LOCK] if text is not None else ())]
+    return [*mains, *late, *([LOCK] if text is not None else ())]
 
 
-def _is_late(whole: _Whole, file: Built) -> bool:
-    return whole.present.hash(file.path) != sha256(file.data).hexdigest()
+def _late(whole: _Whole, made: Made) -> list[Built]:
+    """The files of a task that are not there as they should be."""
+    return [file for file in made.files if whole.present.hash(file.path) != made.record.outputs[file.path]]
 
 
 def _removed(left: Sequence[tuple[str, str]], said: list[Diagnostic]) -> list[str]:
