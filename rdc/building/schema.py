@@ -8,7 +8,7 @@ from backends.options.schema import schema as of_options
 from backends.registry import BACKENDS, load
 from compiler.frontends import all_options
 from compiler.options import Level, Option
-from compiler.project import BUILD, REQUIRED_VERSION
+from compiler.project import BUILD, CHECK, REQUIRED_VERSION
 from rdc.building.configuring import Build
 
 
@@ -31,6 +31,18 @@ def schema() -> dict[str, Any]:
                 "type": "array",
                 "description": "What `rdc build` builds.",
                 "items": of_options(Build),
+            },
+            CHECK: {
+                "type": "object",
+                "description": "What `rdc check` reports.",
+                "properties": {
+                    "ignore": {
+                        "type": "array",
+                        "description": "Warnings and notes that are ignored, by code or name.",
+                        "items": {"type": "string"},
+                    }
+                },
+                "additionalProperties": False,
             },
             **formats,
             **targets,

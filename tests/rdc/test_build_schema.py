@@ -8,6 +8,7 @@ import tomllib
 import pytest
 from jsonschema import Draft202012Validator
 
+from compiler.project import OWN_KEYS
 from rdc.building.schema import schema
 from tests.rdc.projects import GITHUB
 
@@ -15,6 +16,7 @@ GOOD = [
     GITHUB,
     'required-version = ">=0.1"\ntransitions = "after-header"\n' + GITHUB + "options = { timeout-minutes = 5 }\n",
     '[github]\nruns-on = ["self-hosted", "linux"]\nsecrets = ["A"]\n\n[github.actions]\n"actions/checkout" = "x"\n',
+    '[check]\nignore = ["RD405", "tolerated-failure"]\n',
     '[make]\nform = "plain"\n\n[python]\nruntime = "shared"\n',
 ]
 BAD = [
@@ -22,6 +24,7 @@ BAD = [
     "[[build]]\nsource = 3\nto = 'github'\n",
     "[[build]]\nsource = 'a'\nto = 'make'\nouts = 'b'\n",
     "[make]\nform = 'odd'\n",
+    "[check]\nignored = ['RD405']\n",
     "[github]\ntimeout-minutes = 0\n",
     "required-version = 1\n",
     "transitions = 'sideways'\n",
@@ -40,3 +43,7 @@ def test_it_refuses_what_rdc_refuses(text: str) -> None:
 
 def test_it_is_a_schema() -> None:
     Draft202012Validator.check_schema(json.loads(json.dumps(schema())))
+
+
+def test_it_has_each_key_of_a_project() -> None:
+    assert set(OWN_KEYS) <= set(schema()["properties"])
