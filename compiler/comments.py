@@ -98,10 +98,9 @@ def _in_code(source: Source, begin: int) -> frozenset[int]:
     events: Iterable[tuple[Any, Any]] = pyromark.events_with_range(text)
     blocks = [where for event, where in events if "Start" in event and "CodeBlock" in event["Start"]]
     return frozenset(
-        line
+        begin - 1 + line
         for where in blocks
         for line in range(bisect_right(starts, where["start"]), bisect_right(starts, where["end"] - 1) + 1)
-        for line in (line + begin - 1,)
     )
 
 

@@ -18,10 +18,14 @@ MOST_ROUNDS = 10
 
 
 class Fixed(Struct, frozen=True):
-    """A document after fixing: its source, its compilation, and how many findings were fixed."""
+    """A document after fixing: its source, its compilation, and how many findings were fixed.
+
+    `original` is its compilation before.
+    """
 
     opened: Opened
     compilation: Compilation
+    original: Compilation
     count: int = 0
 
 
@@ -34,7 +38,8 @@ class Fixable(Struct, frozen=True):
 
 def fix_opened(opened: Opened, settings: Settings, *, unsafe: bool = False) -> Fixed:
     """Apply the fixes of a document's own diagnostics. `unsafe` takes those too that may change its meaning."""
-    now = Fixed(opened, compile_opened(opened, settings))
+    original = compile_opened(opened, settings)
+    now = Fixed(opened, original, original)
     for _ in range(MOST_ROUNDS):
         better = _Round(now, settings, unsafe).better(_candidates(now.compilation, unsafe=unsafe))
         if better is None:
@@ -108,7 +113,8 @@ class _Round(Struct, frozen=True):
         opened = replace(self.before.opened, source=text)
         after = compile_opened(opened, self.settings)
         proved = text.text != source.text and self._proves(fixes, after)
-        return Fixed(opened, after, self.before.count + len(fixes)) if proved else None
+        count = self.before.count + len(fixes)
+        return replace(self.before, opened=opened, compilation=after, count=count) if proved else None
 
     def _proves(self, fixes: Sequence[Fixable], after: Compilation) -> bool:
         """Whether the fixes keep their promise: the findings go away, and the meaning or at least the rest stays."""

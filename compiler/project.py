@@ -171,7 +171,7 @@ def project_around(folder: str) -> Project:
 
 
 def is_root(folder: str) -> bool:
-    """Whether a folder is the root of a project, by what is in it."""
+    """Whether a folder is the root of a project, by its files."""
     if any(os.path.exists(os.path.join(folder, name)) for name in (GIT, CONFIGURATION)):
         return True
     try:

@@ -54,6 +54,12 @@ def nearest(places: Mapping[KeyPath, Where], path: KeyPath) -> Where | None:
     return next((places[outer] for outer in around if outer in places), None)
 
 
+def line_end_of(text: str) -> str:
+    """The first line end of a text; a line feed if it has none."""
+    found = LINE_END.search(text)
+    return found[0] if found else "\n"
+
+
 def beginning(span: Span, text: str) -> Span:
     """The span of a text on one line with which another span begins."""
     return Span(span.line, span.column, span.line, span.column + len(text))
@@ -127,8 +133,7 @@ class Source(Struct, frozen=True, dict=True):
     @property
     def line_end(self) -> str:
         """The first line end of the text, which a line that is added gets too."""
-        found = LINE_END.search(self.text)
-        return found[0] if found else "\n"
+        return line_end_of(self.text)
 
     def whole_line(self, line: int) -> Span:
         """The span of a line with its line end; that of the last line has the line end before it."""

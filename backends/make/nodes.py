@@ -90,7 +90,7 @@ class Nodes(Struct, frozen=True, dict=True):
         if task.kind == "shell":
             lines = define(self.prefix, f"do_{name}", numbers.text(task.command))
         elif task.kind == "ask":
-            shown = task.prompt if task.block is None else _beneath(task.prompt, task.block)
+            shown = task.prompt if task.block is None else _below(task.prompt, task.block)
             lines = define(self.prefix, f"ask_{name}", visible_lines(numbers.text(shown)))
         about = [*self._about(node, name, numbers), self.transitions.text(node, numbers)]
         return lines + define(self.prefix, f"step_{name}", "\n".join(about))
@@ -148,6 +148,6 @@ def _numbered(name: str) -> str:
     return f"{name}." if name.replace(".", "").isdigit() else name
 
 
-def _beneath(prompt: Text, shown: Text) -> Text:
+def _below(prompt: Text, shown: Text) -> Text:
     """A prompt with its code block below it."""
     return joined((*prompt.parts, "\n\n", *shown.parts)) if prompt else shown

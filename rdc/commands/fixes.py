@@ -28,8 +28,7 @@ def fixed(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsaf
     """Fix documents and write them; None if that fails, which is reported."""
     if STANDARD_INPUT in files:
         refuse_for_standard_output(files, reporter.form)
-    documents = opened(files)
-    results = [fix_opened(document, settings, unsafe=unsafe) for document in documents]
+    results, rewrites = _tried(files, settings, unsafe=unsafe)
     messages = [f"fixed {many(one.count, 'problem')} in {one.opened.path}" for one in results if one.count]
     compilations = [one.compilation for one in results]
     if STANDARD_INPUT in files:
@@ -37,9 +36,6 @@ def fixed(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsaf
         if isinstance(source, Source):
             put(source.data)
         return Done(compilations, messages)
-    rewrites = [
-        made for before, after in zip(documents, results, strict=True) if (made := _rewrite(before.source, after))
-    ]
     if problem := write_rewrites(rewrites, "rdc check --fix"):
         reporter.show(reporter.gather([problem], {}))
         return None
@@ -50,13 +46,17 @@ def fixed(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsaf
 
 def shown(files: Sequence[str], settings: Settings, reporter: Reporter, *, unsafe: bool) -> list[Compilation]:
     """Show what would be fixed, and return the compilations of the documents as they are."""
+    results, rewrites = _tried(files, settings, unsafe=unsafe)
+    show_differences(rewrites, is_text=reporter.form == "text")
+    return [one.original for one in results]
+
+
+def _tried(files: Sequence[str], settings: Settings, *, unsafe: bool) -> tuple[list[Fixed], list[Rewrite]]:
+    """The documents after fixing, and those of them that changed. Nothing is written."""
     documents = opened(files)
     results = [fix_opened(document, settings, unsafe=unsafe) for document in documents]
-    rewrites = [
-        made for before, after in zip(documents, results, strict=True) if (made := _rewrite(before.source, after))
-    ]
-    show_differences(rewrites, is_text=reporter.form == "text")
-    return [compile_opened(document, settings) for document in documents]
+    pairs = zip(documents, results, strict=True)
+    return results, [made for before, after in pairs if (made := _rewrite(before.source, after))]
 
 
 def _rewrite(before: object, after: Fixed) -> Rewrite | None:

@@ -7,23 +7,23 @@ from collections.abc import Sequence
 from compiler.drafts import indented
 from compiler.frontends.frontmatter import FENCE
 from compiler.regex import Regex
+from compiler.source import line_end_of
 
 KEY = "scenarios"
 _LINES = Regex(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_END = Regex(r"\r\n|\r|\n")
 _OURS = Regex(rf"""["']?{KEY}["']?[ \t]*:""")
 
 
 def in_file(text: str, entries: Sequence[Sequence[str]]) -> str:
     """Add scenarios at the end of a file that has nothing else."""
-    end = _line_end(text)
+    end = line_end_of(text)
     joint = "" if not text or text.endswith(("\n", "\r")) else end
     return text + joint + "".join(f"{line}{end}" for one in entries for line in one)
 
 
 def in_frontmatter(text: str, entries: Sequence[Sequence[str]]) -> str:
     """Add scenarios to the frontmatter of a document, after those that are there; make one if there is none."""
-    lines, end = _LINES.findall(text), _line_end(text)
+    lines, end = _LINES.findall(text), line_end_of(text)
     if not lines or not FENCE.fullmatch(_bare(lines[0])):
         block = ["---", f"{KEY}:", *_block(entries, 2), "---", ""]
         return "".join(f"{line}{end}" for line in block) + text
@@ -62,8 +62,3 @@ def _is_empty(line: str) -> bool:
 
 def _bare(line: str) -> str:
     return line.rstrip("\r\n")
-
-
-def _line_end(text: str) -> str:
-    found = _END.search(text)
-    return found[0] if found else "\n"

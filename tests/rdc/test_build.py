@@ -266,7 +266,7 @@ def test_a_cache_that_came_with_the_repository_proves_nothing(project: Project) 
     assert "error[RD543]" in result.err
 
 
-def test_options_of_an_entry_outweigh_and_are_an_input(project: Project) -> None:
+def test_options_of_an_entry_override_and_are_an_input(project: Project) -> None:
     project.build()
     project.write("rdc.toml", GITHUB + "options = { timeout-minutes = 7 }\n")
     project.build()
