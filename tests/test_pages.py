@@ -28,7 +28,7 @@ GENERATED = {path.relative_to(ROOT).as_posix() for path in FILES if path.parent.
 """Files that no one writes. A page of a target has a generated table, but counts."""
 
 WORDS_OF_A_PAGE, WORDS = 1_500, 25_000
-SECONDS = 60
+SECONDS = 120
 MARK = "\x1e"
 END = f"code=$?; printf '{MARK}%s{MARK}%s\\n' $code \"$PWD\"; (exit $code)"
 """What the shell says after each command, so that `$?` and the folder are those of the command before."""
