@@ -20,7 +20,7 @@ from compiler.diagnostic import CODES, Severity
 from tests.rdc.cli_support import ROOT, call, environment
 
 PAGES = ROOT / "compiler" / "explanations"
-SECTIONS = ["What", "Why", "Example", "Fix"]
+SECTIONS = ["What it means", "Why it matters", "Example", "Fix"]
 
 BLOCK = re.compile(r"^~~~~(?P<kind>\w+)(?: (?P<name>\S+))?\n(?P<text>.*?)^~~~~$", re.MULTILINE | re.DOTALL)
 
@@ -96,10 +96,10 @@ def test_page_has_its_form(code: str) -> None:
     known = CODES[code]
     lines = prose(code).splitlines()
     assert lines[0] == f"# {code}: {known.name.replace('-', ' ')}"
-    assert lines[2] == "## What"
+    assert lines[2] == f"## {SECTIONS[0]}"
     assert [line.removeprefix("## ") for line in lines if line.startswith("## ")] == SECTIONS
     assert not [line for line in lines if line.startswith("~~~")], "a block that is not closed"
-    parts = re.split(r"^## \w+\n", prose(code), flags=re.MULTILINE)
+    parts = re.split(r"^## [\w ]+\n", prose(code), flags=re.MULTILINE)
     assert parts[1].strip(), "what it is"
     assert parts[2].strip(), "why it matters"
     assert parts[4].strip(), "what to do"
