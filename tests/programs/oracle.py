@@ -1,4 +1,4 @@
-"""An interpreter of programs in JSON, by docs/reference/program-rules.md alone and without the compiler's code."""
+"""An interpreter of programs in JSON, made from docs/reference/program-rules.md without the compiler's code."""
 
 from __future__ import annotations
 
