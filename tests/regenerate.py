@@ -32,7 +32,7 @@ def diagnostics_page() -> str:
     """The list of all diagnostics: code, name, severity, rule, and the first sentence of what it says."""
     rows = ["| code | name | severity | rule | what |", "| --- | --- | --- | --- | --- |"]
     for code, known in CODES.items():
-        text = (EXPLANATIONS / f"{code}.md").read_text(encoding="utf-8").partition("## What\n")[2]
+        text = (EXPLANATIONS / f"{code}.md").read_text(encoding="utf-8").partition("## What it means\n")[2]
         what = " ".join(text.split("\n\n")[0].split("\n## ")[0].split())
         rows.append(f"| {code} | {known.name} | {known.severity.value} | {known.rule} | {what} |")
     return HEAD + "\n".join(rows) + "\n"
