@@ -14,7 +14,7 @@ from runtime_shim.data.fitting import unfit
 from runtime_shim.tasks.reading import SPACES
 
 _INSIDE = "\ue000"
-"""Stands for a reference while arguments are parsed. In the author's own text it is replaced first."""
+"""Replaces a reference while arguments are parsed. In the author's own text it is replaced by a space first."""
 
 
 def task_problems(task: Task) -> Iterator[str]:

@@ -27,7 +27,7 @@ TEMPLATE_FOLDER = "template_folder"
 
 
 def with_references(written: str) -> Text:
-    """Return a text with references in place of its placeholders."""
+    """Return a text whose placeholders are references."""
     if "{" not in written:  # the usual case
         return text(written)
     parts: list[Part] = [*PLACEHOLDER.split(written)]
