@@ -1,4 +1,4 @@
-"""Check that a program's contract is well-formed (docs/program.md, I32)."""
+"""Check that a program's contract is well-formed (docs/reference/program-rules.md, I32)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The intermediate representation: one control-flow graph for all formats (docs/program.md).
+"""The intermediate representation: one control-flow graph for all formats (docs/explanation/semantics.md).
 
 A program is a list of nodes with guarded edges. At each node, a run does the task, gets an outcome, takes the first
 edge whose guard is true, applies its effects to the registers, and continues at its target.

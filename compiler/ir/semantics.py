@@ -1,4 +1,4 @@
-"""The meaning of a program: one step of the machine, as a pure function (docs/program.md).
+"""The meaning of a program: one step of the machine, as a pure function (docs/explanation/semantics.md).
 
 `start` returns the first state. `advance` takes the outcome of a state's node and returns the next state. It passes
 through nodes without a task, such as branches and the ends of nested runbooks. Nothing is executed here: scenario

@@ -1,4 +1,4 @@
-"""Names that processes see: inputs, environment variables and outputs (docs/program.md, I7 to I9)."""
+"""Names that processes see: inputs, environment variables and outputs (docs/reference/program-rules.md, I7 to I9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verifier: the rules for every program, checked after lowering and after each pass (docs/program.md)."""
+"""The verifier: the rules of programs, checked after each pass (docs/reference/program-rules.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check a single task or input (docs/program.md, I8 to I15)."""
+"""Check a single task or input (docs/reference/program-rules.md, I8 to I15)."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class _Makefile:
 
     def __init__(self, setting: Setting, emission: Emission) -> None:
         self._setting = setting
-        tool = find_tool("make", "gmake", advice="install GNU make, or test on another target")
+        tool = find_tool("make", "gmake", advice="install GNU make, or test another target")
         makefile = setting.lay("Makefile", emission)
         self._command = [tool, "--no-print-directory", "-f", str(makefile)]
         own = {name: value for name, value in os.environ.items() if name not in OF_MAKE}

@@ -91,7 +91,7 @@ def _unclear(program: Program, scenario: Scenario) -> str:
         if isinstance(event, Unclear):
             return event.problem
         if isinstance(event, Goto) and event.step not in known:
-            return f"`{event.spelled} {event.step}`: there is no step `{event.step}`"
+            return f"there is no step `{event.step}`"
     return ""
 
 

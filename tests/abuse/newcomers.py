@@ -344,7 +344,7 @@ ROWS = {
         'outputs: ["{output_folder}/draft.md"]',
         'outputs: ["draft.md"]',
         "10 RD859",
-        "begin it with {output_folder}/",
+        "start it with {output_folder}/",
     ),
     "output above": Row(
         S, 'outputs: ["{output_folder}/draft.md"]', 'outputs: ["{output_folder}/../draft.md"]', "10 RD860", "/"
@@ -355,7 +355,7 @@ ROWS = {
         '["{output_folder}/draft.md"]\n    retries',
         '["{outptu_folder}/draft.md"]\n    retries',
         "10 RD859",
-        "begin it with {output_folder}/",
+        "start it with {output_folder}/",
     ),
     "tool as a string": Row(
         S, "- {name: listFiles, args: {path: public}}", "- listFiles", "13 RD855", "write a mapping of"

@@ -127,7 +127,10 @@ def test_the_text_form_says_everything_of_an_edge() -> None:
         (replace(WITH_SLOT, nodes=(node("1", *counted("s")), DONE)), "the counter s is not declared"),
         (replace(WITH_SLOT, nodes=(node("1", to("COMPLETE", Set("s", 1))), DONE)), "the counter s is not declared"),
         (program(node("a", to("COMPLETE", guard=(SlotTest("r", "==", "x"),)), to("COMPLETE")), DONE), "the slot r is"),
-        (program(node("a", to("COMPLETE", guard=(OutcomeTest("GO"),)), to("COMPLETE")), DONE), "no outcome is GO"),
+        (
+            program(node("a", to("COMPLETE", guard=(OutcomeTest("GO"),)), to("COMPLETE")), DONE),
+            "the task has no outcome GO",
+        ),
         (program(node("a", to("COMPLETE"), task=Ask("select", text("?"))), DONE), "options do not fit"),
         (
             program(node("a", to("COMPLETE"), task=Ask("input", text("?"), options=(text("x"),))), DONE),

@@ -251,10 +251,10 @@ def with_variables(*names: str) -> Program:
         (step(COMMAND, to("END", Keep("gone"))), "slot gone is not declared"),
         (step(COMMAND, to("END", Clear("r"))), "slot r is not declared"),
         (step(Branch(), to("END", Keep("s"))), "without a task keeps nothing"),
-        (step(REVIEW, to("END", Keep("s", "output", "v"))), "only commands give outputs"),
+        (step(REVIEW, to("END", Keep("s", "output", "v"))), "only commands have outputs"),
         (step(COMMAND, to("END", Keep("s", "output"))), "kept by its name"),
-        (step(COMMAND, to("END", Keep("s", "output", "v", "f"))), "nothing is extracted from an output"),
-        (step(COMMAND, to("END", on="GOOD")), "no outcome is GOOD"),
+        (step(COMMAND, to("END", Keep("s", "output", "v", "f"))), "an output cannot have `extract`"),
+        (step(COMMAND, to("END", on="GOOD")), "the task has no outcome GOOD"),
         (step(COMMAND, settings=Settings(timeout=0)), "at least 1"),
         (step(COMMAND, settings=Settings(backoff=0)), "at least 1"),
         (step(Shell("sh", text("a\0b"))), "NUL"),
@@ -263,8 +263,8 @@ def with_variables(*names: str) -> Program:
         (reading("GOOD", "Good"), "two keywords are the same"),
         (reading("GOOD", excused=("BAD",)), "excused word is no keyword"),
         (reading(validation="x"), "a validation needs keywords"),
-        (reading("GOOD", validation="("), "does not compile"),
-        (reading("GOOD", validation="(a+)+"), "repeats without bound"),
+        (reading("GOOD", validation="("), "is not a valid regular expression"),
+        (reading("GOOD", validation="(a+)+"), "repeats, without limit"),
         (step(Parallel(())), "calls no agent"),
         (step(Parallel((REVIEW, Agent("", text("x"))))), "others have none"),
         (step(Parallel((REVIEW,), failing=("UGLY",))), "failing or unanimous word is no keyword"),
@@ -277,7 +277,7 @@ def with_variables(*names: str) -> Program:
         (replace(step(COMMAND), inputs=(Input("v"),)), "no slot of its name"),
         (replace(step(COMMAND), inputs=(Input("s", "number", default="x"),)), "default does not fit"),
         (replace(step(COMMAND), inputs=(Input("s", "choice"),)), "options do not fit"),
-        (replace(step(COMMAND), inputs=(Input("s", pattern="["),)), "does not compile"),
+        (replace(step(COMMAND), inputs=(Input("s", pattern="["),)), "is not a valid regular expression"),
         (replace(step(COMMAND), inputs=(Input("s", "choice", options=("a", "")),)), "option is empty"),
         (replace(step(COMMAND), inputs=(Input("s", "choice", options=("a", "a")),)), "there twice"),
         (replace(step(COMMAND), limit=0), "limit is below 1"),
@@ -286,7 +286,7 @@ def with_variables(*names: str) -> Program:
         (with_variables("PATH"), "gives the name PATH a meaning"),
         (with_variables("LD_PRELOAD"), "gives the name LD_PRELOAD a meaning"),
         (with_variables("RDC_OUTPUT"), "gives the name RDC_OUTPUT a meaning"),
-        (with_variables("a", "a"), "two variables share a name"),
+        (with_variables("a", "a"), "two variables have the same name"),
         (replace(with_variables("T"), secrets=("T",)), "T is a secret, and cannot be the name"),
         (with_constant("T"), "T is a secret, and cannot be the name"),
         (step(COMMAND, to("END", Keep("s", "output", "a b"))), "a b cannot be the name"),
@@ -300,9 +300,12 @@ def with_variables(*names: str) -> Program:
         (replace(step(COMMAND), contexts=(Context("a", Text(), "b"), Context("b", Text()))), "not declared before it"),
         (
             replace(step(COMMAND), contexts=(Context("a", Text(), "a"),)),
-            "a stands below a, which is not declared before",
+            "a comes after a, which is not declared before",
         ),
-        (replace(step(COMMAND), contexts=(Context("a", Text()), Context("a", Text()))), "two contexts share a name"),
+        (
+            replace(step(COMMAND), contexts=(Context("a", Text()), Context("a", Text()))),
+            "two contexts have the same name",
+        ),
         (replace(step(COMMAND), contexts=(Context("a", Text(("a", "b"))),)), "two beside each other"),
         (replace(step(COMMAND), contexts=(Context("a", joined([Reference("gone")])),)), "the register gone is not"),
         (step(Agent("", text("x"), context="a")), "the context a is not declared"),
@@ -401,4 +404,4 @@ def test_answers_and_replies_of_a_scenario_are_read_as_those_of_a_run() -> None:
 
 def test_a_reply_that_does_not_fit_says_what_would() -> None:
     found = played(Reply("1", "cat"), Reply(None, "dog"))
-    assert found.problem == "`dog` is no outcome of other, whose outcomes are {{kind}}, none"
+    assert found.problem == "`dog` is not an outcome of step other; use one of {{kind}}, none"

@@ -138,12 +138,12 @@ def _unknown_key(where: Where, key: str) -> Diagnostic:
         problem = "an entry under `parallel` cannot wait for approval"
         return where.diagnostic("RD810", problem, "write `human: true` in the step; it applies to all entries")
     if around.kind in ("", "steps", "parallel") and _is_safeguard(key):
-        problem = f"unknown key `{key}` in {called(around)}; the step would not wait for approval"
+        problem = f"there is no key `{key}` in {called(around)}, so no one would be asked to approve"
         return where.diagnostic("RD873", problem, "write `human: true` in the step that needs approval")
     if key == "end" and around.kind == "conditions":
         remedy = "add a step with `end: true`, and name it in `goto`"
         return where.diagnostic("RD812", "a condition cannot have `end`; only a step can", remedy)
     known = tuple(_MODELS.get(around.kind, Workflow).model_fields)
-    problem = f"unknown key `{key}` in {called(around)}; it is ignored{did_you_mean(key, known)}"
+    problem = f"there is no key `{key}` in {called(around)}; it is ignored{did_you_mean(key, known)}"
     found = where.diagnostic("RD803", problem, f"remove it, or use one of {', '.join(known)}")
     return replace(found, fix=where.places.respelled(where.path, key, nearest_name(key, known)))

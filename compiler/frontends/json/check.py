@@ -23,7 +23,7 @@ LONGEST_NAME = 200
 
 _UNKNOWN = "an edge leads to the unknown node "
 _HASH = Regex(r"[0-9a-f]{64}")
-_PAGE = "docs/program.md has the rules of programs"
+_PAGE = "see the rules of programs in docs/reference/program-rules.md"
 
 
 class _Name(Struct, frozen=True):
@@ -65,9 +65,7 @@ def _of_names(program: Program) -> Iterator[Problem]:
             yield Problem("RD066", item.path, *unfit)
         elif item.kind and (before := first.setdefault((item.kind, item.name), item.path)) != item.path:
             problem = f"two {item.kind} are named `{item.name}`"
-            yield Problem(
-                "RD066", item.path, problem, "rename one of them", other=before, about="it appears here first"
-            )
+            yield Problem("RD066", item.path, problem, "rename one of them", other=before, about="first defined here")
 
 
 def _unfit(item: _Name) -> tuple[str, str] | None:

@@ -165,7 +165,7 @@ class Reader:
         for key in value:
             if key not in wanted.types:
                 remedy = _did_you_mean(key, wanted.types) or f"remove it, or use one of {wanted.keys}"
-                problem = f"unknown key `{_cut(key)}` in {wanted.called}"
+                problem = f"there is no key `{_cut(key)}` in {wanted.called}"
                 meant = nearest_name(key, wanted.types)
                 self._tell(Problem("RD063", (*path, key), problem, remedy, is_key=True, meant=meant))
         for name in wanted.required:

@@ -73,7 +73,7 @@ def _repeated(source: Source, places: Places, layout: Layout) -> list[Diagnostic
             places.span(item.again),
             f"duplicate key `{item.path[-1]}`; programs that read JSON disagree which one counts",
             "remove one of the two",
-            (Related(source.path, places.span(item.first), "it appears here first"),),
+            (Related(source.path, places.span(item.first), "first defined here"),),
             without_one(source, places.span(item.first), places.span(item.again)),
         )
         for item in layout.repeated[:MOST_SHOWN]

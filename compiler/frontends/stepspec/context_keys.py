@@ -53,7 +53,7 @@ def context_findings(step: StepSpec, places: Places, path: Path) -> Iterator[Dia
         at: Path = (*path, "inputs", key)
         wanted = KEYS.get(key)
         if wanted is None and key.startswith(PREFIX):
-            problem = f"unknown context key `{key}`{did_you_mean(key, KEYS)}"
+            problem = f"there is no context key `{key}`{did_you_mean(key, KEYS)}"
             found = places.diagnostic("RD862", at, problem, f"use one of {', '.join(KEYS)}")
             yield replace(found, fix=places.respelled(at, key, nearest_name(key, KEYS)))
         elif wanted and value is not None and not wanted.fits(value):
