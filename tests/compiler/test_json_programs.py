@@ -134,7 +134,7 @@ REFUSED = [
     ('"make"', "nothing", "RD060 4:58", "a value is missing here", "write"),
     ("{\n", "{}\n{\n", "RD060 2:1", "more text after the end", "remove it"),
     # keys
-    ('"make"', '"make", "command": "x"', "RD062 4:66", "the key `command` appears twice", "remove one"),
+    ('"make"', '"make", "command": "x"', "RD062 4:66", "duplicate key `command`", "remove one"),
     ('"command"', '"comand"', "RD063 4:47", "there is no key `comand` in a `shell`", "did you mean `command`?"),
     ('"entry"', '"nods": 1, "entry"', "RD063 2:3", "there is no key `nods` in a program", "did you mean `nodes`?"),
     (
@@ -160,7 +160,7 @@ REFUSED = [
     ('"entry": "build"', '"limit": true, "entry": "build"', "RD065 2:12", "should be a whole number", "write"),
     ('"entry": "build"', '"limit": 3000000000, "entry": "build"', "RD065 2:12", "too large", "2,147,483,647"),
     ('"entry": "build"', '"limit": 1e999, "entry": "build"', "RD065 2:12", "should be a whole number", "write"),
-    ('"make"', '"\\u0000"', "RD065 4:58", "has a NUL in it", "remove it"),
+    ('"make"', '"\\u0000"', "RD065 4:58", "contains a NUL character", "remove it"),
     ('"make"', '"\\ud83d"', "RD065 4:58", "half of a surrogate pair (\\ud83d)", "remove it"),
     # names
     ('"id": "failed"', '"id": "done"', "RD066 9:12", "two nodes are named `done`", "rename one"),
@@ -170,7 +170,7 @@ REFUSED = [
         '"task"',
         '"variables": [{"name": "BASH_ENV", "register": "x"}], "task"',
         "RD066 4:44",
-        "gives the name",
+        "is reserved by the shell",
         "another",
     ),
     ('"entry"', '"inputs": [{"name": "a=b"}], "entry"', "RD066 2:23", "is not a valid variable name", "letters"),

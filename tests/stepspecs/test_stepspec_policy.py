@@ -17,7 +17,7 @@ ROWS = [
     # The phase decides first.
     ("required_phases: [Plan]", "Plan", "optional", "phase Plan is in required_phases"),
     ("required_phases: [Plan]", "Plan", "required", "phase Plan is in required_phases"),
-    ("required_phases: [Plan], high_risk_keywords: [deploy]", "Plan", "optional", "the phase Plan"),
+    ("required_phases: [Plan], high_risk_keywords: [deploy]", "Plan", "optional", "phase Plan"),
     ("required_phases: [Plan]", "plan", "optional", ""),
     ("required_phases: [Plan]", "Plan B", "optional", ""),
     # Then words in the id of the workflow.
