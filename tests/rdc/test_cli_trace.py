@@ -129,7 +129,7 @@ def test_a_walk_that_does_not_end_is_cut_off(folder: Path) -> None:
             "there is no step '2' with outcomes; use one of 1, 2.1, 2.2, Back",
         ),  # a step with substeps has no outcome of its own
         (("--outcomes", "1"), "'1' is not STEP=OUTCOME"),
-        (("--outcomes", "1=maybe"), "'1=maybe' is not STEP=OUTCOME"),
+        (("--outcomes", "1=maybe"), "'1=maybe': the outcomes are pass and fail"),
         (("--outcomes", "'1=pass"), "a quote is not closed"),
         (("--all", "--outcomes", "1=pass"), "leave --outcomes out"),
         (("--all", "--paths", "0"), "--paths"),
