@@ -57,7 +57,7 @@ IN_WORDS = {
     Feature.OPTIONAL_TOOLS: "an optional tool call",
     Feature.PARALLEL: "parallel agent calls",
     Feature.GATES: "a gate",
-    Feature.TEXTS: "a stored string or a test of one",
+    Feature.TEXTS: "stored strings",
     Feature.OUTPUTS: "a command with outputs",
     Feature.EXTRACTS: "a field extracted from an answer",
     Feature.INPUTS: "inputs",

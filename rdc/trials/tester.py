@@ -65,9 +65,9 @@ def _on_target(base: Result, mock_run: MockRun, compilation: Compilation, timeou
         and not mock_run.needs_commands
         and any(made.outcome.values for made in mock_run.path.visits)
     ):
-        return replace(base, problem="a scenario with outputs and jumps cannot run on a target")
+        return replace(base, problem="a scenario with outputs and jumps cannot be tested on a target")
     if base.program.contract:
-        return replace(base, problem="a step with a contract cannot run on a target")
+        return replace(base, problem="a step specification cannot be tested on a target")
     if base.on not in OPENING and (gate := _gate(base.program)):
         return replace(base, problem=f"the gate {gate} cannot be approved on this machine")
     began = time.monotonic()
