@@ -24,7 +24,7 @@ def unlisted_agents(workflow: Workflow, places: Places, tables: Mapping[str, Tab
         known = sorted(map(str, listed))
         for path, agent in used:
             if agent not in known:
-                problem = f"`agents` of target {target} has no agent type `{agent}`{did_you_mean(agent, known)}"
+                problem = f"there is no agent type `{agent}` in `agents` of target {target}{did_you_mean(agent, known)}"
                 remedy = f"add it to `agents`, or use one of {', '.join(known[:20])}"
                 yield places.diagnostic("RD833", path, problem, remedy)
 

@@ -144,6 +144,6 @@ def _unknown_key(where: Where, key: str) -> Diagnostic:
         remedy = "add a step with `end: true`, and name it in `goto`"
         return where.diagnostic("RD812", "a condition cannot have `end`; only a step can", remedy)
     known = tuple(_MODELS.get(around.kind, Workflow).model_fields)
-    problem = f"there is no key `{key}` in {called(around)}; it is ignored{did_you_mean(key, known)}"
+    problem = f"there is no key `{key}` in {called(around)}, so it is ignored{did_you_mean(key, known)}"
     found = where.diagnostic("RD803", problem, f"remove it, or use one of {', '.join(known)}")
     return replace(found, fix=where.places.respelled(where.path, key, nearest_name(key, known)))

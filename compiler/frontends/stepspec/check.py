@@ -162,7 +162,7 @@ def _variables(document: Document, configured: Configured) -> Iterator[Diagnosti
         choices = (("variables", name), ("runtime", "variables", name))
         span = next((places.spans[choice] for choice in choices if choice in places.spans), None)
         if name not in names:
-            problem = f"no step uses the variable {{{name}}}{did_you_mean(name, names)}"
+            problem = f"no step uses the variable `{name}`{did_you_mean(name, names)}"
             yield Diagnostic("RD866", places.source.path, span, on_one_line(problem), "remove the variable, or use it")
         elif not value.isprintable():
             problem = f"the value of the variable {name} has line breaks or other invisible characters"

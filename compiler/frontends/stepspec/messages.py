@@ -110,7 +110,7 @@ def _finding(where: Where, flaw: Flaw, model: type[BaseModel]) -> Diagnostic:
             problem = f"there is no key `{key}` in {_called(inside, model)}; did you mean `{meant}`?"
             found = where.diagnostic("RD873", problem, f"write `{meant}`, or remove the key")
         else:
-            problem = f"there is no key `{key}` in {_called(inside, model)}; it is ignored{did_you_mean(key, known)}"
+            problem = f"there is no key `{key}` in {_called(inside, model)}, so it is ignored{did_you_mean(key, known)}"
             found = where.diagnostic("RD853", problem, f"remove it, or use one of {', '.join(known)}")
         return replace(found, fix=where.places.respelled(where.path, key, meant))
     if flaw.kind == "missing":
