@@ -131,7 +131,7 @@ def _files(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
                 continue  # two steps with the same name have their own diagnostic
             told.add(pair)
             both = "" if before.name == file.name else f"`{_shown(before.name)}` and "
-            problem = f"two {kind} would share one file: {both}`{_shown(file.name)}`"
+            problem = f"two {kind} would use the same file: {both}`{_shown(file.name)}`"
             yield places.diagnostic("RD808", file.path, problem, "rename one of them", (before.path, "the other one"))
 
 

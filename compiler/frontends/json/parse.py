@@ -47,7 +47,7 @@ def parse(source: Source, places: Places) -> Parsed:
 def _too_deep(source: Source) -> Diagnostic:
     problem = f"lists and objects are nested more than {DEEPEST} deep"
     return Diagnostic(
-        "RD061", source.path, None, problem, "look for a missing bracket; programs are never nested so deep"
+        "RD061", source.path, None, problem, "look for a missing bracket; programs are never nested this deep"
     )
 
 

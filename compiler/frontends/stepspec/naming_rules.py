@@ -74,7 +74,7 @@ def _unique(document: Document, places: Places) -> Iterator[Diagnostic]:
             problem = f"two steps have the id `{step.id}`"
             yield places.diagnostic("RD857", here, problem, "change one of them", there)
         else:
-            problem = f"the ids `{other}` and `{step.id}` differ only in case, so they would share one file"
+            problem = f"the ids `{other}` and `{step.id}` differ only in case, so they would use the same file"
             yield places.diagnostic("RD858", here, problem, "change one of them", there)
 
 
