@@ -14,7 +14,7 @@ from compiler.ir.tasks import Agent, Ask, Parallel, Shell, Tool
 from compiler.ir.texts import text
 from compiler.scenarios import Said
 
-# Removes the first line of the outcomes, prints the outputs in its file, and returns its outcome.
+# Takes the first line of the outcomes, writes the outputs in its file, and returns its outcome.
 _SCRIPT = """\
 cd -- "$(dirname -- "$0")" || exit
 read -r outcome values < outcomes
