@@ -1,1 +1,1 @@
-"""The Lark grammars, one file for each language, and the tables that `make golden` computes from them; data only."""
+"""The Lark grammars, one for each language, and the tables that `make golden` computes from them."""

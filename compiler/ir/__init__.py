@@ -1,1 +1,1 @@
-"""The intermediate representation: model, semantics, verifier, and its written forms."""
+"""The intermediate representation: model, semantics, verifier and written forms."""

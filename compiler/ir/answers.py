@@ -1,4 +1,4 @@
-"""From what a task's process or person said to the task's outcome (I9 to I15)."""
+"""Turn answers of processes and people into outcomes (I9 to I15)."""
 
 from __future__ import annotations
 
@@ -18,37 +18,37 @@ from runtime_shim.tasks.reading import (
 from runtime_shim.tasks.verdicts import is_found, joined_answer, joined_word, read_word
 
 MOST_ALTERNATIVES = 10
-"""In a pattern that is sure to be matched quickly: those in several groups multiply."""
+"""A pattern with more alternatives is matched with a time limit: those in several groups multiply."""
 
 Answer = bytes | None
-"""What a process wrote to its standard output; None if it failed or wrote too much."""
+"""The standard output of a process; None if it failed or wrote too much."""
 
 
 def of_agent(task: Agent, answer: Answer) -> Outcome:
-    """The outcome of a call of an agent (I11, I12)."""
+    """Return the outcome of an agent call (I11, I12)."""
     said = None if answer is None else decoded(answer)
     return Outcome(_word(task, said), said or "")
 
 
 def of_tool(answer: Answer) -> Outcome:
-    """The outcome of a call of a tool (I13)."""
+    """Return the outcome of a tool call (I13)."""
     return Outcome("fail") if answer is None else Outcome("pass", decoded(answer))
 
 
 def of_parallel(task: Parallel, answers: Sequence[Answer]) -> Outcome:
-    """The outcome of the calls of a parallel step, their answers in order (I14)."""
+    """Return the outcome of a parallel step. The answers are in the order of its entries (I14)."""
     said = [None if answer is None else decoded(answer) for answer in answers]
     words = [_word(entry, one) for entry, one in zip(task.entries, said, strict=True)]
     return Outcome(joined_word(words, task.check, task.failing_words, task.unanimous), joined_answer(said))
 
 
 def of_reply(task: Ask | Gate, reply: str, options: Sequence[str] = ()) -> Outcome | None:
-    """The outcome of a person's reply; None if it is none of those that the question takes (I10, I15).
+    """Return the outcome of a person's reply; None if the question doesn't accept it (I10, I15).
 
     Args:
-        task: What was asked.
-        reply: What was replied.
-        options: The options of a select as filled in.
+        task: The question or gate.
+        reply: The person's reply.
+        options: The filled-in options of a select.
     """
     if isinstance(task, Gate):
         return Outcome(reply) if reply in {"approved", "rejected"} else None
@@ -67,9 +67,9 @@ def of_reply(task: Ask | Gate, reply: str, options: Sequence[str] = ()) -> Outco
 
 
 def of_text(task: Task, said: str, options: Sequence[str] = ()) -> Outcome | None:
-    """The outcome of a task for which somebody says what came of it: a reply, an answer, or the word itself.
+    """Return a task's outcome from a string: a reply, an answer, or the outcome itself.
 
-    None if the task can have no such outcome; `options` are those of a select as filled in.
+    None if the task can't have this outcome. `options` are the filled-in options of a select.
     """
     match task:
         case Ask() | Gate():
@@ -85,14 +85,14 @@ def of_text(task: Task, said: str, options: Sequence[str] = ()) -> Outcome | Non
 
 
 def usual_seconds(task: Task) -> int:
-    """The time limit of a task where its node has none, 0 for no limit (I21)."""
+    """Return the default time limit of a task in seconds; 0 for no limit (I21)."""
     if isinstance(task, Tool):
         return TOOL_SECONDS
     return AGENT_SECONDS if isinstance(task, Agent | Parallel) else 0
 
 
 def usual(task: Task) -> Outcome:
-    """The outcome that a mock run assumes where nothing is said: the task does what it is for."""
+    """Return the default outcome of a task in a mock run: success."""
     match task:
         case Shell() | Tool() | Stage():
             return Outcome("pass")
@@ -115,7 +115,7 @@ def usual(task: Task) -> Outcome:
 
 
 def _first_word(task: Task, special: Sequence[str]) -> str:
-    """The first word of a task except for its special ones, such as those that need no validation."""
+    """Return the first outcome of a task that isn't one of the special ones."""
     return next(word for word in alphabet(task) if word not in special)
 
 
@@ -124,9 +124,10 @@ def _word(task: Agent, answer: str | None) -> str:
 
 
 def _is_found(pattern: str, answer: str) -> bool:
-    """Whether a pattern matches somewhere in an answer; where that may take too long, within a time limit."""
+    """Return whether a pattern matches somewhere in an answer. Patterns that may be slow get a time limit."""
     repetitions = sum(map(pattern.count, "*+?{"))
     is_plain = pattern.count("|") <= MOST_ALTERNATIVES and not (repetitions and "(" in pattern)
-    if is_plain and (len(answer) + 1) ** (repetitions + 1) <= MOST_TRIES:  # each multiplies by the length at most
+    # Each repetition multiplies the time by at most the length.
+    if is_plain and (len(answer) + 1) ** (repetitions + 1) <= MOST_TRIES:
         return is_found(pattern, answer)
     return bool(in_time("search", re.IGNORECASE, pattern, answer))

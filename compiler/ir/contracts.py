@@ -1,4 +1,4 @@
-"""Whether a program's contract is well-formed (docs/program.md, I32)."""
+"""Check that a program's contract is well-formed (docs/reference/program-rules.md, I32)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Problems = Iterator[tuple[str, str]]
 
 
 def contract_problems(program: Program) -> Problems:
-    """What is wrong with a contract and the stages that it is about: nodes with the problem, "" for the program."""
+    """Yield problems of a contract and its stages, each with its node, or "" for the program."""
     if program.contract is None:
         stages = (node.id for node in program.nodes if isinstance(node.task, Stage))
-        yield from ((name, "a stage needs a contract, and the program has none") for name in stages)
+        yield from ((name, "the program has no contract, which a stage needs") for name in stages)
         return
     yield from (("", problem) for problem in _contract(program, program.contract))
     yield from _nodes(program, program.contract)
@@ -25,7 +25,7 @@ def contract_problems(program: Program) -> Problems:
 def _contract(program: Program, contract: Contract) -> Iterator[str]:
     ids = [step.id for step in contract.steps]
     if not all(ids) or len(ids) != len(set(ids)):
-        yield "the contract has a step without an id, or two of one"
+        yield "the contract has a step without an id, or two steps with the same id"
     known = {item.name for item in program.registers} | {item.name for item in program.slots}
     for name, written in (("workflow", contract.workflow), ("config", contract.config)):
         yield from object_problems(text(written), f"the contract: the parts of {name}")
@@ -37,16 +37,16 @@ def _contract(program: Program, contract: Contract) -> Iterator[str]:
 
 
 def _nodes(program: Program, contract: Contract) -> Problems:
-    """Each stage and gate belongs to a step, and the steps stand in a line."""
+    """Check that each stage and gate belongs to a step, and that no edge leads to an earlier step."""
     places = {step.id: place for place, step in enumerate(contract.steps)}
     nodes = program.index()
     for node in program.nodes:
         if isinstance(node.task, Branch | End):
             continue
         if not isinstance(node.task, Stage | Gate):
-            yield node.id, "a program with a contract has stages and gates only"
+            yield node.id, "a program with a contract can only have stages and gates"
         if node.group not in places or (isinstance(node.task, Stage) and node.task.step != node.group):
-            yield node.id, "it stands in the group of no step of the contract, or of another one"
+            yield node.id, "it is not in the group of its step in the contract"
             continue
         targets = (nodes[edge.target] for edge in node.edges if edge.target in nodes)
         if any(places.get(target.group, len(places)) < places[node.group] for target in targets):

@@ -1,4 +1,4 @@
-"""The values of a program's counters, of which a state keeps only those that have changed."""
+"""Counters of a program. A state stores only the changed ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from compiler.ir.program import Register, scope_members
 
 
 class Bank:
-    """The counters of a program: their initial values, and for each scope the names in it."""
+    """A program's counters: their initial values, and the names in each scope."""
 
     def __init__(self, registers: Iterable[Register]) -> None:
         registers = tuple(registers)
@@ -20,7 +20,7 @@ class Bank:
 
 
 class Counters(Mapping[str, int]):
-    """The values of all counters at one moment: a mapping that costs as much as there are changed ones."""
+    """The values of all counters at one moment. Only changed values take space."""
 
     __slots__ = ("_bank", "changed")
 
@@ -29,28 +29,28 @@ class Counters(Mapping[str, int]):
         self.changed = changed
 
     def __getitem__(self, name: str) -> int:
-        """The value of a counter."""
+        """Return the value of a counter."""
         value = self.changed.get(name)
         return self._bank.initial[name] if value is None else value
 
     def __iter__(self) -> Iterator[str]:
-        """The names of all counters."""
+        """Iterate over the names of all counters."""
         return iter(self._bank.initial)
 
     def __len__(self) -> int:
-        """How many counters there are."""
+        """Return the number of counters."""
         return len(self._bank.initial)
 
     def __eq__(self, other: object) -> bool:
-        """Whether all values are the same."""
+        """Return whether all values are the same."""
         return isinstance(other, Counters) and self.changed == other.changed
 
     def __hash__(self) -> int:
-        """Equal counters have equal hashes."""
+        """Return the same hash for equal counters."""
         return hash(frozenset(self.changed.items()))
 
     def after(self, effects: Iterable[Effect]) -> Counters:
-        """The values after effects, which apply in order; those on slots change nothing here."""
+        """Return the counters after effects, applied in order. Effects on slots are ignored."""
         changed = dict(self.changed)
         new = Counters(self._bank, changed)
         for effect in counter_effects(effects):
@@ -61,7 +61,7 @@ class Counters(Mapping[str, int]):
                 continue
             changed[effect.register] = value = new._value_after(effect)
             if value == self._bank.initial[effect.register]:
-                del changed[effect.register]  # equal values look the same
+                del changed[effect.register]  # so that equal values compare equal
         return new
 
     def _value_after(self, effect: Set | Add | AtLeast) -> int:

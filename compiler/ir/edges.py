@@ -1,4 +1,4 @@
-"""Edges: how a run goes on from a node. Tests, effects, and what the author wrote (I17 to I20)."""
+"""Edges: their tests, effects and labels (I17 to I20)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from compiler.source import Span
 
 
 class Origin(Struct, frozen=True, gc=False):
-    """Where a node or edge was written: the path as its source shows it, and the span there."""
+    """The position of a node or edge: the path as its source shows it, and the span."""
 
     path: str
     span: Span
@@ -21,14 +21,14 @@ class Origin(Struct, frozen=True, gc=False):
 
 
 class OutcomeTest(Struct, frozen=True):
-    """Holds if the node's task had this word."""
+    """True if the outcome of the node's task is this word."""
 
     word: str
     kind: Literal["outcome"] = "outcome"
 
 
 class CounterTest(Struct, frozen=True):
-    """Holds if a counter compares so with a number."""
+    """True if comparing a counter with a number succeeds."""
 
     register: str
     operator: Literal["<", ">=", "="]
@@ -37,7 +37,7 @@ class CounterTest(Struct, frozen=True):
 
 
 class SlotTest(Struct, frozen=True):
-    """Holds if a slot equals a text or does not, exactly; an unset slot is the empty text."""
+    """True if a slot equals a string exactly, or differs from it. An unset slot is an empty string."""
 
     slot: str
     operator: Literal["==", "!="]
@@ -52,7 +52,7 @@ Test = OutcomeTest | CounterTest | SlotTest
 
 
 class Set(Struct, frozen=True):
-    """Give a counter a value."""
+    """Set a counter to a value."""
 
     register: str
     value: int
@@ -60,7 +60,7 @@ class Set(Struct, frozen=True):
 
 
 class Add(Struct, frozen=True):
-    """Add a number, or the value of another counter, to a counter."""
+    """Add a number or the value of another counter to a counter."""
 
     register: str
     amount: int | str
@@ -68,7 +68,7 @@ class Add(Struct, frozen=True):
 
 
 class AtLeast(Struct, frozen=True):
-    """Raise a counter to a value if it is below."""
+    """Raise a counter to a value if it is lower."""
 
     register: str
     value: int
@@ -76,16 +76,16 @@ class AtLeast(Struct, frozen=True):
 
 
 class Reset(Struct, frozen=True):
-    """Give every counter of a scope, and of the scopes within it, its initial value."""
+    """Reset all counters of a scope and of the scopes inside it to their initial values."""
 
     scope: str
     kind: Literal["reset"] = "reset"
 
 
 class Keep(Struct, frozen=True):
-    """Keep the text of the outcome in a slot, or the output of a name (I19).
+    """Store the text of the outcome, or a named output, in a slot.
 
-    `extract` is the field of a JSON object in an answer that is kept instead of the whole.
+    `extract` stores only this field of an answer that is a JSON object.
     """
 
     slot: str
@@ -96,7 +96,7 @@ class Keep(Struct, frozen=True):
 
 
 class Clear(Struct, frozen=True):
-    """Make a slot unset."""
+    """Unset a slot."""
 
     slot: str
     kind: Literal["clear"] = "clear"
@@ -108,8 +108,8 @@ Effect = CounterEffect | SlotEffect
 
 
 def counter_effects(effects: Iterable[Effect]) -> list[CounterEffect]:
-    """Those of some effects that change counters."""
-    # isinstance would take several times as long, and `in` would tell mypy nothing.
+    """Return the effects that change counters."""
+    # isinstance takes several times as long, and mypy can't narrow by `in`.
     return [effect for effect in effects if effect.kind != "keep" and effect.kind != "clear"]  # noqa: PLR1714
 
 
@@ -117,9 +117,9 @@ def counter_effects(effects: Iterable[Effect]) -> list[CounterEffect]:
 
 
 class Written(Struct, frozen=True):
-    """What an author wrote for the outcome of a step: `GOTO 4`. The edge's own step has no name and no outcome here.
+    """The transition that an author wrote for a step's outcome, such as `GOTO 4`.
 
-    An `action` is "" where the step's action is decided further on.
+    `step` and `outcome` are empty for the edge's own step. `action` is empty if a later edge decides the action.
     """
 
     action: str = ""
@@ -127,15 +127,15 @@ class Written(Struct, frozen=True):
     outcome: str = ""
 
     def __str__(self) -> str:
-        """`GOTO 4`, `1 FAIL: STOP` or `1 FAIL`."""
+        """Return `GOTO 4`, `1 FAIL: STOP` or `1 FAIL`."""
         return ": ".join(filter(None, (f"{self.step} {self.outcome.upper()}".strip(), self.action)))
 
 
 class Edge(Struct, frozen=True, gc=False):
-    """A transition from a node. The guard is a conjunction, empty for always; effects apply in order.
+    """A transition from a node. All tests of the guard must be true; effects apply in order.
 
-    `written` is what the author wrote for it, the step's own action first; `origins` are the places of that, a default
-    (M6) has none.
+    `written` has the labels from the document, the step's own action first. `origins` are their positions; defaults
+    have none.
     """
 
     guard: tuple[Test, ...]
@@ -146,28 +146,28 @@ class Edge(Struct, frozen=True, gc=False):
 
     @property
     def label(self) -> str:
-        """What the author wrote, as a reader sees it: `CONTINUE, 1 FAIL: STOP`."""
+        """The label from the document, such as `CONTINUE, 1 FAIL: STOP`."""
         written = self.written
         if not written:
             return ""
-        if len(written) == 1 and not written[0].step:  # nearly all others are so
+        if len(written) == 1 and not written[0].step:  # the usual case
             return written[0].action
         said = "".join(f"{part}{', ' if part.action else ': '}" for part in written)
         return said[:-2]
 
 
 def may_follow(edge: Edge, word: str | None) -> bool:
-    """Whether an edge can be taken after an outcome, its registers aside."""
+    """Return whether an edge can be taken after an outcome, for some values of the registers."""
     return all(test.word == word for test in edge.guard if isinstance(test, OutcomeTest))
 
 
 def is_plain_for(edge: Edge, word: str | None) -> bool:
-    """Whether an edge can be taken after an outcome whatever else holds."""
+    """Return whether an edge can be taken after an outcome, for all values of the registers."""
     return all(isinstance(test, OutcomeTest) and test.word == word for test in edge.guard)
 
 
 def words_of(edges: Iterable[Edge]) -> tuple[str, ...]:
-    """The words that edges test, each once."""
+    """Return the outcomes that edges test, without duplicates."""
     found: dict[str, None] = {}
     for edge in edges:
         for test in edge.guard:
@@ -177,7 +177,7 @@ def words_of(edges: Iterable[Edge]) -> tuple[str, ...]:
 
 
 def output_names(edges: Iterable[Edge]) -> tuple[str, ...]:
-    """The names of the outputs that edges keep, each once: those that a command may give (I9)."""
+    """Return the names of the outputs that edges store, without duplicates (I9)."""
     found: dict[str, None] = {}
     for edge in edges:
         for effect in edge.effects:
@@ -187,19 +187,19 @@ def output_names(edges: Iterable[Edge]) -> tuple[str, ...]:
 
 
 def register_tests(edge: Edge) -> list[CounterTest | SlotTest]:
-    """What an edge asks of registers."""
-    return [test for test in edge.guard if test.kind != "outcome"]  # the edges of an outcome are chosen before
+    """Return an edge's tests of registers."""
+    return [test for test in edge.guard if test.kind != "outcome"]  # the outcome was already compared
 
 
 def counter_tests(edge: Edge) -> list[CounterTest]:
-    """What an edge asks of counters, for a target that does not carry tests on slots.
+    """Return an edge's tests of counters, for targets that don't support tests of slots.
 
     Raises:
-        ValueError: The edge asks for a slot; the target should have refused the program.
+        ValueError: The edge tests a slot. The target should have rejected the program.
     """
     found: list[CounterTest] = []
     for test in register_tests(edge):
         if test.kind == "slot":
-            raise ValueError(f"a test of the kind {test.kind} cannot be expressed")
+            raise ValueError("the target does not support tests of slots")
         found.append(test)
     return found

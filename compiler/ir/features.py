@@ -1,4 +1,4 @@
-"""What a program uses beyond nodes, outcomes and counters: a target declares what it carries (architecture: the IR)."""
+"""Features of programs beyond nodes, outcomes and counters. Each target declares the features it supports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from compiler.ir.tasks import Agent, Ask, Branch, End, Gate, Parallel, Reading, 
 
 
 class Feature(StrEnum):
-    """A thing that a target has to be made for. Its value is its name, in the plural."""
+    """A feature that a target must support explicitly. Its value is a plural name."""
 
     COMMANDS = "commands"
     QUESTIONS = "questions"
@@ -49,40 +49,40 @@ class Feature(StrEnum):
 
 IN_WORDS = {
     Feature.COMMANDS: "a command",
-    Feature.QUESTIONS: "a question that is answered with pass or fail, yes or no",
-    Feature.REPLIES: "a question that is answered with a text, a choice or a confirmation",
-    Feature.AGENTS: "a call of an agent",
-    Feature.KEYWORDS: "an answer that is read for keywords",
-    Feature.TOOLS: "a call of a tool",
-    Feature.OPTIONAL_TOOLS: "a call of a tool that may have no command",
-    Feature.PARALLEL: "calls of agents at the same time",
-    Feature.GATES: "a gate that a person opens",
-    Feature.TEXTS: "a text that is kept, or a test on one",
-    Feature.OUTPUTS: "a command that gives outputs",
-    Feature.EXTRACTS: "a field that is taken out of an answer",
-    Feature.INPUTS: "declared inputs",
+    Feature.QUESTIONS: "a pass/fail or yes/no question",
+    Feature.REPLIES: "a question for text, a choice or a confirmation",
+    Feature.AGENTS: "an agent call",
+    Feature.KEYWORDS: "an answer with keywords",
+    Feature.TOOLS: "a tool call",
+    Feature.OPTIONAL_TOOLS: "an optional tool call",
+    Feature.PARALLEL: "parallel agent calls",
+    Feature.GATES: "a gate",
+    Feature.TEXTS: "stored strings",
+    Feature.OUTPUTS: "a command with outputs",
+    Feature.EXTRACTS: "a field extracted from an answer",
+    Feature.INPUTS: "inputs",
     Feature.TIMEOUTS: "a time limit",
     Feature.DELAYS: "a delay between attempts",
-    Feature.LIMITS: "a limit of steps that are run",
-    Feature.CONSTANTS: "environment variables of its own",
-    Feature.SECRETS: "secrets that must be set",
-    Feature.ARTIFACTS: "a file that a run leaves",
-    Feature.CONTEXTS: "a text that stands above prompts",
-    Feature.REPORTS: "a report that answers are added to",
-    Feature.CONTRACTS: "a stage of a step that has a contract",
+    Feature.LIMITS: "a limit on the number of steps",
+    Feature.CONSTANTS: "environment variables",
+    Feature.SECRETS: "required secrets",
+    Feature.ARTIFACTS: "a file as its result",
+    Feature.CONTEXTS: "a context for prompts",
+    Feature.REPORTS: "a report of answers",
+    Feature.CONTRACTS: "a step with a contract",
 }
-"""What a step has that uses a feature, for messages."""
+"""Names of the features in messages: "step 1, which has ..."."""
 
 
 class Use(NamedTuple):
-    """A feature and the node that uses it; None where it belongs to the whole program."""
+    """A feature and the node that uses it; None if the whole program uses it."""
 
     feature: Feature
     node: Node | None
 
 
 def uses(program: Program) -> Iterator[Use]:
-    """Every use of a feature, in document order, each once for a node."""
+    """Yield every use of a feature in document order, once per node."""
     if program.inputs:
         yield Use(Feature.INPUTS, None)
     if program.slots:
@@ -103,19 +103,18 @@ def uses(program: Program) -> Iterator[Use]:
 
 
 def uses_beyond(program: Program, carried: frozenset[Feature]) -> Iterator[Use]:
-    """The uses of all other features than some; where these are all there are, no node is looked at."""
+    """Yield the uses of features that are not in `carried`."""
     if len(carried) == len(Feature):
         return iter(())
     return (use for use in uses(program) if use.feature not in carried)
 
 
 def features_of(program: Program) -> frozenset[Feature]:
-    """The features that a program uses."""
+    """Return the features that a program uses."""
     return frozenset(use.feature for use in uses(program))
 
 
 def _of_node(node: Node, edges: Iterable[Edge]) -> list[Feature]:
-    """The features of a node and of its edges, which have none where there are no slots."""
     found = [*_of_task(node.task), *_of_settings(node)]
     for edge in edges:
         found += [Feature.TEXTS for test in edge.guard if test.kind == "slot"]

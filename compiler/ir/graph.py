@@ -1,7 +1,6 @@
-"""A program as a control-flow graph, and what can be read off it (V12).
+"""The control-flow graph of a program, and its properties (V12).
 
-These are the textbook algorithms that networkx has too, which the tests hold them to: importing it takes longer than
-compiling a document.
+The algorithms are also in networkx, but importing it takes longer than compiling a document. The tests compare both.
 """
 
 from __future__ import annotations
@@ -13,37 +12,36 @@ from compiler.ir.program import Program
 from compiler.ir.tasks import End
 
 Graph = Mapping[str, Mapping[str, None]]
-"""For each node the nodes that some edge leads to, each once; both in document order."""
+"""For each node the targets of its edges, without duplicates. Both are in document order."""
 
 
 def to_graph(program: Program) -> dict[str, dict[str, None]]:
-    """The control-flow graph of a program, by the ids of nodes."""
+    """Return the control-flow graph of a program, by node ids."""
     return {node.id: {edge.target: None for edge in node.edges} for node in program.nodes}
 
 
 def reachable(graph: Graph, program: Program) -> set[str]:
-    """The nodes that some path from the entry can reach, guards left aside."""
+    """Return the nodes that a path from the entry can reach, ignoring guards."""
     return _beyond(graph, [program.entry])
 
 
 def with_path_out(graph: Graph, program: Program) -> set[str]:
-    """The nodes from which some end of the program can be reached, guards left aside."""
+    """Return the nodes with a path to an end of the program, ignoring guards."""
     ends = [node.id for node in program.nodes if isinstance(node.task, End) and not node.edges]
     return _beyond(_reversed(graph), ends)
 
 
 def loop_regions(graph: Graph) -> list[frozenset[str]]:
-    """The strongly connected components that hold a cycle, in document order of their first nodes."""
+    """Return the strongly connected components with a cycle, in document order of their first nodes."""
     position = {name: index for index, name in enumerate(graph)}
     regions = [frozenset(found) for found in components(graph) if len(found) > 1 or found[0] in graph[found[0]]]
     return sorted(regions, key=lambda region: min(position[name] for name in region))
 
 
 def ordered_components(graph: Graph, together: Iterable[frozenset[str]] = ()) -> list[list[str]]:
-    """The strongly connected components in topological order, earlier nodes of the graph first where there is a choice.
+    """Return the strongly connected components in topological order, otherwise in document order.
 
-    The members of each set of `together` count as connected; each has to be closed under paths between its members, or
-    what lies on such a path becomes a member too.
+    The members of each set in `together` count as connected. Nodes on paths between its members become members too.
     """
     closed = {name: dict(targets) for name, targets in graph.items()}
     for members in together:
@@ -57,13 +55,13 @@ def ordered_components(graph: Graph, together: Iterable[frozenset[str]] = ()) ->
 
 
 def _condensed(graph: Graph, found: list[list[str]]) -> list[set[int]]:
-    """For each component the other ones that its edges lead to, by number."""
+    """Return the targets of each component, by number."""
     inside = {name: number for number, names in enumerate(found) for name in names}
     return [{inside[target] for name in names for target in graph[name]} - {inside[names[0]]} for names in found]
 
 
 def _topological(targets: list[set[int]]) -> Iterator[int]:
-    """The numbers of a graph without cycles, each before those it leads to, the smallest first (Kahn 1962)."""
+    """Yield the numbers of an acyclic graph in topological order, smallest first (Kahn 1962)."""
     entering = [0] * len(targets)
     for number in (number for each in targets for number in each):
         entering[number] += 1
@@ -79,7 +77,7 @@ def _topological(targets: list[set[int]]) -> Iterator[int]:
 
 
 def components(graph: Graph) -> Iterator[list[str]]:
-    """The strongly connected components of a graph (Tarjan 1972), with a stack instead of his recursion."""
+    """Yield the strongly connected components of a graph (Tarjan 1972), without recursion."""
     order: dict[str, int] = {}
     lowest: dict[str, int] = {}
     stack: list[str] = []
@@ -107,7 +105,7 @@ def components(graph: Graph) -> Iterator[list[str]]:
 
 
 def _popped(stack: list[str], last: str) -> list[str]:
-    """What stands on a stack down to a name, which is taken off."""
+    """Pop a stack down to a name, and return the popped names."""
     found = [stack.pop()]
     while found[-1] != last:
         found.append(stack.pop())
@@ -115,7 +113,7 @@ def _popped(stack: list[str], last: str) -> list[str]:
 
 
 def between(graph: Graph, sources: Iterable[str], targets: Iterable[str]) -> frozenset[str]:
-    """Some nodes, those of the sources that lead to them, and all on the paths from these: a set closed under paths."""
+    """Return the targets, the sources that lead to them, and all nodes on paths between these."""
     ends = set(targets)
     backwards = _reversed(graph)
     above = _beyond(backwards, ends)
@@ -124,7 +122,6 @@ def between(graph: Graph, sources: Iterable[str], targets: Iterable[str]) -> fro
 
 
 def _reversed(graph: Graph) -> dict[str, dict[str, None]]:
-    """The graph whose edges lead the other way."""
     found: dict[str, dict[str, None]] = {name: {} for name in graph}
     for name, targets in graph.items():
         for target in targets:
@@ -133,7 +130,7 @@ def _reversed(graph: Graph) -> dict[str, dict[str, None]]:
 
 
 def _beyond(graph: Graph, starts: Iterable[str]) -> set[str]:
-    """Some nodes, and all that can be reached from them."""
+    """Return the start nodes and all nodes that they can reach."""
     pending = list(starts)
     found = set(pending)
     while pending:

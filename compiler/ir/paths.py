@@ -1,4 +1,4 @@
-"""Paths: runs of a program by its semantics, written down visit by visit."""
+"""Paths: runs of a program, recorded visit by visit."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from compiler.ir.semantics import Machine, Outcome, State
 NO_INPUTS: Mapping[str, str] = MappingProxyType({})
 
 LIMIT = 1000
-"""In visits: where a path is cut off that does not end, unless the program has more steps."""
+"""In visits. Longer paths are truncated, unless the program has more steps."""
 
 
 def usual_limit(program: Program) -> int:
-    """Where a path of a program is cut off if nothing else is said."""
+    """Return the default limit of a path, in visits."""
     return max(LIMIT, len(program.nodes))
 
 
 class Visit(Struct, frozen=True):
-    """One attempt at a step: where it was, its outcome, the edges that were taken because of it, its title as shown."""
+    """One attempt at a step: its outcome, and the edges that were taken after it."""
 
     step: str
     attempt: int
@@ -34,15 +34,14 @@ class Visit(Struct, frozen=True):
 
     @property
     def taken(self) -> str:
-        """The transitions that were taken, as their authors wrote them: `GOTO 4`, or `CONTINUE, 1 FAIL: STOP`."""
+        """The labels of the transitions taken, such as `GOTO 4` or `CONTINUE, 1 FAIL: STOP`."""
         return ", ".join(edge.label for edge in self.edges if edge.label)
 
 
 class Path(Struct, frozen=True):
-    """The visits of a run, and the state that they led to: an end, or where no outcome was to be had.
+    """The visits of a run and its last state, which is an end or a step without an outcome.
 
-    `jumps` are those of the operator: the number of visits before each, and the step that it led to. `inputs` are those
-    that the run began with.
+    `jumps` are the operator's jumps: the number of visits before each, and its step. `inputs` are the initial inputs.
     """
 
     visits: tuple[Visit, ...]
@@ -52,11 +51,11 @@ class Path(Struct, frozen=True):
 
 
 Decide = Callable[[Node, State], Outcome | None]
-"""Gives the outcome of a step in a state; None where there is none, which leaves the run there."""
+"""Returns the outcome of a step in a state, or None to leave the run there."""
 
 
 def visit(machine: Machine, state: State, outcome: Outcome) -> tuple[Visit, State]:
-    """One attempt at the step that a state stands at, and the state that follows."""
+    """Return one attempt at a state's step, and the next state."""
     node = machine.nodes[state.node]
     move = machine.advance(state, outcome)
     title = machine.text(state, node.title)
@@ -64,7 +63,7 @@ def visit(machine: Machine, state: State, outcome: Outcome) -> tuple[Visit, Stat
 
 
 def walk(machine: Machine, decide: Decide, limit: int = LIMIT, inputs: Mapping[str, str] = NO_INPUTS) -> Path:
-    """The path from the start to an end, to where there is no outcome, or to the limit in visits."""
+    """Return the path from the start to an end, to a step without an outcome, or to the limit in visits."""
     state = machine.start(inputs)
     visits: list[Visit] = []
     while len(visits) < limit and machine.end(state) is None:

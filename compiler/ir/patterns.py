@@ -1,4 +1,4 @@
-"""Regular expressions of documents: whether they compile, and whether matching them ends in time (W3, I8)."""
+"""Check regular expressions of documents: whether they compile, and whether they match quickly (W3, I8)."""
 
 from __future__ import annotations
 
@@ -11,64 +11,64 @@ from re import _compiler, _constants, _parser  # type: ignore[attr-defined]
 from typing import Any
 
 MOST_MATCHES = 6
-"""As a power of ten: in how many ways a bounded repetition may match the same text."""
+"""As a power of ten. The maximum number of ways in which a bounded repetition may match one string."""
 
 _WAYS_WITHOUT_BOUND = 2
-"""As a power of ten: how many ways count for a repetition without bound within a bounded one."""
+"""As a power of ten. The assumed number of ways of an unbounded repetition inside a bounded one."""
 
 _REPETITIONS = (_constants.MAX_REPEAT, _constants.MIN_REPEAT)
 
 _MANY = 100
-"""How many times a repetition with a bound repeats that counts as one without."""
+"""A repetition with this upper bound or more counts as unbounded."""
 
 _SAMPLE = (*map(chr, range(0x20, 0x7F)), *map(chr, range(0x20)), *"éß٣中\u00a0\u2028\U0001f511")
-"""Characters that stand for all, those first that are best shown."""
+"""Sample characters, the most readable ones first."""
 
 
 @lru_cache(maxsize=16)
 def pattern_problem(pattern: str) -> str:
-    """What is wrong with a pattern in the dialect of Python's `re`, in words; "" if nothing is.
+    """Return what is wrong with a pattern for Python's `re`, or "".
 
-    What can match the same text in several ways takes exponential time if it is repeated. So a repetition without bound
-    may hold no other one of a varying number, and only alternatives that begin with different characters; one with a
-    bound may hold these only as long as the ways remain few.
+    Repeating a part that matches the same string in several ways takes exponential time. So an unbounded repetition
+    must not contain another repetition of a varying number, or alternatives that start with the same character. A
+    bounded one may contain these while the number of ways is small.
     """
     try:
         with warnings.catch_warnings(action="ignore"):
             parsed = _parser.parse(pattern)
             re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
-        return f"does not compile: {error}"
+        return f"is not a valid regular expression: {error}"
     if _is_slow(parsed, inside=False):
-        return "repeats without bound what can match in more than one way"
+        return "repeats, without limit, a part that can match in several ways"
     if _nested_matches(parsed) > MOST_MATCHES:
-        return "repeats too often what can match in more than one way"
+        return "repeats, too often, a part that can match in several ways"
     return ""
 
 
 @lru_cache(maxsize=16)
 def overlap(pattern: str) -> str:
-    r"""A character that two repetitions match of which one follows the other, "" if there is none.
+    r"""Return a character that two adjacent repetitions both match, or "".
 
-    Each such repetition multiplies the time by the length of the text. What stands between two of them separates them
-    unless it can be empty, as in `\d+,?\d+`.
+    Each such repetition multiplies the time by the length of the string. A part between them separates them, unless it
+    can be empty, as in `\d+,?\d+`.
     """
     with warnings.catch_warnings(action="ignore"):
         parsed = _parser.parse(pattern)
         return next(_overlaps(parsed, tuple(dict.fromkeys((*_SAMPLE, *pattern)))), "")
 
 
-SEPARATE = "join the two into one, or write between them what neither matches"
-"""The remedy for overlapping repetitions."""
+SEPARATE = "merge them, or put a character between them that neither matches"
+"""The help for overlapping repetitions."""
 
 
 def overlapping(character: str) -> str:
-    """The problem of a pattern whose repetitions overlap in a character."""
-    return f"has two repetitions in a row that both match {character!r}, so a long value takes long to match"
+    """Return the message for a pattern with overlapping repetitions."""
+    return f"has two repetitions in a row that both match {character!r}, so long values are slow to match"
 
 
 def _overlaps(parsed: Iterable[Any], sample: tuple[str, ...]) -> Iterator[str]:
-    """The characters of a sample that neighboring repetitions of a sequence, or of a part of it, both match."""
+    """Yield the sample characters that two adjacent repetitions both match."""
     before: set[str] = set()
     for operation, argument in _flat(parsed):
         for part in _parts(argument):
@@ -84,7 +84,7 @@ def _overlaps(parsed: Iterable[Any], sample: tuple[str, ...]) -> Iterator[str]:
 
 
 def _flat(parsed: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    """The items of a sequence, those of its groups in their places."""
+    """Yield the items of a sequence, with groups replaced by their items."""
     for operation, argument in parsed:
         if operation is _constants.SUBPATTERN and not argument[1] and not argument[2]:
             yield from _flat(argument[3])
@@ -93,7 +93,7 @@ def _flat(parsed: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
 
 
 def _is_slow(parsed: Iterable[Any], *, inside: bool) -> bool:
-    """Whether an unbounded repetition holds what varies; `parsed` is what Python's own parser makes of a pattern."""
+    """Return whether an unbounded repetition contains a varying part. `parsed` is from Python's own parser."""
     for operation, argument in parsed:
         if inside and _varies(operation, argument):
             return True
@@ -104,7 +104,7 @@ def _is_slow(parsed: Iterable[Any], *, inside: bool) -> bool:
 
 
 def _nested_matches(parsed: Iterable[Any]) -> float:
-    """The most ways, as a power of ten, of a repetition that holds what varies; 0 if there is none."""
+    """Return the most ways, as a power of ten, of a repetition with a varying part; 0 if there is none."""
     found = 0.0
     for operation, argument in parsed:
         inner = _parts(argument)
@@ -115,7 +115,7 @@ def _nested_matches(parsed: Iterable[Any]) -> float:
 
 
 def _matches(parsed: Iterable[Any]) -> float:
-    """In how many ways a pattern can match the same text at most, as a power of ten; roughly, and never too few."""
+    """Return an upper bound for the number of ways to match one string, as a power of ten."""
     found = 0.0
     for operation, argument in parsed:
         inner = sum(map(_matches, _parts(argument)))
@@ -131,7 +131,7 @@ def _matches(parsed: Iterable[Any]) -> float:
 
 
 def _varies(operation: object, argument: Any) -> bool:  # noqa: ANN401 (the parser has no types)
-    """Whether an operation itself can match in more than one way."""
+    """Return whether an operation itself can match in several ways."""
     if operation in _REPETITIONS:
         return bool(argument[0] != argument[1])
     if operation is not _constants.BRANCH:
@@ -142,7 +142,7 @@ def _varies(operation: object, argument: Any) -> bool:  # noqa: ANN401 (the pars
 
 
 def _parts(argument: object) -> list[Any]:
-    """The patterns within the argument of an operation, at whatever depth Python's parser keeps them."""
+    """Return the patterns inside an operation's argument, at any depth."""
     if isinstance(argument, _parser.SubPattern):
         return [argument]
     if isinstance(argument, (tuple, list)):

@@ -1,10 +1,11 @@
-"""The intermediate representation: one control-flow graph for all formats (docs/program.md).
+"""The intermediate representation: one control-flow graph for all formats (docs/explanation/semantics.md).
 
-A program is a list of nodes with guarded edges. A run stands at one node, does the node's task, gets an outcome,
-takes the first edge whose guard holds, applies that edge's effects to the registers and goes to its target.
-Everything is frozen and holds tuples only, so that a program can be hashed, compared and shared.
-So nothing refers to itself, and the garbage collector need not know what there is most of (`gc=False`).
-`Program.analyses` is a cache beside the fields: no part of equality, and empty after `replace`.
+A program is a list of nodes with guarded edges. At each node, a run does the task, gets an outcome, takes the first
+edge whose guard is true, applies its effects to the registers, and continues at its target.
+
+All parts are frozen tuples and structs, so programs can be hashed, compared and shared. They have no reference cycles,
+so the most frequent parts are hidden from the garbage collector (`gc=False`). `Program.analyses` is a cache: it isn't
+part of equality, and `replace` empties it.
 """
 
 from __future__ import annotations
@@ -21,33 +22,33 @@ from compiler.ir.tasks import IDLE, Task, map_task_texts, task_texts
 from compiler.ir.texts import Text
 
 
-class Variable(Struct, frozen=True):
-    """A counter or slot that what a node's task calls sees as an environment variable (I7, M4)."""
+class Variable(Struct, frozen=True):  # I7, M4
+    """A counter or slot that the node's commands see as an environment variable."""
 
     name: str
     register: str
 
 
-class Constant(Struct, frozen=True):
-    """A fixed text that what a node's task calls sees as an environment variable (I25)."""
+class Constant(Struct, frozen=True):  # I25
+    """A fixed string that the node's commands see as an environment variable."""
 
     name: str
     value: str
 
 
-class Settings(Struct, frozen=True):
-    """How an attempt at a node is made, times in seconds (I21, I22). `timeout` is None for the task's usual one."""
+class Settings(Struct, frozen=True):  # I21, I22
+    """The timing of a node's attempts, in seconds. A `timeout` of None is the default of the task."""
 
     timeout: int | None = None
     delay: int = 0
     backoff: int = 1
 
 
-class Node(Struct, frozen=True):
-    """A place where a run can be.
+class Node(Struct, frozen=True):  # I23, M4
+    """A point in the graph where a run can be.
 
-    `id` is what people call it (`1.2`, `{N}.1`, `2/lint.runbook.md/1`), `group` the id of the innermost group it stands
-    in ("" for none), `retries` the counter whose value plus one is the number of the attempt (M4, I23).
+    `id` is the name that people see (`1.2`, `{N}.1`, `2/lint.runbook.md/1`). `group` is the id of the innermost group,
+    or "". `retries` is the counter whose value plus one is the number of the attempt.
     """
 
     id: str
@@ -63,7 +64,7 @@ class Node(Struct, frozen=True):
 
 
 class Group(Struct, frozen=True):
-    """A step with children or a nested runbook: what a picture draws as a frame. `prompt` is Markdown."""
+    """A step with substeps, or a nested runbook. Pictures draw it as a frame. `prompt` is Markdown."""
 
     id: str
     title: Text
@@ -73,10 +74,10 @@ class Group(Struct, frozen=True):
     origin: Origin
 
 
-class Register(Struct, frozen=True):
-    """An integer counter. Its scope is the part of the document whose fresh start resets it ("" for the whole run).
+class Register(Struct, frozen=True):  # I4
+    """An integer counter. It is reset when the part of the document named by `scope` starts again; "" is the whole run.
 
-    `role` says what it is for: to count the retries of the step `of`, its instances, or that it had the `outcome` (I4).
+    `role` is its purpose: to count the retries or instances of the step `of`, or to mark that it had the `outcome`.
     """
 
     name: str
@@ -87,15 +88,15 @@ class Register(Struct, frozen=True):
     outcome: str = ""
 
 
-class Slot(Struct, frozen=True):
-    """A text register; unset where there is no initial text (I5)."""
+class Slot(Struct, frozen=True):  # I5
+    """A string register. Without an initial string it is unset."""
 
     name: str
     initial: str | None = None
 
 
-class Input(Struct, frozen=True):
-    """A value that is given when a run starts; it is kept in the slot of its name (I8)."""
+class Input(Struct, frozen=True):  # I8
+    """A value that is given when a run starts. It is stored in the slot of the same name."""
 
     name: str
     type: Literal["string", "text", "number", "boolean", "choice"] = "string"
@@ -106,17 +107,17 @@ class Input(Struct, frozen=True):
     required: bool = True
 
 
-class Entering(Struct, frozen=True):
-    """What an operator's jump does where it comes into a group in which the run does not stand (I27)."""
+class Entering(Struct, frozen=True):  # I27
+    """The effects of an operator's jump into a group from outside it."""
 
     group: str
     effects: tuple[Effect, ...]
 
 
-class Jump(Struct, frozen=True):
-    """What an operator's jump to a step or group does, where it is more than to go to the node of that name (I27).
+class Jump(Struct, frozen=True):  # I27
+    """An operator's jump to a step or group that does more than move to the node of that name.
 
-    `entering` has the groups around the target that the jump may come into, the outermost first.
+    `entering` lists the groups around the target that the jump may enter, the outermost first.
     """
 
     id: str
@@ -126,14 +127,14 @@ class Jump(Struct, frozen=True):
 
     @property
     def all_effects(self) -> tuple[Effect, ...]:
-        """The effects of a jump that comes into all groups."""
+        """The effects of a jump that enters all groups."""
         return (*(effect for group in self.entering for effect in group.effects), *self.effects)
 
 
 class SourceFile(Struct, frozen=True):
     """A document that the program was compiled from.
 
-    `read_by` are the words of the command line that say how it is read, such as `--from`.
+    `read_by` has the command-line options for reading it, such as `--from`.
     """
 
     path: str
@@ -142,50 +143,49 @@ class SourceFile(Struct, frozen=True):
 
 
 Noun = Literal["runbook", "playbook", "workflow", "specification", "program"]
-"""What a document can be. Generated files have functions and jobs of these names, so that the list is a fixed one."""
+"""The kinds of documents. Functions and jobs in generated files have these names."""
 
 USUAL_KIND: Noun = "runbook"
-"""What a program is that does not say it."""
+"""The default kind of a program."""
 
 
-class Context(Struct, frozen=True):
-    """A text that stands above prompts, such as the outputs of earlier steps; `after` is the one above it (I31)."""
+class Context(Struct, frozen=True):  # I31
+    """A text above prompts, such as the outputs of earlier steps. `after` is the context above it."""
 
     name: str
     text: Text
     after: str = ""
 
 
-class Artifact(Struct, frozen=True):
-    """The slot whose text a good run leaves as a file, and the type of that file (I28)."""
+class Artifact(Struct, frozen=True):  # I28
+    """The slot that a successful run writes to a file, and the type of that file."""
 
     slot: str
     type: Text
 
 
-class ContractStep(Struct, frozen=True):
-    """A step of a contract. `spec` is what the document says of it, a JSON object with references as in I13."""
+class ContractStep(Struct, frozen=True):  # I13
+    """A step of a contract. `spec` is its specification: a JSON object with references in strings."""
 
     id: str
     spec: Text
 
 
-class Contract(Struct, frozen=True):
-    """What the stages of a program do (I32): `workflow` and `config` are JSON objects, `steps` stand in order."""
+class Contract(Struct, frozen=True):  # I32
+    """The contract of a step specification. `workflow` and `config` are JSON objects; `steps` are in order."""
 
     workflow: str
     steps: tuple[ContractStep, ...]
     config: str = "{}"
 
 
-class Program(Struct, frozen=True, dict=True):
-    """A whole document, with everything it includes, as one graph. The first source is the document itself.
+class Program(Struct, frozen=True, dict=True):  # I24, I26, I28, I30 to I32
+    """A document and its includes as one graph. The first source is the document itself.
 
-    `limit` is how many times tasks may be done in a run (I24), None for no limit. `secrets` are the environment
-    variables that must be set when a run begins (I26). `artifact` is what a good run leaves as a file (I28). `kind` is
-    what the document is, a word that generated files use for themselves. `folder` is the slot that holds the path of
-    the folder of reports, "" for none (I30). `contexts` stand above prompts, each declared before those that stand
-    below it (I31). `contract` is what the stages of a step specification do (I32).
+    `limit` is the maximum number of tasks in a run, or None. `secrets` are the environment variables that must be set
+    at the start. `artifact` is the file that a successful run writes. `kind` is the kind of document, a word that
+    generated files use. `folder` is the slot with the path of the reports directory, or "". `contexts` are texts above
+    prompts, each after the context above it. `contract` belongs to step specifications.
     """
 
     name: str
@@ -207,21 +207,21 @@ class Program(Struct, frozen=True, dict=True):
     contract: Contract | None = None
 
     def index(self) -> dict[str, Node]:
-        """The nodes by their ids."""
+        """Return the nodes by id."""
         return {node.id: node for node in self.nodes}
 
     @cached_property
     def analyses(self) -> dict[str, Any]:
-        """The results of analyses, by their names: a program never changes, so that each is made once."""
+        """The results of analyses by name. A program never changes, so each analysis runs once."""
         return {}
 
     @cached_property
     def named_contexts(self) -> dict[str, Context]:
-        """The contexts by their names."""
+        """The contexts by name."""
         return {context.name: context for context in self.contexts}
 
     def above(self, name: str) -> Iterator[Text]:
-        """The texts of a context in the order in which they stand above a prompt; none for "" (I31)."""
+        """Return the texts of a context from top to bottom; none for "" (I31)."""
         found: list[Text] = []
         while name:
             context = self.named_contexts[name]
@@ -231,22 +231,22 @@ class Program(Struct, frozen=True, dict=True):
 
     @cached_property
     def parents(self) -> dict[str, str]:
-        """The group around each group, "" for those that stand in none."""
+        """The parent of each group, or ""."""
         return {group.id: group.parent for group in self.groups}
 
 
 def jumps_of(program: Program) -> dict[str, Jump]:
-    """What an operator's jump does, by each step or group that one can lead to (I27)."""
+    """Return the operator's jump to each step and group (I27)."""
     plain = {name: Jump(name, target) for name, target in plain_targets(program).items()}
     return plain | {jump.id: jump for jump in program.jumps}
 
 
 def plain_targets(program: Program) -> dict[str, str]:
-    """The node that an operator's jump leads to where nothing else is said, by each step or group (I27)."""
+    """Return the default target of the operator's jump to each step and group (I27)."""
     targets: dict[str, str] = {}
     for node in program.nodes:
         group = node.group
-        while group and group not in targets:  # a group is entered at its first node
+        while group and group not in targets:  # a jump to a group goes to its first node
             targets[group] = node.id
             group = program.parents[group]
         if type(node.task) not in IDLE:
@@ -255,36 +255,36 @@ def plain_targets(program: Program) -> dict[str, str]:
 
 
 def with_jumps(program: Program) -> Program:
-    """The program with every jump of its operator written out, as for targets that offer them (I27)."""
+    """Return the program with all operator's jumps made explicit, for targets that support jumps (I27)."""
     return replace(program, jumps=tuple(jumps_of(program).values()))
 
 
 def without_jumps(program: Program) -> Program:
-    """The program without jumps, whose runs are paths from the start, as for targets that offer none."""
+    """Return the program without operator's jumps, for targets that don't support them."""
     if not program.jumps:
         return program
     found = replace(program, jumps=())
-    vars(found)["analyses"] = program.analyses.setdefault("without jumps", {})  # such programs are made again and again
+    vars(found)["analyses"] = program.analyses.setdefault("without jumps", {})  # such programs are made repeatedly
     return found
 
 
 def texts_of(node: Node) -> tuple[Text, ...]:
-    """All texts of a node, in the order in which they are read: what it shows, sends or runs."""
+    """Return all texts of a node, in reading order."""
     task = node.task
-    if task.kind == "shell":  # as most are
+    if task.kind == "shell":  # the usual case
         return (node.title, task.prompt, task.command)
     return (node.title, *task_texts(task))
 
 
 def map_texts(node: Node, change: Callable[[Text], Text]) -> Node:
-    """A node with every text of it changed."""
+    """Return a node with every text changed."""
     return replace(node, title=change(node.title), task=map_task_texts(node.task, change))
 
 
 def scope_members(registers: Iterable[Register]) -> dict[str, tuple[Register, ...]]:
-    """For each scope the registers that a reset of it touches, in order: its own, and those of the scopes within it.
+    """Return the registers that a reset of each scope affects, in order.
 
-    Scopes nest by `/`: a reset of `2/lint.runbook.md` touches what is in `2/lint.runbook.md/1` too.
+    Scopes nest by `/`: a reset of `2/lint.runbook.md` also resets `2/lint.runbook.md/1`.
     """
     members: dict[str, list[Register]] = {}
     for register in registers:

@@ -1,4 +1,4 @@
-"""The files that a run adds answers to, and the slot that says where they lie (I29, I30)."""
+"""Reports: the files that collect a run's answers, and the slot with their directory (I29, I30)."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from compiler.regex import Regex
 
 SUFFIX = ".md"
 LONGEST_REPORT = 200
-"""In characters: with what is added to it, a name is that of a file."""
+"""In characters. A name with its additions must be a valid file name."""
 
 _NAME = Regex(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 def is_report_name(name: str) -> bool:
-    """Whether a report can have this name: it becomes that of a file."""
+    """Return whether a report can have this name. It becomes a file name."""
     return bool(_NAME.fullmatch(name)) and len(name) <= LONGEST_REPORT
 
 
 def reports_of(node: Node) -> tuple[str, ...]:
-    """The names of all reports that the task of a node is added to: of a parallel step those of its entries first."""
+    """Return the names of a node's reports. Those of a parallel step's entries come first."""
     if not isinstance(node.task, Agent | Parallel) or not node.task.report:
         return ()
     entries = range(len(node.task.entries)) if isinstance(node.task, Parallel) else ()
@@ -30,33 +30,33 @@ def reports_of(node: Node) -> tuple[str, ...]:
 
 
 def report_problems(program: Program) -> Iterator[tuple[str, str]]:
-    """What is wrong with the reports of a program, with the id of the node."""
+    """Yield the problems of a program's reports, each with the id of its node."""
     first: dict[str, str] = {}
     for node in program.nodes:
         if isinstance(node.task, Parallel) and any(entry.report for entry in node.task.entries):
-            yield node.id, "an entry names a report, which only the whole step does"
+            yield node.id, "an entry names a report; only the whole step can"
         for name in reports_of(node):
             if not is_report_name(name):
-                yield node.id, f"{name} cannot be the name of a report"
+                yield node.id, f"{name} is not a valid report name"
             elif first.setdefault(name.casefold(), node.id) != node.id:
-                yield node.id, f"its report {name} would be one file with a report of {first[name.casefold()]}"
+                yield node.id, f"its report {name} would share a file with a report of {first[name.casefold()]}"
         if len({name.casefold() for name in reports_of(node)}) < len(reports_of(node)):
-            yield node.id, "the report of the whole step would be one file with that of an entry"
+            yield node.id, "the reports of the step and of an entry would share a file"
     yield from _folder_problems(program)
 
 
 def _folder_problems(program: Program) -> Iterator[tuple[str, str]]:
-    """Nothing but the place of a run says where its reports lie, and no transition depends on that (I3, I30)."""
+    """Check that only the state directory decides where reports are, and that no transition depends on it (I3, I30)."""
     folder = program.folder
     if not folder:
         return
     initial = {slot.name: slot.initial for slot in program.slots}
     if folder not in initial or initial[folder] is not None:
-        yield "", f"the folder {folder} is no slot, or one that begins with a text"
+        yield "", f"the folder {folder} must be a slot without an initial string"
     if folder in {declared.name for declared in program.inputs}:
-        yield "", f"the folder {folder} is an input too"
+        yield "", f"the folder {folder} is also an input"
     if program.artifact is not None and program.artifact.slot == folder:
-        yield "", f"the folder {folder} is what a run leaves too"
+        yield "", f"the folder {folder} is also the artifact"
     for jump in program.jumps:
         if any(_changes(effect, folder) for effect in jump.all_effects):
             yield "", f"the jump to {jump.id} changes the folder {folder}"

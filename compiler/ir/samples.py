@@ -1,4 +1,4 @@
-"""Strings that regular expressions match, for mocks and stand-ins; the caller checks whether they really do."""
+"""Sample strings for regular expressions, for mocks and stand-ins. The caller checks that they match."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TRIED = "a1A-_. \n"
 
 
 def sample(pattern: str) -> str:
-    """Return a short string that a valid pattern matches, as far as that is easily found."""
+    """Return a short string that a valid pattern probably matches."""
     with warnings.catch_warnings(action="ignore"):
         return _joined(_parser.parse(pattern))
 
@@ -48,7 +48,7 @@ def _part(operation: object, argument: Any) -> str:  # noqa: ANN401 (the parser 
 
 
 def _one_of(items: list[Any]) -> str:
-    """A character of a set."""
+    """Return a character of a set."""
     if items[0][0] is _constants.NEGATE:
         taken = {_part(operation, argument) for operation, argument in items[1:] if operation is _constants.LITERAL}
         return next((char for char in _TRIED if char not in taken), "")

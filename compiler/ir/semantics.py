@@ -1,8 +1,8 @@
-"""What a program means: one step of the machine, as a pure function (docs/program.md).
+"""The meaning of a program: one step of the machine, as a pure function (docs/explanation/semantics.md).
 
-`start` gives the first state; `advance` takes the outcome of the node that a state stands at and gives the next state.
-Nodes without a task of their own (branches, and the ends of nested runbooks) are passed through on the way. Nothing is
-run here: scenario tests, traces and the comparison of targets all ask this module.
+`start` returns the first state. `advance` takes the outcome of a state's node and returns the next state. It passes
+through nodes without a task, such as branches and the ends of nested runbooks. Nothing is executed here: scenario
+tests, traces and the comparison of targets use this module.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from compiler.ir.tasks import Agent, Branch, End, Gate
 from compiler.ir.texts import Text, text
 
 Slots = MappingProxyType[str, str | None]
-"""The texts that slots hold; None for an unset one."""
+"""The strings in slots; None for an unset slot."""
 
 
 class Outcome(Struct, frozen=True):
-    """What came of a node's task: its word, the text that was answered, and values by their names."""
+    """The outcome of a node's task: its word, the answer's text, and outputs by name."""
 
     word: str
     text: str = ""
@@ -33,9 +33,9 @@ class Outcome(Struct, frozen=True):
 
 
 class State(Struct, frozen=True):
-    """Where a run stands: a node that waits for an outcome or is the end, and all registers.
+    """The state of a run: its node, which waits for an outcome or is the end, and all registers.
 
-    `done` counts the tasks that were done, gates aside, where the program limits them (I24).
+    `done` counts finished tasks except gates, if the program limits them (I24).
     """
 
     node: str
@@ -45,14 +45,14 @@ class State(Struct, frozen=True):
 
 
 class Move(Struct, frozen=True):
-    """One step of a run: the edges taken, the first one being the node's own, and the state they lead to."""
+    """One step of a run: the edges taken, the node's own edge first, and the next state."""
 
     edges: tuple[Edge, ...]
     state: State
 
 
 class Machine:
-    """A program made ready for stepping through it. It holds no state of a run."""
+    """A program prepared for stepping through it. It has no state."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -63,7 +63,7 @@ class Machine:
         return Bank(self.program.registers)
 
     def start(self, inputs: Mapping[str, str] = MappingProxyType({}), folder: str | None = None) -> State:
-        """The state in which a run begins with these values of inputs, which fit (I8), and this folder (I30)."""
+        """Return the first state for valid inputs (I8) and a reports directory (I30)."""
         slots = {slot.name: slot.initial for slot in self.program.slots}
         slots |= {declared.name: inputs.get(declared.name, declared.default) for declared in self.program.inputs}
         if self.program.folder:
@@ -71,10 +71,10 @@ class Machine:
         return self._settle(self.program.entry, Counters(self._bank, {}), MappingProxyType(slots), 0, ()).state
 
     def advance(self, state: State, outcome: Outcome) -> Move:
-        """What follows when the node of a state has an outcome (I1, M13).
+        """Return the next move for the outcome of a state's node (I1, M13).
 
         Raises:
-            ValueError: The state is the end of the run, where nothing follows.
+            ValueError: The state is the end of the run.
         """
         node = self.nodes[state.node]
         if self.end(state):
@@ -85,7 +85,7 @@ class Machine:
         return self._settle(edge.target, state.counters.after(edge.effects), slots, done, (edge,))
 
     def jump(self, state: State, node: str) -> State:
-        """Where a run goes on when its operator takes it to a step; the step that it stands at gets no outcome (I27).
+        """Return the state after an operator's jump to a step. The current step gets no outcome (I27).
 
         Raises:
             KeyError: There is no such step.
@@ -107,7 +107,7 @@ class Machine:
         return group == outer
 
     def end(self, state: State) -> End | None:
-        """The end that a state stands at, its message filled in; None while the run goes on (I2, I24)."""
+        """Return the end of a state with its message filled in; None while the run continues (I2, I24)."""
         node = self.nodes[state.node]
         if isinstance(node.task, End):
             return End(node.task.result, text(self.text(state, node.task.message)))
@@ -116,24 +116,24 @@ class Machine:
         return End("stop", text(f"{node.id}: the limit of {self.program.limit} steps was reached"))
 
     def attempt(self, state: State) -> int:
-        """The number of the attempt that a state stands before, counted within the visit (M4, I23)."""
+        """Return the number of the current attempt within a visit (M4, I23)."""
         retries = self.nodes[state.node].retries
         return 1 if retries is None else state.counters[retries] + 1
 
     def text(self, state: State, written: Text) -> str:
-        """A text filled in from the registers of a state (I6)."""
+        """Return a text with the values of a state's registers (I6)."""
         return written.filled({item.register: self.value(state, item.register) for item in written.references})
 
     def prompt(self, state: State, agent: Agent) -> str:
-        """What an agent is given: its context and its prompt, filled in (I11, I31)."""
+        """Return the filled-in prompt of an agent, after its context (I11, I31)."""
         return "".join(self.text(state, written) for written in (*self.program.above(agent.context), agent.prompt))
 
     def value(self, state: State, register: str) -> str | None:
-        """What a counter or slot is worth in a state, as a text; None for an unset slot."""
+        """Return the value of a counter or slot as a string; None for an unset slot."""
         return state.slots[register] if register in state.slots else str(state.counters[register])
 
     def instances(self, state: State) -> tuple[tuple[str, int], ...]:
-        """The instance numbers that the node of a state sees, by the names of their variables (M4)."""
+        """Return the instance numbers that a state's node sees, by variable name (M4)."""
         seen = self.nodes[state.node].variables
         return tuple((item.name, state.counters[item.register]) for item in seen if item.register not in state.slots)
 
@@ -145,7 +145,7 @@ class Machine:
         done: int,
         edges: tuple[Edge, ...],
     ) -> Move:
-        """Passes through nodes without a task; the verifier has proved that this ends."""
+        """Pass through nodes without a task. The verifier guarantees that this ends."""
         node = self.nodes[name]
         while isinstance(node.task, Branch) or (isinstance(node.task, End) and node.edges):
             edge = self._choose(node, counters, slots, None)
@@ -159,7 +159,7 @@ class Machine:
 
 
 def holds(test: Test, counters: Mapping[str, int], slots: Slots, word: str | None) -> bool:
-    """Whether one test of a guard holds (I17); `word` is None at a node without a task."""
+    """Return whether a test of a guard is true (I17). `word` is None at a node without a task."""
     match test:
         case OutcomeTest(wanted):
             return word == wanted
@@ -173,7 +173,7 @@ def holds(test: Test, counters: Mapping[str, int], slots: Slots, word: str | Non
 
 
 def slots_after(slots: Slots, effects: Iterable[Effect], outcome: Outcome | None) -> Slots:
-    """The slots after effects, which apply in order (I19); `outcome` is None at a node without a task."""
+    """Return the slots after effects, applied in order (I19). `outcome` is None at a node without a task."""
     effects = tuple(effects)
     if len(counter_effects(effects)) == len(effects):
         return slots

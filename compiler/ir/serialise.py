@@ -1,4 +1,4 @@
-"""A program as JSON. `compiler/frontends/json` reads it, and has its JSON Schema."""
+"""Write a program as JSON. `compiler/frontends/json` reads it and has its JSON Schema."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from compiler.ir.texts import Text, to_plain
 from compiler.ir.unseen import shown_json
 
 LARGEST_NUMBER = 2**31 - 1
-"""What every target can count to, and no program needs."""
+"""Every target can count this far."""
 
 MAY_BE_MISSING: Mapping[str, Mapping[str, object]] = {
     "Program": {"name": None, "title": None, "sources": None},
@@ -41,9 +41,9 @@ MAY_BE_MISSING: Mapping[str, Mapping[str, object]] = {
     "Tool": {"arguments": "{}"},
     "Contract": {"workflow": "{}"},
 }
-"""What a program that is written by hand need not say, by class, besides what the model has defaults for.
+"""Keys that hand-written programs may leave out, by class, with their defaults.
 
-None stands for what the file and the place in it say.
+None means that the default comes from the file or the position. Keys with a default in the model aren't listed.
 """
 
 UNWRITTEN: Mapping[type, frozenset[str]] = {
@@ -55,30 +55,30 @@ UNWRITTEN: Mapping[type, frozenset[str]] = {
     Context: frozenset({"after"}),
     SourceFile: frozenset({"read_by"}),
 }
-"""What few programs have, by class: it is not written where there is none."""
+"""Rare keys, by class. They are written only if they have a value."""
 
 _TEXTLESS: frozenset[type] = frozenset(
     {str, int, bool, NoneType, Origin, Edge, Settings, Variable, Constant, Register, Slot, Input, Jump, Reading}
 )
-"""Classes that have no `Text` in them: what most of a program is made of, and msgspec writes it as it is."""
+"""Classes without a `Text`. msgspec writes them directly, which is most of a program."""
 
 
 def to_json(program: Program) -> str:
-    """The JSON form: indented, keys in the order of the model, ending in a newline."""
+    """Return the JSON form: indented, keys in the order of the model, with a final newline."""
     written = _written(program)
     if program.kind == USUAL_KIND:
         del written["kind"]
-    # Before it is indented, it is half as long to look through.
+    # The compact form is half as long to search.
     return json.format(shown_json(json.encode(written).decode()), indent=2) + "\n"
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401 (any part of the model, and what JSON has for it)
-    """A part of the model as JSON has it."""
+    """Return a part of the model as a JSON value."""
     return json.decode(json.encode(_written(value)))
 
 
 def _written(value: Any) -> Any:  # noqa: ANN401 (any part of the model, and what msgspec can write)
-    """A part of the model with its texts as JSON has them, and without what is not written."""
+    """Return a part of the model with its texts as JSON values, without the keys that aren't written."""
     kind = type(value)
     if kind in _TEXTLESS:
         return value

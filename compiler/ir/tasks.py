@@ -1,4 +1,4 @@
-"""Tasks: what a node does before it chooses an edge, and the words that may come of it (I9 to I15)."""
+"""Tasks: the work of nodes, and their possible outcomes (I9 to I15)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from compiler.ir.texts import Text
 
 
 class Verdict(StrEnum):
-    """The two words that a step of a runbook ends with."""
+    """The two outcomes of a runbook's step."""
 
     PASS = "pass"  # noqa: S105 (not a password)
     FAIL = "fail"
@@ -21,14 +21,14 @@ class Verdict(StrEnum):
 
 PASS_OR_FAIL = (Verdict.PASS.value, Verdict.FAIL.value)
 FAILED = "failed"
-"""The word of an agent with keywords that gave no answer (I12)."""
+"""The outcome of an agent with keywords that gave no answer (I12)."""
 
 UNREAD = ("none", "invalid", "ambiguous", FAILED)
-"""The words of an agent with keywords whose answer gave none of them (I12)."""
+"""The outcomes of an agent with keywords whose answer has no keyword (I12)."""
 
 
-class Shell(Struct, frozen=True):
-    """Run a command with `bash -c` or `sh -c` (I9). `prompt` is what stands above it, Markdown."""
+class Shell(Struct, frozen=True):  # I9
+    """Run a command with `bash -c` or `sh -c`. `prompt` is the Markdown above it."""
 
     interpreter: Literal["bash", "sh"]
     command: Text
@@ -36,11 +36,10 @@ class Shell(Struct, frozen=True):
     kind: Literal["shell"] = "shell"
 
 
-class Ask(Struct, frozen=True):
-    """Put a question to a person, a script of answers or an agent (I10).
+class Ask(Struct, frozen=True):  # I10
+    """Ask a person, a script of answers or an agent.
 
-    `prompt` is Markdown; `block` is an instructional code block shown below it, `language` its tag. `options` belong
-    to `select`.
+    `prompt` is Markdown. `block` is a code block shown below it, and `language` its tag. `options` belong to `select`.
     """
 
     question: Literal["pass_fail", "yes_no", "confirm", "input", "select"]
@@ -51,11 +50,10 @@ class Ask(Struct, frozen=True):
     kind: Literal["ask"] = "ask"
 
 
-class Reading(Struct, frozen=True):
-    """How an answer becomes a word (I12).
+class Reading(Struct, frozen=True):  # I12
+    """How to read a keyword from an answer.
 
-    `keywords` are looked for in it, `validation` is a regular expression that must match somewhere in it, unless the
-    keyword is one of `excused`.
+    `validation` is a regular expression that must match somewhere in the answer, unless its keyword is in `excused`.
     """
 
     keywords: tuple[str, ...] = ()
@@ -63,11 +61,11 @@ class Reading(Struct, frozen=True):
     excused: tuple[str, ...] = ()
 
 
-class Agent(Struct, frozen=True):
-    """Give a prompt to the command of an agent type ("" for the common one) and read its answer (I11).
+class Agent(Struct, frozen=True):  # I11, I29, I31
+    """Send a prompt to the command of an agent type ("" for the default agent) and read its answer.
 
-    `context` names the context that the prompt stands below, "" for none (I31).
-    `report` is the name of the report that answers are added to, "" for none (I29).
+    `context` is the name of the context above the prompt, or "". `report` is the name of the report that stores the
+    answer, or "".
     """
 
     agent: str
@@ -78,10 +76,10 @@ class Agent(Struct, frozen=True):
     kind: Literal["agent"] = "agent"
 
 
-class Tool(Struct, frozen=True):
-    """Call a tool of a connection; the arguments are a JSON object as a text (I13).
+class Tool(Struct, frozen=True):  # I13
+    """Call a tool of a connection. `arguments` is a text with a JSON object.
 
-    An `optional` one fails at once where no command is named for the connection.
+    An `optional` tool fails immediately if its connection has no command.
     """
 
     connection: str
@@ -91,10 +89,10 @@ class Tool(Struct, frozen=True):
     kind: Literal["tool"] = "tool"
 
 
-class Parallel(Struct, frozen=True):
-    """Call several agents at the same time and join their words by index (I14).
+class Parallel(Struct, frozen=True):  # I14, I29
+    """Call several agents at the same time and join their outcomes in order.
 
-    `report` is the name of the report of all answers of a round; those of each entry go to one of its own too (I29).
+    `report` is the name of the report that stores all answers of a round. Each entry also has its own report.
     """
 
     entries: tuple[Agent, ...]
@@ -106,17 +104,17 @@ class Parallel(Struct, frozen=True):
 
     @property
     def keywords(self) -> tuple[str, ...]:
-        """The keywords of all entries, each once."""
+        """The keywords of all entries, without duplicates."""
         return tuple(dict.fromkeys(keyword for entry in self.entries for keyword in entry.reading.keywords))
 
     @property
     def failing_words(self) -> tuple[str, ...]:
-        """The words of entries that are failing: `fail` where no entry has keywords."""
+        """The failing outcomes of entries. Without keywords it is `fail`."""
         return self.failing if self.keywords else (Verdict.FAIL.value,)
 
 
-class Gate(Struct, frozen=True):
-    """Wait until a person lets the run through (I15)."""
+class Gate(Struct, frozen=True):  # I15
+    """Wait until a person approves the gate."""
 
     gate: str
     reason: Text = Text()
@@ -124,13 +122,13 @@ class Gate(Struct, frozen=True):
 
 
 class Branch(Struct, frozen=True):
-    """Do nothing: the node only chooses among its edges."""
+    """Do nothing except choose an edge."""
 
     kind: Literal["branch"] = "branch"
 
 
-class End(Struct, frozen=True):
-    """End the program, or, where the node has edges, a nested one in it (I2)."""
+class End(Struct, frozen=True):  # I2
+    """End the program, or a nested runbook if the node has an edge."""
 
     result: Literal["complete", "stop"]
     message: Text = Text()
@@ -138,18 +136,18 @@ class End(Struct, frozen=True):
 
 
 Check = Literal["exists", "parses", "ast", "types", "lint"]
-"""What a validation looks for: files are there, they parse; Python files can be run, have sound types and style."""
+"""The checks of a validation: files exist, files parse; Python files compile, pass type checks, pass linting."""
 
 StageKind = Literal["inputs", "context", "tool", "execute", "guardrails", "validation", "outputs"]
-"""The stages of an attempt at a step, in their order; a step may have several tools."""
+"""The stages of an attempt, in order. A step may have several tools."""
 
 
-class Stage(Struct, frozen=True):
-    """Do one stage of an attempt at a step of the program's contract (I32).
+class Stage(Struct, frozen=True):  # I32
+    """Do one stage of an attempt at a step of the program's contract.
 
-    `paths` are what the stage looks at: inputs and templates, what is validated, outputs. `subject` is the name of a
-    tool, or the level of the evidence that an `outputs` stage records; `place` says which call of the step's `tools` a
-    tool is. `checks` are what a `validation` looks for.
+    `paths` are the files of the stage: inputs and templates, files to validate, or outputs. `subject` is the name of a
+    tool, or the evidence level of an `outputs` stage. `place` is the index of a call in the step's `tools`. `checks`
+    are the checks of a `validation` stage.
     """
 
     stage: StageKind
@@ -164,12 +162,12 @@ class Stage(Struct, frozen=True):
 Task = Shell | Ask | Agent | Tool | Parallel | Gate | Stage | Branch | End
 
 IDLE = (Branch, End)
-"""Nodes with these have no task. `type(task) in IDLE` takes a fifth of the time of `isinstance`."""
+"""The tasks of nodes without work. `type(task) in IDLE` takes a fifth of the time of `isinstance`."""
 
 
 def alphabet(task: Task) -> tuple[str, ...]:
-    """The words that the outcome of a task may have, in a stable order; none for a node without a task."""
-    match task:  # the most frequent first: it takes time to look at each
+    """Return the possible outcomes of a task in a stable order; none for a node without a task."""
+    match task:  # the most frequent first, to save time
         case Shell():
             return PASS_OR_FAIL
         case Ask(question, options=options):
@@ -201,12 +199,12 @@ def _of_question(question: str, options: tuple[Text, ...]) -> tuple[str, ...]:
 
 
 def no_answer(task: Task) -> str:
-    """The word of a task that could not be done: its process failed, took too long or said too much."""
+    """Return the outcome of a task that failed to run: its process failed, timed out or wrote too much."""
     return FAILED if FAILED in alphabet(task) else Verdict.FAIL.value
 
 
 def map_task_texts(task: Task, change: Callable[[Text], Text]) -> Task:
-    """A task with every text in it changed."""
+    """Return a task with every text changed."""
     match task:
         case Shell():
             return replace(task, command=change(task.command), prompt=change(task.prompt))
@@ -233,21 +231,21 @@ def map_task_texts(task: Task, change: Callable[[Text], Text]) -> Task:
 
 
 def agents_of(task: Task) -> tuple[Agent, ...]:
-    """The agents that a task calls."""
+    """Return the agents that a task calls."""
     if isinstance(task, Parallel):
         return task.entries
     return (task,) if isinstance(task, Agent) else ()
 
 
 def map_agents(task: Task, change: Callable[[Agent], Agent]) -> Task:
-    """A task with every agent that it calls changed."""
+    """Return a task with every agent changed."""
     if isinstance(task, Parallel):
         return replace(task, entries=tuple(map(change, task.entries)))
     return change(task) if isinstance(task, Agent) else task
 
 
 def task_texts(task: Task) -> tuple[Text, ...]:
-    """The texts that a task shows or sends, a command aside."""
+    """Return the texts that a task shows or sends, without commands."""
     match task:
         case Shell(prompt=prompt):
             return (prompt,)

@@ -1,4 +1,4 @@
-"""The stable text form of a program, for reading and for tests: one line for each thing, in document order."""
+"""The stable text form of a program, for people and tests: one line per item, in document order."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from compiler.ir.unseen import shown_json
 
 
 def to_text_form(program: Program) -> str:
-    """The text form of a program, ending in a newline."""
+    """Return the text form of a program, with a final newline."""
     return "\n".join(_lines(program)) + "\n"
 
 
@@ -107,7 +107,7 @@ def _node(node: Node) -> Iterator[str]:
 
 
 def _fields(part: Task | Reading) -> Iterator[str]:
-    """A line for each field of a task, or of a part of it, that says something."""
+    """Yield a line for each field with a value."""
     for name in (field.name for field in fields(part)):
         value = getattr(part, name)
         if isinstance(value, Text) and value:
@@ -170,7 +170,7 @@ def _effect(effect: Effect) -> str:
 
 
 def _text(text: Text) -> str:
-    """A text without references in quotes, one with them in parts."""
+    """Return a text in quotes. References divide it into parts."""
     parts = [_reference(part) if isinstance(part, Reference) else _quoted(part) for part in text.parts]
     return " ".join(parts) or _quoted("")
 

@@ -1,4 +1,4 @@
-"""Texts: rows of strings and references to registers, filled in when they are shown, sent or run (I6)."""
+"""Texts: sequences of strings and references to registers. They are filled in when shown, sent or run (I6)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from msgspec import Struct
 
 
-class Reference(Struct, frozen=True):
+class Reference(Struct, frozen=True):  # I6
     """The value of a counter or slot within a text.
 
-    `written` is what the author wrote for it. Where the register is a slot that is unset, `missing` stands there alone;
-    else `before`, the value and `after` (I6).
+    `written` is the author's spelling. An unset slot is replaced by `missing`, any other value by `before`, the value
+    and `after`.
     """
 
     register: str
@@ -21,7 +21,7 @@ class Reference(Struct, frozen=True):
     after: str = ""
 
     def filled(self, value: str | None) -> str:
-        """What stands in the place of the reference; `value` is None for an unset slot."""
+        """Return the replacement of the reference; `value` is None for an unset slot."""
         return self.missing if value is None else f"{self.before}{value}{self.after}"
 
 
@@ -29,24 +29,24 @@ Part = str | Reference
 
 
 class Text(Struct, frozen=True, gc=False):
-    """A text. Strings stand between references, never beside each other, and none is empty: see `joined`."""
+    """A text. Strings are never adjacent or empty; see `joined`."""
 
     parts: tuple[Part, ...] = ()
 
     def __bool__(self) -> bool:
-        """Whether there is anything in it."""
+        """Return whether the text has any content."""
         return bool(self.parts)
 
     def __str__(self) -> str:
-        """The text with its references as their authors wrote them."""
+        """Return the text with its references as authors wrote them."""
         parts = self.parts
-        if len(parts) == 1 and isinstance(parts[0], str):  # as most are
+        if len(parts) == 1 and isinstance(parts[0], str):  # the usual case
             return parts[0]
         return "".join(part if isinstance(part, str) else part.written for part in parts)
 
     @property
     def is_plain(self) -> bool:
-        """Whether there is no reference in it: it is one string at most."""
+        """Whether the text has no references: it is at most one string."""
         parts = self.parts
         return not parts or (len(parts) == 1 and isinstance(parts[0], str))
 
@@ -56,16 +56,16 @@ class Text(Struct, frozen=True, gc=False):
         return (part for part in self.parts if isinstance(part, Reference))
 
     def filled(self, values: Mapping[str, str | None], escape: Callable[[str], str] = str) -> str:
-        """The text with values instead of its references, in one pass (I6).
+        """Return the text with its references replaced by values, in one pass (I6).
 
         Args:
-            values: The value of each register that the text refers to; None for an unset slot.
-            escape: What is done to what stands for a reference, as where the text is JSON (I13).
+            values: The value of each register in the text; None for an unset slot.
+            escape: A function that escapes each replacement, for example for JSON (I13).
         """
         return "".join(part if isinstance(part, str) else _value(part, values, escape) for part in self.parts)
 
     def known(self, values: Mapping[str, str]) -> Text:
-        """The text with the values of some registers instead of the references to them."""
+        """Return the text with the values of some registers in place."""
         return joined([_known(part, values) for part in self.parts]) if values else self
 
 
@@ -80,14 +80,14 @@ def _known(part: Part, values: Mapping[str, str]) -> Part:
 
 
 def text(written: str) -> Text:
-    """A text without references."""
+    """Return a text without references."""
     return Text((written,)) if written else Text()
 
 
 def joined(parts: Iterator[Part] | tuple[Part, ...] | list[Part]) -> Text:
-    """The text of some parts: neighbouring strings become one, empty ones go."""
+    """Return the text of some parts. Adjacent strings are merged, empty ones dropped."""
     found: list[Part] = []
-    strings: list[str] = []  # those since the last reference
+    strings: list[str] = []  # the strings since the last reference
     for part in parts:
         if isinstance(part, str):
             strings.append(part)
@@ -102,13 +102,13 @@ def joined(parts: Iterator[Part] | tuple[Part, ...] | list[Part]) -> Text:
 
 
 def to_plain(value: Text) -> str | list[str | dict[str, str]]:
-    """A text in JSON: one without references is a string, any other one a list of strings and references."""
+    """Return a text as JSON: a string if it has no references, otherwise a list of strings and references."""
     if all(isinstance(part, str) for part in value.parts):
         return str(value)
     return [part if isinstance(part, str) else _sparse(part) for part in value.parts]
 
 
 def _sparse(reference: Reference) -> dict[str, str]:
-    """A reference in JSON, without what is empty."""
+    """Return a reference as JSON, without empty keys."""
     said = {name: getattr(reference, name) for name in ("written", "missing", "before", "after")}
     return {"register": reference.register, **{name: value for name, value in said.items() if value}}

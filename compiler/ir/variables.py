@@ -1,4 +1,4 @@
-"""Names that processes know: of inputs, environment variables and values (docs/program.md, I7 to I9)."""
+"""Names that processes see: inputs, environment variables and outputs (docs/reference/program-rules.md, I7 to I9)."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ _OF_THE_SHELL = frozenset(
         *("_", "EUID", "OLDPWD", "PPID", "PWD", "SHLVL", "UID"),
     }
 )
-"""Variables that change what a shell does, or that it sets itself."""
+"""Variables that the shell sets, or that change how it works."""
 
 _OF_RDC = "RDC_"
 _OF_THE_LOADER = ("LD_", "DYLD_")
 
 INSTANCES = frozenset({"RDC_STEP_INSTANCE", "RDC_SUBSTEP_INSTANCE"})
-"""Variables of rdc that a node sets for its command: the numbers of instances (M4)."""
+"""Variables that rdc sets for commands: the numbers of instances (M4)."""
 
 
 def is_identifier(name: str) -> bool:
-    """Whether a name is one that an environment variable can have."""
+    """Return whether a name is valid for an environment variable."""
     return bool(_IDENTIFIER.fullmatch(name))
 
 
 def is_reserved(name: str) -> bool:
-    """Whether a shell, the loader or rdc gives the variable of this name a meaning."""
+    """Return whether the shell, the loader or rdc uses a variable of this name."""
     return name not in INSTANCES and bool(reserved_because(name))
 
 
 def reserved_because(name: str) -> str:
-    """Who gives the variable of this name a meaning, as the end of a sentence; "" if nobody does."""
+    """Return why a name is reserved, as the end of a sentence, or ""."""
     if name in _OF_THE_SHELL:
-        return "the shell gives this variable a meaning"
+        return "the shell uses this variable"
     if name.startswith(_OF_RDC):
-        return f"names that begin with {_OF_RDC} belong to rdc"
+        return f"names that start with {_OF_RDC} are reserved for rdc"
     beginning = next((item for item in _OF_THE_LOADER if name.startswith(item)), "")
-    return f"the loader of programs reads variables that begin with {beginning}" if beginning else ""
+    return f"the program loader uses variables that start with {beginning}" if beginning else ""

@@ -1,4 +1,4 @@
-"""The verifier: what must hold for every program, after lowering and after each pass (docs/program.md, "checked")."""
+"""The verifier: the rules of programs, checked after each pass (docs/reference/program-rules.md)."""
 
 from __future__ import annotations
 
@@ -31,18 +31,22 @@ from compiler.ir.wellformed import input_problems, task_problems
 
 
 class InvalidProgramError(Exception):
-    """A program that breaks an invariant: an error in rdc itself, or in a program that another tool has written."""
+    """A program that breaks a rule. It is a bug in rdc, or in another tool that wrote the program."""
 
 
 def verify(program: Program) -> None:
-    """Checks a program; raises `InvalidProgramError` with every invariant that it breaks."""
+    """Check a program.
+
+    Raises:
+        InvalidProgramError: The program breaks rules; the message lists them all.
+    """
     found = problems(program)
     if found:
         raise InvalidProgramError("\n".join(f"{node}: {text}" if node else text for node, text in found))
 
 
 def problems(program: Program) -> list[tuple[str, str]]:
-    """Every invariant that a program breaks, with the id of the node that breaks it, "" for the whole program."""
+    """Return every rule that a program breaks, with the id of the node, or "" for the program."""
     rules = (
         *(_names, _variables, _groups, _references, _texts, _registers, _jumps, _inputs, _artifact, _contexts),
         *(report_problems, contract_problems, _tasks, _commands, _words, _totality, _idle_cycles),
@@ -64,35 +68,35 @@ def _names(program: Program) -> Problems:
         ("context", [context.name for context in program.contexts]),
     ):
         if len(names) != len(set(names)):
-            yield "", f"two {kind}s share a name"
+            yield "", f"two {kind}s have the same name"
         if not all(names):
             yield "", f"a {kind} has an empty name"
 
 
 def _variables(program: Program) -> Problems:
-    """Names are such as shells know; those of variables, outputs and secrets have no other meaning (I7 to I9, I26)."""
+    """Check that names are valid in shells, and that variables, outputs and secrets aren't reserved (I7 to I9, I26)."""
     for declared in program.inputs:
         if not is_identifier(declared.name):
-            yield "", f"the input {declared.name} has a name that no variable can have"
+            yield "", f"the input {declared.name} is not a valid variable name"
     for secret in program.secrets:
         if not is_identifier(secret) or is_reserved(secret):
-            yield "", f"the secret {secret} has a name that no variable can have"
+            yield "", f"the secret {secret} is not a valid variable name"
     for node in program.nodes:
         variables = [*(item.name for item in node.variables), *(item.name for item in node.constants)]
         for name in dict.fromkeys((*variables, *_output_names(node))):
             if problem := _name_problem(name, program.secrets):
                 yield node.id, problem
         if len(variables) != len(set(variables)):
-            yield node.id, "two variables share a name"
+            yield node.id, "two variables have the same name"
 
 
 def _name_problem(name: str, secrets: Collection[str]) -> str:
-    """Why a variable or output cannot have a name; "" if it can."""
+    """Return why a variable or output can't have a name, or ""."""
     if not is_identifier(name):
-        return f"{name} cannot be the name of a variable or output"
+        return f"{name} is not a valid name for a variable or output"
     if is_reserved(name):
-        return f"a shell, the loader or rdc gives the name {name} a meaning"
-    return f"{name} is a secret, and cannot be the name of a variable or output too" if name in secrets else ""
+        return f"the name {name} is reserved by the shell, the loader or rdc"
+    return f"{name} is a secret, so a variable or output cannot have this name" if name in secrets else ""
 
 
 def _output_names(node: Node) -> Iterator[str]:
@@ -101,15 +105,15 @@ def _output_names(node: Node) -> Iterator[str]:
 
 
 def _texts(program: Program) -> Problems:
-    """No string of a text is empty or holds NUL, none stands beside another: equal texts look the same (I6)."""
+    """Check that texts have no empty strings, adjacent strings or NUL, so that equal texts compare equal (I6)."""
     for node in program.nodes:
         if any(map(_is_divided, texts_of(node))):
-            yield node.id, "a text has an empty string, or two beside each other"
+            yield node.id, "a text has an empty string, or two adjacent strings"
         if any("\0" in part for text in texts_of(node) for part in text.parts if isinstance(part, str)):
-            yield node.id, "a text holds a NUL character, which no target can carry"
+            yield node.id, "a text contains a NUL character, which no target supports"
     for group in program.groups:
         if _is_divided(group.title) or _is_divided(group.prompt):
-            yield "", f"the group {group.id}: a text has an empty string, or two beside each other"
+            yield "", f"the group {group.id}: a text has an empty string, or two adjacent strings"
 
 
 def _is_divided(text: Text) -> bool:
@@ -117,11 +121,11 @@ def _is_divided(text: Text) -> bool:
 
 
 def _groups(program: Program) -> Problems:
-    """Every group stands in one that is declared before it, so that frames nest."""
+    """Check that every group is inside an earlier one, so that frames nest."""
     declared = {""}
     for group in program.groups:
         if group.parent not in declared:
-            yield "", f"the group {group.id} stands in {group.parent}, which is not declared before it"
+            yield "", f"the group {group.id} is in {group.parent}, which is not declared before it"
         declared.add(group.id)
     for node in program.nodes:
         if node.group not in declared:
@@ -133,18 +137,18 @@ def _references(program: Program) -> Problems:
     if not program.sources:
         yield "", "the program has no source"
     if program.entry not in nodes:
-        yield "", f"the entry {program.entry} is no node"
+        yield "", f"the entry {program.entry} is not a node"
     for node in program.nodes:
         for edge in node.edges:
             if edge.target not in nodes:
-                yield node.id, f"an edge leads to {edge.target}, which is no node"
+                yield node.id, f"an edge leads to the unknown node {edge.target}"
 
 
 # --- Registers -------------------------------------------------------------------------------------------------------
 
 
 def _registers(program: Program) -> Problems:
-    """Each register is declared, and used as what it is: a counter, a scope of counters, or a slot (I4, I5)."""
+    """Check that registers are declared with the kind that nodes use: counter, scope or slot (I4, I5)."""
     declared = _declared(program)
     for node in program.nodes:
         for kind, name in sorted(set(_used(node))):
@@ -157,7 +161,7 @@ def _registers(program: Program) -> Problems:
 
 
 def _declared(program: Program) -> dict[str, set[str]]:
-    """The names of each kind of register."""
+    """Return the declared names of each kind of register."""
     counters = {register.name for register in program.registers}
     slots = {slot.name for slot in program.slots}
     scopes = set(scope_members(program.registers))
@@ -165,23 +169,23 @@ def _declared(program: Program) -> dict[str, set[str]]:
 
 
 def _jumps(program: Program) -> Problems:
-    """What an operator's jumps name is declared, and they keep no text (I27)."""
+    """Check that the names in operator's jumps are declared, and that jumps store no text (I27)."""
     nodes, groups = {node.id for node in program.nodes}, {group.id for group in program.groups}
     declared = _declared(program)
     for jump in program.jumps:
         places = {jump.id, *(item.group for item in jump.entering)}
         if jump.target not in nodes or not places <= nodes | groups:
-            yield "", f"the jump to {jump.id} names a node or a group that is not declared"
+            yield "", f"the jump to {jump.id} names an unknown node or group"
         for effect in jump.all_effects:
             if isinstance(effect, Keep):
-                yield "", f"the jump to {jump.id} keeps a text, and has none"
+                yield "", f"the jump to {jump.id} stores a text, but a jump has none"
             for kind, name in _touched(effect):
                 if name not in declared[kind]:
                     yield "", f"the jump to {jump.id}: the {kind} {name} is not declared"
 
 
 def _used(node: Node) -> Iterator[tuple[str, str]]:
-    """What a node uses, each as the kind of register and its name."""
+    """Yield the registers that a node uses, each with its kind."""
     yield from (("register", reference.register) for text in texts_of(node) for reference in text.references)
     yield from (("register", variable.register) for variable in node.variables)
     if isinstance(node.task, Shell):
@@ -224,18 +228,18 @@ def _touched(effect: Effect) -> Iterator[tuple[str, str]]:
 
 
 def _inputs(program: Program) -> Problems:
-    """Each input has a slot of its name, and a default that fits (I8)."""
+    """Check that each input has a slot with its name, and a valid default (I8)."""
     slots = {slot.name for slot in program.slots}
     for declared in program.inputs:
         if declared.name not in slots:
-            yield "", f"the input {declared.name} has no slot of its name"
+            yield "", f"the input {declared.name} has no slot with the same name"
         yield from (("", f"the input {declared.name}: {problem}") for _, problem in input_problems(declared))
     if program.limit is not None and program.limit < 1:
         yield "", "the limit is below 1"
 
 
 def _artifact(program: Program) -> Problems:
-    """What a run leaves as a file is a slot, and its type a text as others are (I28)."""
+    """Check the artifact: its slot and its type (I28)."""
     if program.artifact is None:
         return
     declared, kind = _declared(program), program.artifact.type
@@ -245,19 +249,19 @@ def _artifact(program: Program) -> Problems:
         if reference.register not in declared["register"]:
             yield "", f"the artifact: the register {reference.register} is not declared"
     if _is_divided(kind) or any("\0" in part for part in kind.parts if isinstance(part, str)):
-        yield "", "the artifact: its type has an empty string, two beside each other, or a NUL character"
+        yield "", "the artifact: its type has an empty string, two adjacent strings, or a NUL character"
 
 
 def _contexts(program: Program) -> Problems:
-    """Contexts stand below earlier ones, and prompts below declared ones; their texts are as others are (I31)."""
+    """Check that contexts come after the context above them, and that prompts name declared contexts (I31)."""
     registers, declared = _declared(program)["register"], {""}
     for context in program.contexts:
         about = f"the context {context.name}"
         if context.after not in declared:
-            yield "", f"{about} stands below {context.after}, which is not declared before it"
+            yield "", f"{about} comes after {context.after}, which is not declared before it"
         declared.add(context.name)
         if _is_divided(context.text) or any("\0" in part for part in context.text.parts if isinstance(part, str)):
-            yield "", f"{about} has an empty string, two beside each other, or a NUL character"
+            yield "", f"{about} has an empty string, two adjacent strings, or a NUL character"
         for reference in context.text.references:
             if reference.register not in registers:
                 yield "", f"{about}: the register {reference.register} is not declared"
@@ -275,47 +279,47 @@ def _tasks(program: Program) -> Problems:
         yield from ((node.id, problem) for problem in task_problems(node.task))
         settings = node.settings
         if settings.delay < 0 or settings.backoff < 1 or (settings.timeout is not None and settings.timeout < 1):
-            yield node.id, "a timeout and a backoff are at least 1, a delay at least 0"
+            yield node.id, "a timeout or backoff is below 1, or a delay is below 0"
         if settings.timeout is not None and not isinstance(node.task, Shell | Agent | Tool | Parallel | Stage):
-            yield node.id, f"a node of the kind {node.task.kind} calls no process that a timeout could end"
+            yield node.id, f"a node of the kind {node.task.kind} cannot have a timeout, because it runs no process"
 
 
 def _commands(program: Program) -> Problems:
-    """Commands refer to nothing but the numbers of counters (I7); values of names are kept of commands only (I19)."""
+    """Check that commands refer only to counters (I7), and that only commands have outputs (I19)."""
     for node in program.nodes:
         command = node.task.command if isinstance(node.task, Shell) else Text()
         if any(item.before or item.after for item in command.references):
-            yield node.id, "a reference in a command has texts around it"
+            yield node.id, "a reference in a command has `before` or `after`"
         for effect in (effect for edge in node.edges for effect in edge.effects if isinstance(effect, Keep)):
             yield from ((node.id, problem) for problem in _keep_problems(node, effect))
 
 
 def _keep_problems(node: Node, effect: Keep) -> Iterator[str]:
     if isinstance(node.task, Branch | End):
-        yield "a node without a task keeps nothing"
+        yield "a node without a task cannot store anything"
     if (effect.of == "output") != bool(effect.name):
-        yield "an output is kept by its name, an answer has none"
+        yield "`keep` needs a `name` for an output, and none for an answer"
     if effect.of == "output" and not isinstance(node.task, Shell):
-        yield "only commands give outputs"
+        yield "only commands have outputs"
     if effect.of == "output" and effect.extract is not None:
-        yield "nothing is extracted from an output"
+        yield "an output cannot have `extract`"
 
 
 def _words(program: Program) -> Problems:
-    """A word that is tested is one that the task can have (I17)."""
+    """Check that guards test only outcomes that the task can have (I17)."""
     for node in program.nodes:
         known = alphabet(node.task)
         for word in words_of(node.edges):
             if word not in known:
-                yield node.id, f"no outcome is {word}" if known else "a node without a task has no outcome to test"
+                yield node.id, f"the task has no outcome {word}" if known else "a node without a task has no outcome"
 
 
 def _totality(program: Program) -> Problems:
-    """Whatever the outcome, some edge holds: one whose guard asks for nothing more than that outcome (I2)."""
+    """Check that for every outcome some edge has no other condition than this outcome (I2)."""
     for node in program.nodes:
         if isinstance(node.task, End):
             if len(node.edges) > 1 or any(edge.guard for edge in node.edges):
-                yield node.id, "an end has at most one transition"
+                yield node.id, "an end can have only one edge, without a guard"
             continue
         for word in alphabet(node.task) or (None,):
             if not any(is_plain_for(edge, word) for edge in node.edges):
@@ -323,8 +327,8 @@ def _totality(program: Program) -> Problems:
 
 
 def _idle_cycles(program: Program) -> Problems:
-    """Nodes without a task never lead back to each other, so passing through them always ends (I2)."""
+    """Check that nodes without a task don't form a cycle, so that passing through them ends (I2)."""
     idle = {node.id for node in program.nodes if isinstance(node.task, Branch | End)}
     leading = {name: targets for name, targets in to_graph(program).items() if name in idle}
     if loop_regions({name: dict.fromkeys(idle & targets.keys()) for name, targets in leading.items()}):
-        yield "", "some branches lead back to each other without a task between"
+        yield "", "some nodes without a task form a cycle"

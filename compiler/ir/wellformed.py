@@ -1,4 +1,4 @@
-"""Whether a task, and a declared input, is well-formed by itself (docs/program.md, I8 to I15)."""
+"""Check a single task or input (docs/reference/program-rules.md, I8 to I15)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from runtime_shim.data.fitting import unfit
 from runtime_shim.tasks.reading import SPACES
 
 _INSIDE = "\ue000"
-"""Stands for a reference while arguments are parsed; where the author wrote one, another character does."""
+"""Replaces a reference while arguments are parsed. In the author's own text it is replaced by a space first."""
 
 
 def task_problems(task: Task) -> Iterator[str]:
-    """What is wrong with a task."""
+    """Yield the problems of a task."""
     match task:
         case Ask():
             yield from _options(task)
@@ -37,15 +37,15 @@ def task_problems(task: Task) -> Iterator[str]:
 
 
 def _stage(task: Stage) -> Iterator[str]:
-    """Only validations have checks, only tools a place among others, and tools have names (I32)."""
+    """Check the fields of a stage (I32)."""
     if bool(task.checks) != (task.stage == "validation"):
-        yield "a validation has checks, and no other stage has"
+        yield "a validation needs checks, and other stages cannot have any"
     if task.stage == "tool" and not task.subject:
         yield "a tool has no name"
     if task.subject and task.stage not in {"tool", "outputs"}:
-        yield f"a stage of the kind {task.stage} has no subject"
+        yield f"a stage of the kind {task.stage} cannot have a subject"
     if task.place and task.stage != "tool":
-        yield "only tools have a place among the tools of a step"
+        yield "only a tool can have a place"
 
 
 def _options(task: Ask) -> Iterator[str]:
@@ -57,13 +57,13 @@ def _options(task: Ask) -> Iterator[str]:
 def _reading(reading: Reading) -> Iterator[str]:
     for keyword in reading.keywords:
         if not keyword or keyword != keyword.strip(SPACES) or "\n" in keyword:
-            yield f"the keyword {keyword!r} is empty, has white space at an end, or more than one line"
+            yield f"the keyword {keyword!r} is empty, has white space at either end, or has more than one line"
         if keyword in UNREAD:
-            yield f"the keyword {keyword} is the word of an answer that gives none"
+            yield f"the keyword {keyword} is reserved for answers without a keyword"
     if len(reading.keywords) != len({keyword.casefold() for keyword in reading.keywords}):
-        yield "two keywords are the same except for their case"
+        yield "two keywords differ only in case"
     if not set(reading.excused) <= set(reading.keywords):
-        yield "an excused word is no keyword"
+        yield "an excused word is not a keyword"
     if reading.validation is None:
         return
     if not reading.keywords:
@@ -74,40 +74,40 @@ def _reading(reading: Reading) -> Iterator[str]:
 
 def _parallel(task: Parallel) -> Iterator[str]:
     if not task.entries:
-        yield "it calls no agent"
+        yield "it has no entries"
     if len({bool(entry.reading.keywords) for entry in task.entries}) > 1:
-        yield "some of its entries have keywords, others have none"
+        yield "only some of its entries have keywords"
     if not {*task.failing, *task.unanimous} <= set(task.keywords):
-        yield "a failing or unanimous word is no keyword"
+        yield "a failing or unanimous word is not a keyword"
     elif any(not set(task.unanimous) <= set(entry.reading.keywords) for entry in task.entries):
-        yield "an entry does not have a unanimous word among its keywords, so that all never say it"
+        yield "a unanimous word is not a keyword of every entry"
     for entry in task.entries:
         yield from _reading(entry.reading)
 
 
 def object_problems(written: Text, about: str) -> Iterator[str]:
-    """What is wrong with a text that must be a JSON object with every reference inside of a string (I13)."""
+    """Yield the problems of a text that must be a JSON object with references only inside strings (I13)."""
     parts = written.parts
     references = sum(not isinstance(part, str) for part in parts)
     marked = "".join(part.replace(_INSIDE, " ") if isinstance(part, str) else _INSIDE for part in parts)
     try:
         found = json.loads(marked, parse_constant=_no_constant)
     except (ValueError, RecursionError):
-        yield f"{about} are no JSON"
+        yield f"{about} are not valid JSON"
         return
     if not isinstance(found, dict):
-        yield f"{about} are no JSON object"
+        yield f"{about} are not a JSON object"
     if any(item.before or item.after for item in written.references) or _marks(found) != references:
-        yield f"a reference in {about} does not stand inside of a string, or has texts around it"
+        yield f"a reference in {about} is outside a string, or has `before` or `after`"
 
 
 def _no_constant(name: str) -> None:
-    """Refuse what Python reads though it is no JSON: NaN and infinite numbers."""
+    """Reject NaN and infinity, which Python reads but JSON doesn't have."""
     raise ValueError(name)
 
 
 def _marks(value: object) -> int:
-    """How many references stand in the strings of a JSON value; not in the names of its fields."""
+    """Return the number of references in the strings of a JSON value, without its keys."""
     if isinstance(value, str):
         return value.count(_INSIDE)
     if isinstance(value, list):
@@ -119,11 +119,11 @@ Field = Literal["options", "pattern", "default"]
 
 
 def input_problems(declared: Input) -> Iterator[tuple[Field, str]]:
-    """What is wrong with a declared input, each with the field that it is about."""
+    """Yield the problems of an input, each with its field."""
     if (declared.type == "choice") != bool(declared.options):
         yield "options", f"the options do not fit the type {declared.type}"
     if not all(declared.options) or len(declared.options) != len(set(declared.options)):
-        yield "options", "an option is empty, or there twice"
+        yield "options", "an option is empty or duplicated"
     if declared.pattern is not None and (problem := pattern_problem(declared.pattern)):
         yield "pattern", f"the pattern {problem}"
         return

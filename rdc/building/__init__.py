@@ -1,6 +1,6 @@
-"""`rdc build`: all documents of a project become their files, and only those that changed are compiled.
+"""`rdc build`: build all documents of a project, and compile only the changed ones.
 
-`plan` says what is built from what, `sources` finds the documents, `compiling` compiles one of them and notes what it
-read, `workers` does that on all cores, `records` keeps the notes, `items` and `lock` list what a reviewer must not
-miss, `standing` compares the files with what they should be, and `build` puts these together.
+`plan` lists the tasks, `sources` finds the documents, `compiling` compiles one and records its inputs, `workers` uses
+all cores, `records` stores the records, `items` and `lock` list the items to review, `standing` compares the files with
+their expected contents, and `build` combines these.
 """

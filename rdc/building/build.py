@@ -1,4 +1,4 @@
-"""A build from top to bottom: what is planned, what of it holds, what is compiled, and what is written (B-2 to B-5)."""
+"""Build a project: plan, compile and write (B-2 to B-5)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class WorkerError(Exception):
 
 
 class Wishes(Struct, frozen=True):
-    """What a person asks of a build.
+    """The options of a build.
 
-    `ci` forbids to approve, and lets nothing that an earlier build noted count. `jobs` is the number of processes, 0
-    for one on each core. `pins` are items that were just taken into the configuration, and are approved by that.
+    `ci` forbids approvals and ignores the records of earlier builds. `jobs` is the number of processes, 0 for one per
+    core. `pins` are items that were just copied to the configuration, which approves them.
     """
 
     check: bool = False
@@ -36,10 +36,10 @@ class Wishes(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """What a build has come to: what is wrong, and the files that it wrote and removed, by paths from the root.
+    """The result of a build: its diagnostics, and the paths of written and removed files, relative to the root.
 
-    `total` is the number of generated files. `unknown` are approved items that no file has, and `left` says which files
-    are left over.
+    `total` is the number of generated files. `unknown` are approved items that no file has, and `left` lists the
+    leftover files.
     """
 
     diagnostics: Sequence[Diagnostic]
@@ -53,7 +53,7 @@ class Outcome(Struct, frozen=True):
 
 
 class Told(Struct, frozen=True):
-    """What the configuration says to build, and what is wrong with it."""
+    """The build rules of the configuration, and the errors in them."""
 
     rules: Sequence[Rule]
     diagnostics: Sequence[Diagnostic]
@@ -78,14 +78,14 @@ def build(root: str, wishes: Wishes) -> Outcome:
     valid = {task.output: book.records[task.output] for task in planned.tasks if _holds(task, book, present, wishes)}
     if _is_done(planned, valid, book, present, wishes):
         return Outcome((), {}, total=len({path for record in valid.values() for path in record.outputs}))
-    from rdc.building.settling import settle  # noqa: PLC0415 (often there is nothing to do)
+    from rdc.building.settling import settle  # noqa: PLC0415 (often not needed)
 
     due = [task for task in planned.tasks if task.output not in valid]
     return settle(root, wishes, told, planned.tasks, due, book, present)
 
 
 def _told(root: str, book: Book, present: Present) -> Told:
-    """The rules of the last build, if the configuration is the same, else those that it has now."""
+    """Return the rules of the last build if the configuration is unchanged, otherwise read them again."""
     if CONFIGURATIONS[0] in book.inputs and present.is_as({name: book.inputs[name] for name in CONFIGURATIONS}):
         return Told(book.rules, (), {})
     from compiler.frontends import all_options  # noqa: PLC0415 (the configuration seldom changes)
@@ -98,7 +98,7 @@ def _told(root: str, book: Book, present: Present) -> Told:
 
 
 def _holds(task: Task, book: Book, present: Present, wishes: Wishes) -> bool:
-    """Whether a record still says what a task makes. A file that is to be written again has to be compiled again."""
+    """Return whether a record is still valid. A file that must be written again must be compiled again."""
     record = book.records.get(task.output)
     if record is None or record.rule != task.rule.key or not present.is_as(record.inputs):
         return False
@@ -106,7 +106,7 @@ def _holds(task: Task, book: Book, present: Present, wishes: Wishes) -> bool:
 
 
 def _is_done(planned: Plan, valid: Mapping[str, Record], book: Book, present: Present, wishes: Wishes) -> bool:
-    """Whether there is nothing to write, to say or to look for."""
+    """Return whether there is nothing to write or report."""
     if wishes.strict or wishes.prune or wishes.approved or len(valid) < len(planned.tasks):
         return False
     if set(valid) != set(book.records) or any(record.diagnostics for record in valid.values()):

@@ -1,4 +1,4 @@
-"""One task of a build: a document becomes its files, and what it was made of is noted."""
+"""Compile one document of a build, and record its inputs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rdc.outputs import Output
 
 
 class Built(Struct, frozen=True):
-    """A file that a task makes: its path from the root, its bytes, and whether it is a program."""
+    """A generated file: its path from the root, its bytes, and whether it is executable."""
 
     path: str
     data: bytes
@@ -32,9 +32,9 @@ class Built(Struct, frozen=True):
 
 
 class Made(Struct, frozen=True):
-    """What a task has come to: the files, the main one first, none if there are errors, and the note of it.
+    """The result of a task: its files, the main one first, or none if there are errors, and its record.
 
-    `sources` are those that the diagnostics point into. The record has the warnings among these, which are shown again.
+    `sources` are the files that the diagnostics refer to. The record stores the warnings, which are shown again.
     """
 
     task: Task
@@ -45,7 +45,7 @@ class Made(Struct, frozen=True):
 
 
 def compile_task(root: str, task: Task) -> Made:
-    """Compile the document of a task; the current folder is the root. Never raises for what stands in a document."""
+    """Compile the document of a task. The current folder is the root. Errors in the document are diagnostics."""
     seen: dict[str, str] = {}
     disk = Watched(root, seen)
     file = os.path.join(root, task.source)
@@ -69,13 +69,13 @@ def compile_task(root: str, task: Task) -> Made:
 
 
 def _laid_out(task: Task, compilation: Compilation) -> tuple[list[Diagnostic], Layout, Product | None]:
-    """What a document becomes and where, with all that is to be said about it."""
+    """Return the diagnostics, layout and product of a document."""
     rule, backend = task.rule, load(task.rule.to)
     try:
         made = emitted(compilation, backend, rule.options, backend.emit)
         found, product = list(made.diagnostics), made.products[0]
     except OptionsError as error:
-        remedy = f"`rdc targets {rule.to}` lists what can be given under `options`"
+        remedy = f"`rdc targets {rule.to}` lists the target's options"
         problem = Diagnostic("RD501", rule.path, rule.span, f"target {rule.to}: {error}", remedy)
         found, product = [*compilation.diagnostics, problem], None
     mains = [Output(task.source, task.output, is_built=True)]
@@ -84,7 +84,7 @@ def _laid_out(task: Task, compilation: Compilation) -> tuple[list[Diagnostic], L
 
 
 def _files(layout: Layout) -> tuple[Built, ...]:
-    """The main file, then its companions."""
+    """Return the main file and its companions."""
     return tuple(
         Built(PurePath(laid.output.path).as_posix(), laid.data, laid.executable) for laid in reversed(layout.files)
     )

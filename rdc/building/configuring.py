@@ -1,4 +1,4 @@
-"""The `[[build]]` tables of a project's configuration as rules, and what is wrong with them (B-1)."""
+"""Read the `[[build]]` tables of a project's configuration (B-1)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _patterns(value: object) -> object:
     for pattern in [value] if isinstance(value, str) else value if isinstance(value, list) else ():
         plain = str(pattern).removeprefix("!")
         if not plain or plain.startswith("/") or ".." in plain.split("/") or "\\" in plain:
-            raise ValueError("a pattern is a path from the root of the project, with `/` and without `..`")
+            raise ValueError("a pattern must be a path from the project root, with `/` and without `..`")
     return value
 
 
@@ -37,40 +37,40 @@ def _target(name: str) -> str:
 def _out(path: str) -> str:
     plain = path.replace("{dir}", "dir").replace("{name}", "name")
     if "{" in plain or "}" in plain:
-        raise ValueError("only `{name}` and `{dir}` can stand in braces")
+        raise ValueError("`{name}` and `{dir}` are the only placeholders")
     if plain.startswith("/") or {"..", ".git"} & set(plain.casefold().split("/")) or "\\" in plain:
-        raise ValueError("the path leads from the root of the project, with `/`, and not through `..` or `.git`")
+        raise ValueError("the path must start at the project root, with `/`, and without `..` or `.git`")
     if plain.endswith("/") or not plain.isprintable():
-        raise ValueError("the path names a file, such as `{dir}/{name}.yml`")
+        raise ValueError("the path must name a file, such as `{dir}/{name}.yml`")
     return path
 
 
 class Build(Options, frozen=True):
-    """One `[[build]]` as it is written."""
+    """One `[[build]]` table."""
 
     source: Annotated[
         str | list[str],
         Check(_patterns),
-        "Which documents: a path from the root, with `*` and `**`, or a list of these; `!` before one excludes.",
+        "The documents: a path from the project root with `*` and `**`, or a list of paths. `!` excludes a path.",
     ]
     to: Annotated[str, Check(_target), "The target."]
     out: Annotated[
         str,
         Check(_out),
-        "The file, from the root: `{name}` is the name of the document without its ending, `{dir}` its folder.",
+        "The output path from the project root. `{name}` is the document's name without extension, `{dir}` its folder.",
     ] = ""
-    options: Annotated[dict[str, Any], "Options of the target; they override those in documents."] = {}
+    options: Annotated[dict[str, Any], "Options of the target. They override options in documents."] = {}
 
 
 def named_documents(project: Project) -> list[str]:
-    """The documents that the `[[build]]` tables of a project name, by their paths from its root."""
+    """Return the documents that the `[[build]]` tables of a project match, by path from its root."""
     said, _ = rules(read_configuration(project, all_options()))
     files = files_below(project.root, [pattern for rule in said for pattern in rule.patterns]) if said else []
     return list(dict.fromkeys(task.source for task in plan(said, files).tasks))
 
 
 def rules(configuration: Configuration) -> tuple[list[Rule], list[Diagnostic]]:
-    """The rules of a project in their order, and what is wrong with its `[[build]]` tables."""
+    """Return the rules of a project in order, and the errors in its `[[build]]` tables."""
     content, places = configuration.own.values.get(BUILD, []), configuration.own.places
     whole = Place("RD501", next(iter(configuration.sources), ""), None)
     if not isinstance(content, list):
@@ -95,7 +95,7 @@ def _rule(item: object, place: Place) -> Rule:
     backend = load(said.to)
     try:
         backend.validate(said.options)
-    except OptionsError as error:  # what is missing may stand in a document
+    except OptionsError as error:  # a document may have the missing options
         wrong = [one for one in error.problems if one.path[:1] in [(name,) for name in said.options]]
         if wrong:
             told = [Problem(("options", *one.path), f"target {said.to}: {one.text}") for one in wrong]

@@ -1,4 +1,4 @@
-"""What a reviewer must not miss in a generated file, as `rdc.lock` lists it: a kind and a value in one line (B-5)."""
+"""The items of a generated file to review, as in `rdc.lock`: a kind and a value (B-5)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rdc.generation import Product
 from rdc.reporting.cells import visible
 
 COMMON = "default"
-"""The agent of prompts that name none."""
+"""The agent of prompts without an agent."""
 
 _BUNDLED = re.compile(
     rb"^# The runtime of rdc [^\n]{1,40}, edition ([a-z]{1,20}) \(sha256 ([0-9a-f]{64})\)\.$", re.MULTILINE
@@ -23,7 +23,7 @@ _SHARED = re.compile(r"(?:.*/)?rdc_(?:runtime_)?([a-z_]+?)_[0-9a-f]{8}\.(?:py|mk
 
 
 def items_of(program: Program, product: Product, files: Mapping[str, bytes]) -> dict[str, list[str]]:
-    """The items of the files that a document becomes, by path and sorted; the main file comes first among the files."""
+    """Return the items of a document's files, sorted, by path. The main file must come first in `files`."""
     main, *companions = files
     found = {main: {*_of_program(program), *product.items, *_bundled(files[main])}}
     for path in companions:
@@ -33,13 +33,13 @@ def items_of(program: Program, product: Product, files: Mapping[str, bytes]) -> 
 
 
 def runtime_at(path: str) -> str:
-    """Return the name of the runtime that several files share, by the path of its file; "" if it is no such file."""
+    """Return the name of the shared runtime at a path, or ""."""
     match = _SHARED.fullmatch(path)
     return match[1] if match else ""
 
 
 def _of_program(program: Program) -> Iterator[str]:
-    """What a document asks for, whatever its target."""
+    """Yield the items that don't depend on the target."""
     yield from (f"secret {name}" for name in program.secrets)
     yield from (f"input {given.name}" for given in program.inputs)
     for node in program.nodes:
@@ -59,7 +59,7 @@ def _of_program(program: Program) -> Iterator[str]:
 
 
 def _bundled(data: bytes) -> Iterator[str]:
-    """The runtime within a file."""
+    """Yield the runtimes bundled in a file."""
     for edition, digest in _BUNDLED.findall(data):
         yield f"runtime {edition.decode()} {digest.decode()}"
     driver = driver_text()

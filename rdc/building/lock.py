@@ -1,7 +1,7 @@
-"""`rdc.lock`: what a reviewer must not miss in the generated files, one item a line (B-5).
+"""`rdc.lock`: the items in generated files that people must review, one per line (B-5).
 
-A line is the path of a file, a kind and a value, such as `.github/workflows/deploy.yml secret DEPLOY_TOKEN`. Lines are
-sorted, so that a difference shows what comes and what goes.
+A line has the path of a file, a kind and a value, such as `.github/workflows/deploy.yml secret DEPLOY_TOKEN`. Lines are
+sorted, so that diffs show the changes.
 """
 
 from __future__ import annotations
@@ -19,22 +19,28 @@ from compiler.diagnostic import Diagnostic
 from compiler.files import DISK
 from rdc.building.records import LOCK, Record
 
-_HEAD = "# What the files that `rdc build` writes may do and what they call. A new line needs `rdc build --approve`.\n"
+_HEAD = (
+    "# Permissions, secrets and calls of the files from `rdc build`. To approve a new line: `rdc build --approve`.\n"
+)
 
 
 def lock_text(records: Iterable[Record]) -> str:
-    """The text of the lock for what tasks have made."""
+    """Return the text of the lock for some records."""
     lines = {f"{_quoted(path)} {item}" for one in records for path, items in one.items.items() for item in items}
     return _HEAD + "".join(f"{line}\n" for line in sorted(lines))
 
 
 def _quoted(path: str) -> str:
-    """A path as one word; one with spaces or quotes is a string of JSON."""
+    """Return a path as one word; as a JSON string if it has spaces or quotes."""
     return json.dumps(path) if not path.isprintable() or any(char in path for char in ' "\\#') else path
 
 
 def read_lock(root: str) -> str | None:
-    """The lock of a project as it is; None if there is none. Raises `OSError` if it cannot be read."""
+    """Return the text of a project's lock, or None if there is none.
+
+    Raises:
+        OSError: It cannot be read.
+    """
     try:
         return DISK.read(os.path.join(root, LOCK)).decode(errors="replace")
     except FileNotFoundError:
@@ -44,14 +50,14 @@ def read_lock(root: str) -> str | None:
 
 
 class Review(Struct, frozen=True):
-    """What is new in a lock and not approved, and the approvals that no new item has: a path and an item each."""
+    """The new items in a lock that aren't approved, and the approvals without a new item."""
 
     refused: tuple[tuple[str, str], ...]
     unknown: tuple[str, ...]
 
     @property
     def held(self) -> frozenset[str]:
-        """The files with an item that nobody approved."""
+        """The files with items that aren't approved."""
         return frozenset(path for path, _ in self.refused)
 
     @property
@@ -64,10 +70,10 @@ class Review(Struct, frozen=True):
 
 
 def review(present: str | None, wanted: str, approved: Sequence[str], taken: Sequence[str], *, ci: bool) -> Review:
-    """Hold the lock that there is against the one that the files need.
+    """Compare the present lock with the new one.
 
-    Items that were `taken` from edited files are approved by that. The first lock of a project is for people to read as
-    a whole, so that nothing in it is new; in CI everything is.
+    Items that were `taken` from edited files count as approved. In a project's first lock no item is new, because
+    people review the whole file; in CI every item is new.
     """
     if present is None and not ci:
         return Review((), tuple(approved))
@@ -81,12 +87,12 @@ def review(present: str | None, wanted: str, approved: Sequence[str], taken: Seq
 
 
 def _is_common(item: str) -> bool:
-    """Whether an item that one file has is nothing new in another: it gives no power that a reviewer did not see."""
+    """Return whether an item of one file needs no approval in another, because it gives no new power."""
     return item.startswith(("action ", "runtime ")) or (item.startswith("permission ") and item.endswith(": read"))
 
 
 def items_in(text: str) -> dict[str, list[str]]:
-    """The items of each file that a lock knows."""
+    """Return the items of each file in a lock."""
     found: dict[str, list[str]] = {}
     for line in text.splitlines():
         if line and not line.startswith("#"):
@@ -96,7 +102,7 @@ def items_in(text: str) -> dict[str, list[str]]:
 
 
 def _parts(line: str) -> tuple[str, str]:
-    """The path and the item of a line; whoever wrote it, there are two."""
+    """Return the path and the item of a line. A malformed line gives two strings, too."""
     if line.startswith('"'):
         with suppress(ValueError):
             path, end = json.JSONDecoder().raw_decode(line)
@@ -107,5 +113,5 @@ def _parts(line: str) -> tuple[str, str]:
 
 def _finding(item: str, paths: Sequence[str]) -> Diagnostic:
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-    remedy = f"look at it, then approve it: rdc build --approve {shlex.quote(item)}"
-    return Diagnostic("RD546", paths[0], None, f"new: {item} in {paths[0]}{more}", remedy)
+    remedy = f"review it, then run: rdc build --approve {shlex.quote(item)}"
+    return Diagnostic("RD546", paths[0], None, f"new and not approved: {item} in {paths[0]}{more}", remedy)

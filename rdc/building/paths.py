@@ -1,4 +1,4 @@
-"""Findings with paths as a person in another folder writes them."""
+"""Convert the paths in diagnostics for a person in another folder."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from compiler.source import Source
 def rebased(
     found: Iterable[Diagnostic], sources: Mapping[str, Source], folder: str
 ) -> tuple[list[Diagnostic], dict[str, Source]]:
-    """Findings whose paths lead from the current folder, with paths that lead there from another one.
+    """Return diagnostics and sources with paths relative to another folder.
 
     Args:
-        found: The findings.
-        sources: The sources that they point into, by their paths.
-        folder: The other folder, in which the person is.
+        found: The diagnostics, with paths relative to the current folder.
+        sources: The sources that they refer to, by path.
+        folder: The other folder.
     """
     if folder == os.getcwd():
         return list(found), dict(sources)

@@ -1,4 +1,4 @@
-"""Taking the pins of actions that a bot changed in generated workflows back into the configuration (B-6)."""
+"""Copy pins of actions from generated workflows, where a bot changed them, to the configuration (B-6)."""
 
 from __future__ import annotations
 
@@ -16,28 +16,30 @@ _USES = re.compile(r"^ +(?:- )?uses: (([\w.-]+/[\w.-]+)[^@\s]*)@([0-9a-f]{40})(?
 
 
 def changed_pins(root: str) -> tuple[dict[str, str], list[Diagnostic]]:
-    """The pins in generated workflows that are not those of the lock, which has those of the last build.
+    """Return the pins in generated workflows that differ from the lock.
 
     Returns:
-        What `[github.actions]` should say, and what cannot be taken.
+        The new content of `[github.actions]`, and diagnostics for pins that can't be taken.
     """
     taken: dict[str, tuple[str, str]] = {}
     wrong: list[Diagnostic] = []
     known = {pin.uses for pin in pins().values()}
     for path, action, value in _edited(root, items_in(read_lock(root) or "")):
         if action not in known:
-            message = f"{action} in {path} is pinned by a document or an option"
-            wrong.append(Diagnostic("RD543", path, None, message, f"change it there to {value}"))
+            message = f"{action} in {path} gets its pin from a document or an option"
+            wrong.append(Diagnostic("RD543", path, None, message, f"change the pin there to {value}"))
             continue
         first, other = taken.setdefault(action, (path, value))
         if other != value:
             message = f"{first} and {path} have different pins of {action}"
-            wrong.append(Diagnostic("RD543", path, None, message, "let both have the same, and take it again"))
+            wrong.append(
+                Diagnostic("RD543", path, None, message, "use the same pin in both files, then run this command again")
+            )
     return {action: value for action, (_, value) in taken.items()}, wrong
 
 
 def _edited(root: str, locked: Mapping[str, list[str]]) -> Iterator[tuple[str, str, str]]:
-    """A path, an action and its pin for each that was changed since the lock was written."""
+    """Yield the path, action and pin of each action that changed since the lock was written."""
     for path, items in locked.items():
         built = {item.removeprefix("action ") for item in items if item.startswith("action ")}
         file = Path(root, path)
@@ -51,7 +53,7 @@ def _edited(root: str, locked: Mapping[str, list[str]]) -> Iterator[tuple[str, s
 
 
 def take(configuration: str, chosen: Mapping[str, str]) -> None:
-    """Write pins into a valid configuration, whose comments and order stay.
+    """Write pins to a valid configuration. Its comments and order stay.
 
     Raises:
         OSError: It cannot be written.

@@ -1,4 +1,4 @@
-"""What a project builds: the rules of its configuration, and a task for each document that they name (B-1)."""
+"""Plan a build: the rules of the configuration, and a task for each document that they match (B-1)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rdc.building.sources import matcher
 
 
 class Rule(Struct, frozen=True):
-    """One `[[build]]` of the configuration that is right, with its place.
+    """A valid `[[build]]` table and its position.
 
-    `suffix` is the ending of the target's files; `endings` are those of documents.
+    `suffix` is the extension of the target's files; `endings` are the extensions of documents.
     """
 
     patterns: tuple[str, ...]
@@ -29,11 +29,11 @@ class Rule(Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """All of a rule that decides what a document becomes, apart from the name of the file."""
+        """A key for all parts of a rule that affect the contents of files."""
         return f"{self.to} {json.encode(self.options, order='deterministic').decode()}"
 
     def output(self, source: str) -> str:
-        """The file that a document becomes, by its path from the root."""
+        """Return the output path of a document."""
         folder, slash, name = source.rpartition("/")
         if not self.out:
             return f"{folder}{slash}{without_ending(name, self.endings)}{self.suffix}"
@@ -42,7 +42,7 @@ class Rule(Struct, frozen=True):
 
 
 class Task(Struct, frozen=True):
-    """A document to be compiled: its path from the root, its rule, and the main file that it becomes."""
+    """A document to compile: its path from the root, its rule, and its main output file."""
 
     source: str
     rule: Rule
@@ -50,14 +50,14 @@ class Task(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    """The tasks in the order of the documents, and what is wrong with the rules together."""
+    """The tasks in document order, and conflicts between rules."""
 
     tasks: tuple[Task, ...]
     diagnostics: tuple[Diagnostic, ...]
 
 
 def plan(rules: Sequence[Rule], files: Sequence[str]) -> Plan:
-    """A task for each document and each rule that matches it, and which of them write the same file."""
+    """Return a task for each document and matching rule, and the tasks that write the same file."""
     order = {path: number for number, path in enumerate(files)}
     tasks = [Task(path, rule, rule.output(path)) for rule in rules for path in _matches(rule.patterns, files)]
     tasks.sort(key=lambda task: order[task.source])
@@ -65,7 +65,7 @@ def plan(rules: Sequence[Rule], files: Sequence[str]) -> Plan:
 
 
 def _matches(patterns: Iterable[str], files: Sequence[str]) -> list[str]:
-    """The files that patterns choose; one that begins with `!` takes back what those before it chose."""
+    """Return the files that patterns match. A pattern with `!` removes files that earlier patterns matched."""
     found: dict[str, None] = {}
     for pattern in patterns:
         fits = matcher(pattern.removeprefix("!")).fullmatch
@@ -78,7 +78,7 @@ def _matches(patterns: Iterable[str], files: Sequence[str]) -> list[str]:
 
 
 def _collisions(tasks: Sequence[Task]) -> Iterator[Diagnostic]:
-    """The files that two tasks write; names that differ in case alone are one file on many machines."""
+    """Yield the files that two tasks write, ignoring case."""
     first: dict[str, Task] = {}
     for task in tasks:
         other = first.setdefault(task.output.casefold(), task)
@@ -87,5 +87,5 @@ def _collisions(tasks: Sequence[Task]) -> Iterator[Diagnostic]:
         said = f"this `[[build]]` writes {other.source} to {other.output}"
         related = (Related(other.rule.path, other.rule.span, said),) if other.rule.span else ()
         message = f"{other.source} and {task.source} would both be written to {task.output}"
-        remedy = "let `out` have `{name}` or `{dir}` in it, or leave one document out: `!PATTERN`"
+        remedy = "use `{name}` or `{dir}` in `out`, or exclude a document with `!PATTERN`"
         yield Diagnostic("RD513", task.rule.path, task.rule.span, message, remedy, related)

@@ -1,7 +1,7 @@
-"""What earlier builds have made of what: SHA-256 of all that was read and written, in `.rdc_cache/` (B-3).
+"""Records of earlier builds in `.rdc_cache/`: the SHA-256 of all inputs and outputs (B-3).
 
-The records can be deleted at any time. Each is true by itself, whatever builds run at the same time: it says what
-bytes become of which, and is used only while all of them are there.
+The records can be deleted at any time. Parallel builds don't invalidate them: each record maps inputs to outputs, and
+is used only while all of these exist.
 """
 
 from __future__ import annotations
@@ -29,20 +29,19 @@ _IGNORED = ".gitignore"
 MADE_BY = f"rdc {__version__}, format 1"
 _CHUNK = 1 << 16
 _LEFT = 3600
-"""In seconds: no build takes as long, so that a temporary file of that age is of one that was killed."""
+"""In seconds. Builds are faster than this, so older temporary files are from killed builds."""
 
 ABSENT = ""
 PRESENT = "there"
 LINK = "-> "
-"""In place of a hash: nothing was at a path, it mattered only that something was, or, for a path with `/` at its end,
-where the path leads."""
+"""Special values instead of a hash: no file, some file, or, for a path that ends with `/`, the path's target."""
 
 
 class Record(Struct, frozen=True):
-    """What one task was made of: paths from the root with the hashes of what they held.
+    """The inputs and outputs of one task: paths from the root with their hashes.
 
-    `rule` is the key of the task's rule, `outputs` are the hashes of all files with the main one first, and `items` has
-    what a reviewer must not miss in each.
+    `rule` is the key of the task's rule. `outputs` has the main file first. `items` has the items to review of each
+    file.
     """
 
     rule: str
@@ -53,10 +52,10 @@ class Record(Struct, frozen=True):
 
 
 class Book(Struct, frozen=True):
-    """All that the last build noted: its records by the main files, and what it was told to build.
+    """The records of the last build by main file, and its configuration.
 
-    `made_by` is the version of rdc. `inputs` are the configuration and the lock with their hashes, `rules` what the
-    configuration says. `place` identifies the folder that the notes were written in.
+    `made_by` is the version of rdc. `inputs` are the configuration and the lock with their hashes, `rules` the rules of
+    the configuration. `place` identifies the folder in which the records were written.
     """
 
     made_by: str = ""
@@ -67,25 +66,25 @@ class Book(Struct, frozen=True):
 
 
 class Watched(Disk, frozen=True):
-    """A disk that notes what is read: for each path from the root its hash, `ABSENT` or `PRESENT`."""
+    """A disk that records what is read: the hash of each path from the root, `ABSENT` or `PRESENT`."""
 
     root: str
     seen: dict[str, str]
 
     def exists(self, file: str, *, follow: bool = True) -> bool:
-        """Whether something is there, which is noted."""
+        """Return whether a file exists, and record it."""
         is_there = DISK.exists(file, follow=follow)
         self.seen.setdefault(os.path.relpath(file, self.root), PRESENT if is_there else ABSENT)
         return is_there
 
     def resolve(self, file: str) -> str:
-        """The path at the end of all links, which is noted: a link may come where none was."""
+        """Return the path with all links resolved, and record it, because a link may appear later."""
         found = DISK.resolve(file)
         self.seen[f"{os.path.relpath(file, self.root)}/"] = LINK + os.path.relpath(found, self.root)
         return found
 
     def read(self, file: str | os.PathLike[str]) -> bytes:
-        """The bytes of a file, whose hash is noted."""
+        """Return the bytes of a file, and record its hash."""
         path = os.path.relpath(file, self.root)
         try:
             data = DISK.read(file)
@@ -97,14 +96,14 @@ class Watched(Disk, frozen=True):
 
 
 class Present:
-    """The hashes of what is there now, each file read once. The current folder is the root of the project."""
+    """The hashes of the present files. Each file is read once. The current folder is the project root."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
         self._ends: dict[str, str] = {}
 
     def hash(self, path: str) -> str:
-        """The hash of a file; `ABSENT` for none, `PRESENT` for what is no readable file."""
+        """Return the hash of a file, `ABSENT` if there is none, or `PRESENT` if it can't be read as a file."""
         known = self._known.get(path)
         if known is None:
             known = self._known[path] = self._hash(path)
@@ -125,7 +124,7 @@ class Present:
             os.close(descriptor)
 
     def _of_open(self, descriptor: int) -> str:
-        """The hash of an open file; most are read at once."""
+        """Return the hash of an open file. Most files fit in one read."""
         data = os.read(descriptor, _CHUNK)
         digest = sha256(data)
         while len(data) == _CHUNK:
@@ -134,7 +133,7 @@ class Present:
         return digest.hexdigest()
 
     def is_as(self, noted: Mapping[str, str]) -> bool:
-        """Whether all is as it was noted."""
+        """Return whether all paths are unchanged since they were recorded."""
         return all(self._is_as(path, was) for path, was in noted.items())
 
     def _is_as(self, path: str, was: str) -> bool:
@@ -143,14 +142,14 @@ class Present:
         return bool(self.hash(path)) if was == PRESENT else self.hash(path) == was
 
     def _end(self, path: str) -> str:
-        """Where a path leads, each looked up once."""
+        """Return the target of a path, looked up only once."""
         if path not in self._ends:
             self._ends[path] = os.path.relpath(os.path.realpath(path))
         return self._ends[path]
 
 
 def load(root: str) -> Book:
-    """What the last build by this version of rdc noted; an empty book if there is none that can be read."""
+    """Return the records of the last build by this version of rdc, or an empty book."""
     folder = os.path.join(root, FOLDER)
     try:
         with open(os.path.join(folder, _FILE), "rb") as file:
@@ -161,7 +160,7 @@ def load(root: str) -> Book:
 
 
 def _place(folder: str) -> str:
-    """The identity of the folder of the records. No repository can know it: a commit brings no records with it."""
+    """Return the identity of the records' folder. Records copied from a repository have another one and don't count."""
     try:
         found = os.lstat(os.path.join(folder, _IGNORED))
     except OSError:
@@ -170,7 +169,7 @@ def _place(folder: str) -> str:
 
 
 def save(root: str, book: Book) -> None:
-    """Keep the notes; a build that cannot is as right as one that can."""
+    """Save the records. Errors are ignored, because records only save time."""
     folder = os.path.join(root, FOLDER)
     temporary = os.path.join(folder, f"{os.urandom(8).hex()}.tmp")
     try:
@@ -184,7 +183,7 @@ def save(root: str, book: Book) -> None:
 
 
 def staging(root: str) -> Path | None:
-    """The folder of the records for temporary files; None where it cannot be made."""
+    """Return the folder for temporary files, or None if it can't be created."""
     try:
         return Path(prepare(root))
     except OSError:
@@ -192,10 +191,10 @@ def staging(root: str) -> Path | None:
 
 
 def prepare(root: str) -> str:
-    """Make the folder of the records, which git ignores, without what killed builds left in it; gives its path."""
+    """Create the folder of the records, which git ignores, and remove leftovers of killed builds. Returns its path."""
     folder = os.path.join(root, FOLDER)
     if os.path.islink(folder):
-        raise OSError("a link could lead anywhere")
+        raise OSError("it is a link")
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, _IGNORED)
     if not os.path.exists(path):

@@ -13,11 +13,11 @@ from rdc.building.configuring import Build
 
 
 def schema() -> dict[str, Any]:
-    """The schema: the keys of the project, the options of formats, and a table for each target."""
+    """Return the schema: keys of the project, options of formats, and a table for each target."""
     targets = {name: {"description": load(name).summary, **of_options(load(name).options)} for name in BACKENDS}
     formats = {option.name: _of_format(option) for option in all_options() if Level.PROJECT in option.levels}
     for table in targets.values():
-        table.pop("required", None)  # a document may have it
+        table.pop("required", None)  # documents may have the required options
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "rdc.toml",
@@ -25,20 +25,20 @@ def schema() -> dict[str, Any]:
         "properties": {
             REQUIRED_VERSION: {
                 "type": "string",
-                "description": "The versions of rdc that the project takes, such as `==1.2.0` or `>=1.2,<2`.",
+                "description": "The versions of rdc that the project supports, such as `==1.2.0` or `>=1.2,<2`.",
             },
             BUILD: {
                 "type": "array",
-                "description": "What `rdc build` builds.",
+                "description": "The documents to build with `rdc build`.",
                 "items": of_options(Build),
             },
             CHECK: {
                 "type": "object",
-                "description": "What `rdc check` reports.",
+                "description": "Settings of `rdc check`.",
                 "properties": {
                     "ignore": {
                         "type": "array",
-                        "description": "Warnings and notes that are ignored, by code or name.",
+                        "description": "Warnings and notes to ignore, by code or name.",
                         "items": {"type": "string"},
                     }
                 },
@@ -51,5 +51,5 @@ def schema() -> dict[str, Any]:
 
 
 def _of_format(option: Option[Any]) -> dict[str, Any]:
-    """What an option of a format takes is known in words alone, unless it is one of a few."""
+    """Return the schema of a format's option. Its values are only described in words, unless it has fixed choices."""
     return {"description": option.help, **({"enum": list(option.choices)} if option.choices else {})}

@@ -1,4 +1,4 @@
-"""The end of a build: what is wrong with all of it, and then the files, which are compared, written or removed."""
+"""Finish a build: collect the diagnostics, then compare, write or remove the files."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from rdc.outputs import Output, obstacles, unwritable
 
 
 class _Whole(Struct, frozen=True):
-    """All tasks of a build with their records by the main file, and those that were compiled now.
+    """All tasks of a build with their records by main file, and the tasks that were compiled now.
 
-    `ours` are the files that the last build left, with their hashes.
+    `ours` are the files of the last build with their hashes.
     """
 
     root: str
@@ -41,23 +41,23 @@ class _Whole(Struct, frozen=True):
 
     @property
     def outputs(self) -> dict[str, str]:
-        """The hash that each file should have."""
+        """The expected hash of each file."""
         return {path: digest for one in self.found.values() for path, digest in one.outputs.items()}
 
 
 def settle(
     root: str, wishes: Wishes, told: Told, tasks: Sequence[Task], due: Sequence[Task], book: Book, present: Present
 ) -> Outcome:
-    """Compile what is due, then write everything, or say what is wrong.
+    """Compile the due tasks, then write all files or report the errors.
 
     Args:
         root: The root of the project.
-        wishes: What a person asks for.
-        told: What the configuration says.
+        wishes: The options of the build.
+        told: The rules of the configuration.
         tasks: All tasks, in order.
-        due: Those whose records do not hold.
-        book: What the last build noted.
-        present: What is there.
+        due: The tasks without a valid record.
+        book: The records of the last build.
+        present: The present files.
 
     Raises:
         WorkerError: A process that compiled documents was killed.
@@ -79,7 +79,7 @@ def settle(
         return Outcome(said, _sources(whole, told, said), total=len(whole.outputs))
     good = _writable(whole, asked, said)
     written = _written(whole, good, None if has_error(said) or old == text else text, said)
-    left = () if has_error(said) else _left(whole, old)  # the files that were replaced called others
+    left = () if has_error(said) else _left(whole, old)  # replaced files may have called other files
     removed = _removed(left, said) if wishes.prune else []
     kept = () if wishes.prune else [leftover(*one).message for one in left]
     if written is not None and not wishes.ci:
@@ -88,29 +88,29 @@ def settle(
 
 
 def _said(whole: _Whole, *, strict: bool) -> Iterator[Diagnostic]:
-    """What is to be said of the documents, and of their files together."""
+    """Yield the diagnostics of the documents and of their files together."""
     for task in whole.tasks:
         made = whole.made.get(task.output)
         said = made.diagnostics if made else whole.found[task.output].diagnostics
-        yield from (one for one in said if one.severity is not Severity.NOTE)  # `rdc check` shows these
+        yield from (one for one in said if one.severity is not Severity.NOTE)  # `rdc check` shows notes
     yield from _clashes(whole)
     if strict:
         sources = {task.source for task in whole.tasks}
         for found in project_documents(Project(whole.root)):
             if (path := found.path) not in sources:
-                remedy = "add it to the `source` of a `[[build]]`, or leave out --strict"
+                remedy = "add it to the `source` of a `[[build]]`, or run without --strict"
                 yield Diagnostic("RD547", path, None, f"no `[[build]]` matches {path}", remedy)
 
 
 def _clashes(whole: _Whole) -> Iterator[Diagnostic]:
-    """The files that two documents need with different contents."""
+    """Yield the files that two documents need with different contents."""
     first: dict[str, tuple[str, str]] = {}
     for task in whole.tasks:
         for path, digest in whole.found[task.output].outputs.items():
             other, theirs = first.setdefault(path, (task.source, digest))
             if theirs != digest:
                 message = f"{other} and {task.source} both need {path}, but with different contents"
-                yield Diagnostic("RD525", path, None, message, "let `out` put one of them into another folder")
+                yield Diagnostic("RD525", path, None, message, "use `out` to write one of them to another folder")
 
 
 def _left(whole: _Whole, old: str | None) -> Sequence[tuple[str, str]]:
@@ -119,7 +119,7 @@ def _left(whole: _Whole, old: str | None) -> Sequence[tuple[str, str]]:
 
 
 def _differences(whole: _Whole, book: Book) -> Iterator[Diagnostic]:
-    """The files that are not as they should be."""
+    """Yield the files that differ from their expected contents."""
     for task in whole.tasks:
         made, before = whole.made.get(task.output), book.records.get(task.output)
         heads = {file.path: first_lines(file.data) for file in made.files} if made else {}
@@ -134,12 +134,12 @@ def _of_lock(old: str | None, text: str, asked: Review) -> Iterator[Diagnostic]:
         yield Diagnostic("RD544", LOCK, None, f"{LOCK} is missing", "run: rdc build")
     elif old != text and not asked.refused:
         yield Diagnostic(
-            "RD512", LOCK, None, f"{LOCK} is stale: it doesn't list what the files have now", "run: rdc build"
+            "RD512", LOCK, None, f"{LOCK} is stale: it doesn't match the generated files", "run: rdc build"
         )
 
 
 def _writable(whole: _Whole, asked: Review, said: list[Diagnostic]) -> list[Task]:
-    """The tasks whose files may stand: they have no errors, no item that nobody approved, and nothing in their way."""
+    """Return the tasks whose files may be written: without errors, unapproved items or obstacles."""
     held = set(asked.held)
     documents = [task.source for task in whole.tasks]
     outputs = [
@@ -154,17 +154,17 @@ def _writable(whole: _Whole, asked: Review, said: list[Diagnostic]) -> list[Task
 
 
 def _outside(root: str, outputs: Sequence[Output]) -> Iterator[Diagnostic]:
-    """The files that the repository would let the build write elsewhere, or where git runs them."""
+    """Yield files that links would redirect out of the project or into .git, where git would run them."""
     for output in outputs:
         place = os.path.realpath(output.path)
         if not is_below(place, root):
             yield unwritable(output.path, "it leads out of the project through a link", "remove the link")
         elif is_of_git(PurePath(os.path.relpath(place, root))):
-            yield unwritable(output.path, "it is in the folder .git, whose files git runs", output.advice)
+            yield unwritable(output.path, "it is in the folder .git, where git may run it", output.advice)
 
 
 def _written(whole: _Whole, good: Sequence[Task], text: str | None, said: list[Diagnostic]) -> list[str] | None:
-    """Write what is not there, companions before main files, and the lock; gives the paths, None if that failed."""
+    """Write changed files and the lock, companions before main files. Returns their paths, or None after an error."""
     made = [whole.made[task.output] for task in good if task.output in whole.made]
     late = {file.path: file for one in made for file in _late(whole, one)}
     mains = {one.task.output: late.pop(one.task.output) for one in made if one.task.output in late}
@@ -185,12 +185,12 @@ def _written(whole: _Whole, good: Sequence[Task], text: str | None, said: list[D
 
 
 def _late(whole: _Whole, made: Made) -> list[Built]:
-    """The files of a task that are not there as they should be."""
+    """Return the files of a task that differ from their expected contents."""
     return [file for file in made.files if whole.present.hash(file.path) != made.record.outputs[file.path]]
 
 
 def _removed(left: Sequence[tuple[str, str]], said: list[Diagnostic]) -> list[str]:
-    """Remove what is left over; gives the paths."""
+    """Remove leftover files, and return their paths."""
     removed = []
     for path, _ in left:
         try:
@@ -202,7 +202,7 @@ def _removed(left: Sequence[tuple[str, str]], said: list[Diagnostic]) -> list[st
 
 
 def _note(whole: _Whole, told: Told, good: Collection[str], *, is_settled: bool) -> None:
-    """Note what holds now: the configuration only if nothing is wrong with it, the lock only if it is settled."""
+    """Save the records: the configuration only if it has no errors, the lock only if it is settled."""
     kept = {
         output: record for output, record in whole.found.items() if output in good and not has_error(record.diagnostics)
     }
@@ -216,7 +216,7 @@ def _note(whole: _Whole, told: Told, good: Collection[str], *, is_settled: bool)
 
 
 def _sources(whole: _Whole, told: Told, said: Sequence[Diagnostic]) -> dict[str, Source]:
-    """The sources that findings point into; those of documents that were compiled earlier are read again."""
+    """Return the sources that diagnostics refer to. Documents that weren't compiled now are read again."""
     sources = dict(told.sources)
     for one in whole.made.values():
         sources |= one.sources

@@ -1,4 +1,4 @@
-"""The files of a project, and the patterns that choose among them (B-1)."""
+"""The files of a project, and the patterns that match them (B-1)."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from collections.abc import Iterable, Iterator
 from compiler.project import CONFIGURATIONS, GIT, SKIPPED, is_root
 
 _MARKS = frozenset({GIT, *CONFIGURATIONS})
-"""One of these is in each folder that is its own project."""
+"""Each project folder contains one of these."""
 
 _WILD = re.compile(r"[*?\[]")
 
 
 def files_below(root: str, patterns: Iterable[str]) -> list[str]:
-    """The files of a project by their paths from its root with `/`, in the order of their folders and names.
+    """Return the files of a project, as paths from its root with `/`, sorted by folders and names.
 
-    Links are not followed, and other projects within this one are left out. So are hidden folders, and those of
-    packages, unless a pattern names them.
+    Links aren't followed, and nested projects are left out. Hidden folders and package folders are left out unless a
+    pattern names them.
     """
     named = {_literal(pattern) for pattern in patterns}
     return sorted(_below(root, named), key=lambda path: path.split("/"))
 
 
 def matcher(pattern: str) -> re.Pattern[str]:
-    """The expression that matches the paths of a pattern: `*` and `?` stay within a name, `**` takes any folders."""
+    """Return the expression for a pattern: `*` and `?` match within a name, `**` matches any folders."""
     return re.compile("".join(_parts(pattern)))
 
 
@@ -33,7 +33,7 @@ def _parts(pattern: str) -> Iterator[str]:
     *folders, last = pattern.split("/")
     for part, before in zip(folders, ["", *folders], strict=False):
         if part == before == "**":
-            continue  # it means the same, and would take long
+            continue  # the same meaning, but slow
         yield "(?:[^/]+/)*" if part == "**" else f"{_name(part)}/"
     yield ".*" if last == "**" else _name(last)
 
@@ -51,7 +51,7 @@ def _wild(word: str) -> str:
 
 
 def _literal(pattern: str) -> str:
-    """The folder that a pattern begins with, as far as it is without wildcards."""
+    """Return the leading folders of a pattern without wildcards."""
     folders = pattern.split("/")[:-1]
     wild = next((number for number, part in enumerate(folders) if _WILD.search(part)), len(folders))
     return "/".join(folders[:wild])

@@ -1,4 +1,4 @@
-"""Waiting for changes in a project (B-2)."""
+"""Wait for changes in a project (B-2)."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from watchfiles import Change, DefaultFilter, watch
 from rdc.building.records import FOLDER
 
 _PATIENCE = 500
-"""In milliseconds: how long the wait for a change is before it begins again."""
+"""In milliseconds. The longest single wait for a change."""
 
 
 class _Filter(DefaultFilter):
-    """Leaves out what builds write into their own folder, and what runs keep."""
+    """Ignores files that builds and runs write in their own folders."""
 
     ignore_dirs = (*DefaultFilter.ignore_dirs, FOLDER, ".rdc")
 
     def __call__(self, change: Change, path: str) -> bool:
-        """Whether a change matters."""
+        """Return whether a change matters."""
         return not path.endswith(".tmp") and super().__call__(change, path)
 
 
 def changes(root: str) -> Iterator[None]:
-    """Yield at the beginning, again once changes are seen, for what was changed in between, and then for each change.
+    """Yield at the start, once after watching has started, and then after each change.
 
     Raises:
-        KeyboardInterrupt: The person has seen enough.
+        KeyboardInterrupt: The person has stopped watching.
     """
     yield
     is_first = True

@@ -1,4 +1,4 @@
-"""The tasks of a build on all cores: one slow document holds up no other (B-4)."""
+"""Run the tasks of a build on all cores, so that a slow document doesn't block others (B-4)."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from rdc.building.compiling import Made, compile_task
 from rdc.building.plan import Task
 
 FEW = 3
-"""So many tasks take less time than starting processes does."""
+"""For this many tasks, starting processes takes longer."""
 
 _MOST_AT_ONCE = 8
 _SHARES = 8
-"""How many tasks a process is given at a time: few where there are few, so that all processes end together."""
+"""Tasks per process and batch. Small batches let all processes finish together."""
 
 
 def compiled(root: str, tasks: Sequence[Task], jobs: int) -> Iterator[Made]:
-    """Compile the documents of tasks, in any order.
+    """Compile documents in any order.
 
     Args:
         root: The root of the project.
-        tasks: What to compile.
-        jobs: How many processes to use at most; 0 for one on each core.
+        tasks: The documents to compile.
+        jobs: The maximum number of processes; 0 for one per core.
 
     Raises:
-        WorkerError: A process was killed, as happens where memory runs out.
+        WorkerError: A process was killed, for example because memory ran out.
     """
     workers = min(jobs or cores(), len(tasks))
     if workers < 2 or (not jobs and len(tasks) <= FEW):
@@ -36,7 +36,7 @@ def compiled(root: str, tasks: Sequence[Task], jobs: int) -> Iterator[Made]:
     from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415
     from multiprocessing import get_context  # noqa: PLC0415
 
-    yield compile_task(root, tasks[0])  # which imports what a fork then has
+    yield compile_task(root, tasks[0])  # its imports are shared by forks
     rest, method = tasks[1:], "fork" if os.name == "posix" else "spawn"
     size = max(1, min(_MOST_AT_ONCE, len(rest) // (_SHARES * workers)))
     with ProcessPoolExecutor(workers, get_context(method)) as pool:
@@ -55,5 +55,5 @@ def _compiled(root: str, tasks: Sequence[Task]) -> list[Made]:
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,1 +1,1 @@
-"""Scenarios that `rdc test --init` writes: which paths they take, their names, and their place in a file."""
+"""Write scenarios for `rdc test --init`: their paths, names and position in a file."""

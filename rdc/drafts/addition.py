@@ -1,4 +1,4 @@
-"""New scenarios for one document: drafted, written into a text, read back, and kept if they pass."""
+"""Draft new scenarios for one document, and keep the ones that pass."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from rdc.trials.mock_run import mock
 from rdc.trials.result import Status, judge
 from rdc.words import many
 
-_FORM = "write its scenarios as a block: one `NAME:` on a line of its own, and its keys below it"
+_FORM = "write each scenario as a block: `NAME:` on a separate line, with its keys below"
 
 
 class Addition(Struct, frozen=True):
-    """What is to be written for one document: the file, if it changes, and the one as it was; else why it doesn't."""
+    """The new content of a file with scenarios, and its present state; or the reason why it doesn't change."""
 
     shown: str
     before: Source | None
@@ -39,7 +39,7 @@ class Addition(Struct, frozen=True):
     problem: Diagnostic | None = None
 
     def is_current(self) -> bool:
-        """Return whether the file on the disk is still the one that was read; raises OSError."""
+        """Return whether the file on the disk is unchanged since it was read; raises OSError."""
         if self.file is None:
             return True
         there = self.file.path.read_bytes() if self.file.path.exists() else None
@@ -47,7 +47,7 @@ class Addition(Struct, frozen=True):
 
 
 class _Home(Struct, frozen=True):
-    """Where the scenarios of a document go: a file of their own, or the document."""
+    """The file for a document's scenarios: a separate file, or the document."""
 
     opened: Opened
     settings: Settings
@@ -64,20 +64,20 @@ class _Home(Struct, frozen=True):
         return os.path.relpath(Path(os.path.realpath(self.opened.path)).with_name(name))
 
     def source(self) -> Source | None:
-        """The file as it is; None if there is none. It was read before, so it is no refusal."""
+        """Return the present file, or None. It was read before, so it can't be a refusal."""
         if not self.compilation.scenario_file:
             return self.opened.source if isinstance(self.opened.source, Source) else None
         found = read_source(self.path, self.path, self.path) if Path(self.path).exists() else None
         return None if isinstance(found, Refusal) else found
 
     def text(self, before: str, drafts: Sequence[Draft]) -> str:
-        """The file with new scenarios in it."""
+        """Return the file with new scenarios."""
         document = self.program.sources[0].path
         entries = [entry(self.program, draft, document, self.writer) for draft in drafts]
         return (in_file if self.compilation.scenario_file else in_frontmatter)(before, entries)
 
     def read(self, text: str) -> tuple[Scenario, ...] | None:
-        """The scenarios in a text of this file; None if there are errors in it."""
+        """Return the scenarios in a text of this file; None if it has errors."""
         if self.compilation.scenario_file:
             return self.writer.read(Source.from_text(self.path, text), self.program)
         source = self.opened.source
@@ -88,19 +88,17 @@ class _Home(Struct, frozen=True):
 
 
 def add_scenarios(opened: Opened, compilation: Compilation, settings: Settings, most: int) -> Addition:
-    """Draft scenarios for the paths of a document without errors that have none. Nothing is written yet."""
+    """Draft scenarios for the paths of a valid document that have none. Nothing is written yet."""
     writer, program = writer_of(FRONT_ENDS[compilation.format]), compilation.program
     assert program is not None  # noqa: S101 (tells mypy)
     if writer is None:
         noun = FRONT_ENDS[compilation.format].noun
-        problem = unwritable(
-            opened.path, f"a {noun} has no scenarios", "write them for the document that it is made of"
-        )
+        problem = unwritable(opened.path, f"a {noun} cannot have scenarios", "write them in its source document")
         return Addition(opened.path, None, problem=problem)
     home = _Home(opened, settings, compilation, program, writer)
     before = home.source()
     if before is None and Path(home.path).is_symlink():
-        return Addition(home.path, None, problem=unwritable(home.path, "it is a link to nothing", "remove the link"))
+        return Addition(home.path, None, problem=unwritable(home.path, "it is a broken link", "remove the link"))
     drafted = draft_scenarios(program, compilation.scenarios, writer, most)
     written = before.text if before else ""
     old = home.read(written) if before else ()
@@ -116,7 +114,7 @@ def add_scenarios(opened: Opened, compilation: Compilation, settings: Settings, 
 
 
 def _passing(home: _Home, text: str, old: Sequence[Scenario], drafts: Sequence[Draft]) -> list[Draft] | None:
-    """The drafts that pass as they would be read; None if the file cannot take them, or if others would change."""
+    """Return the drafts that pass after reading the file back; None if they can't be added without other changes."""
     found = home.read(home.text(text, drafts)) if drafts else tuple(old)
     if found is None or list(map(_plain, found[: len(old)])) != list(map(_plain, old)):
         return None
@@ -138,7 +136,7 @@ def _passes(program: Program, scenario: Scenario, draft: Draft) -> bool:
 
 
 def _said(document: str, file: str, drafted: Drafted, kept: int) -> list[str]:
-    """What was done, and which paths still have no scenario."""
+    """Yield messages about the written scenarios and the remaining paths."""
     said = [f"wrote {many(kept, 'scenario')} to {file}"] if kept else []
     if dropped := len(drafted.drafts) - kept:
         verb = "needs" if dropped == 1 else "need"
@@ -155,11 +153,13 @@ def _said(document: str, file: str, drafted: Drafted, kept: int) -> list[str]:
 
 
 def write_additions(additions: Sequence[Addition]) -> list[Diagnostic]:
-    """Write all files or none; returns what is wrong."""
+    """Write all files or none; return the errors."""
     problems = [one.problem for one in additions if one.problem]
     try:
         late = [one.shown for one in additions if not one.is_current()]
-        problems += [unwritable(path, "it was changed meanwhile", "run `rdc test --init` again") for path in late]
+        problems += [
+            unwritable(path, "it has changed since rdc read it", "run `rdc test --init` again") for path in late
+        ]
         if not problems:
             write_all([one.file for one in additions if one.file])
     except OSError as error:

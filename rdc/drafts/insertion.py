@@ -1,4 +1,4 @@
-"""The place of new scenarios in a file; every other byte of it stays."""
+"""Insert new scenarios in a file without changing other bytes."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _OURS = Regex(rf"""["']?{KEY}["']?[ \t]*:""")
 
 
 def in_file(text: str, entries: Sequence[Sequence[str]]) -> str:
-    """Add scenarios at the end of a file that has nothing else."""
+    """Add scenarios at the end of a file that only has scenarios."""
     end = line_end_of(text)
     joint = "" if not text or text.endswith(("\n", "\r")) else end
     return text + joint + "".join(f"{line}{end}" for one in entries for line in one)
 
 
 def in_frontmatter(text: str, entries: Sequence[Sequence[str]]) -> str:
-    """Add scenarios to the frontmatter of a document, after those that are there; make one if there is none."""
+    """Add scenarios to the frontmatter of a document after existing ones. Creates the frontmatter if there is none."""
     lines, end = _LINES.findall(text), line_end_of(text)
     if not lines or not FENCE.fullmatch(_bare(lines[0])):
         block = ["---", f"{KEY}:", *_block(entries, 2), "---", ""]
@@ -42,7 +42,7 @@ def _block(entries: Sequence[Sequence[str]], by: int) -> list[str]:
 
 
 def _behind(lines: Sequence[str], key: int, close: int) -> int:
-    """The line after the value of a key: the comments above the next key belong to that."""
+    """Return the line after the value of a key. Comments above the next key belong to that key."""
     after = (number for number in range(key + 1, close) if lines[number][0] not in " \t#\r\n")
     place = next(after, close)
     while place > key + 1 and _is_empty(lines[place - 1]):
@@ -51,7 +51,7 @@ def _behind(lines: Sequence[str], key: int, close: int) -> int:
 
 
 def _indent(lines: Sequence[str]) -> int:
-    """How far the scenarios that are there are indented."""
+    """Return the indentation of the existing scenarios."""
     first = next((line for line in lines if not _is_empty(line)), "  ")
     return len(first) - len(first.lstrip(" ")) or 2
 

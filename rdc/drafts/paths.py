@@ -1,4 +1,4 @@
-"""From the paths of a program to scenarios that are to be written, those of the document left out."""
+"""Draft scenarios from the paths of a program that no scenario covers."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from rdc.trials.mock_run import mock
 from runtime_shim.data.fitting import unfit
 
 MOST_COUNTED = 300
-"""How many paths are counted beyond those that are written."""
+"""The limit of paths to count in addition to the written ones."""
 
 MOST_NAMED = 3
-"""How many steps the name of a scenario has."""
+"""The maximum number of steps in a scenario's name."""
 
 LONGEST_NAME, LONGEST_DESCRIPTION = 80, 200
 
@@ -36,7 +36,7 @@ Key = tuple[tuple[str, str], ...]
 
 
 class Drafted(Struct, frozen=True):
-    """The scenarios to write, and how many other paths have none; there are more of them unless it is `complete`."""
+    """The scenarios to write, and the number of other paths without one. It is a minimum unless `complete`."""
 
     drafts: tuple[Draft, ...]
     left: int
@@ -64,7 +64,7 @@ def draft_scenarios(program: Program, existing: Sequence[Scenario], writer: Writ
 
 
 def key_of(path: Path) -> Key:
-    """Return what tells a path from others; jumps of the operator are on no path."""
+    """Return a key that identifies a path."""
     return tuple((made.step, made.outcome.word) for made in path.visits) + tuple(
         (str(place), step) for place, step in path.jumps
     )
@@ -85,7 +85,7 @@ def _draft(machine: Machine, path: Path, name: str) -> Draft:
 
 
 def _tried(program: Program, given: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """Inputs with which the path may be taken: those given, and examples for those that are required."""
+    """Yield inputs that may lead along the path: the given ones, with examples for missing required ones."""
     yield _full(program, given)
     yield from (_full(program, {**values, **given}) for values in beginnings(program))
 
@@ -96,14 +96,14 @@ def _full(program: Program, given: Mapping[str, str]) -> dict[str, str]:
 
 
 def _fitting(declared: Input, value: str) -> str:
-    """The value, or one that the pattern of the input matches."""
+    """Return the value, or one that matches the input's pattern."""
     if declared.pattern and unfit(value, declared.type, declared.options, declared.pattern):
         return sample(declared.pattern)
     return value
 
 
 def _leads(machine: Machine, path: Path, inputs: Mapping[str, str]) -> bool:
-    """Whether the outcomes of a path lead along it with these inputs."""
+    """Return whether the outcomes of a path lead along it with these inputs."""
     state = machine.start(inputs)
     for made in path.visits:
         if state.node != made.step:
@@ -116,9 +116,9 @@ def _leads(machine: Machine, path: Path, inputs: Mapping[str, str]) -> bool:
 
 
 def _names(machine: Machine, path: Path, usually: Collection[str]) -> Iterator[str]:
-    """Names of a path, the shortest first: `stops after 3 fail ×2`, `completes via 2b`.
+    """Yield names for a path, the shortest first: `stops after 3 fail ×2`, `completes via 2b`.
 
-    They have its result, the outcomes that are not usual, and the steps that are not on the straight line.
+    They contain the result, unusual outcomes, and steps off the usual path.
     """
     nodes, end = machine.nodes, machine.end(path.state)
     off = [
@@ -148,7 +148,7 @@ def _listed(preposition: str, items: Sequence[str]) -> list[str]:
 
 
 def _free(names: Iterable[str], taken: Collection[str]) -> str:
-    """The first name that is free."""
+    """Return the first unused name."""
     return next(name for name in names if name not in taken)
 
 

@@ -1,1 +1,1 @@
-"""Drawing pictures with Graphviz."""
+"""Draw pictures with Graphviz."""

@@ -1,4 +1,4 @@
-"""Run as a program: draws the graph on standard input with the Graphviz that the package pygraphviz brings."""
+"""Draw the graph on standard input with the Graphviz in the package pygraphviz. Runs as a program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of programs: Graphviz lays out a graph in DOT, and the SVG or PNG is told where it comes from."""
+"""Draw programs: Graphviz lays out a DOT graph as SVG or PNG, and a comment names its source."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _COMMENT = "// "
 
 
 def draw(graph: str, form: Form, *, adapts: bool, has_marks: bool = False) -> bytes:
-    """A picture of a graph that the dot target wrote; raises `DrawingError`.
+    """Return the picture of a graph from the dot target; raises `DrawingError`.
 
     Args:
-        graph: The text in DOT. The comments at its head say where it comes from, and the picture will too.
-        form: What to draw.
-        adapts: Whether an SVG takes dark colors where the page that shows it is dark.
-        has_marks: Whether the graph may have marks on what changed.
+        graph: The DOT text. The comments at its start are copied to the picture.
+        form: The format.
+        adapts: Whether an SVG uses dark colors on dark pages.
+        has_marks: Whether the graph may mark changes.
     """
     head = takewhile(lambda line: line.startswith(_COMMENT), graph.split("\n"))
     notes = [line.removeprefix(_COMMENT) for line in head]

@@ -1,4 +1,4 @@
-"""What is done to a picture that Graphviz drew: it says where it comes from, and an SVG knows dark pages."""
+"""Finish a picture from Graphviz: add comments about its source, and dark colors to an SVG."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import zlib
 from collections.abc import Sequence
 
 PNG = b"\x89PNG\r\n\x1a\n"
-"""What every PNG begins with."""
+"""The signature of PNG files."""
 
 _HEAD = len(PNG) + 25
-"""The signature and the first chunk, which has a length, a kind, 13 bytes and a checksum."""
+"""The signature and the first chunk: a length, a kind, 13 bytes and a checksum."""
 
 
 def finished_svg(picture: bytes, notes: Sequence[str], dark: str) -> bytes:
-    """An SVG below comments, with the CSS for dark pages if there is any.
+    """Return an SVG with comments, and with CSS for dark pages if given.
 
-    Graphviz's own head goes: its version would differ from machine to machine, and some readers fetch a DOCTYPE.
+    Graphviz's own header is removed: its version depends on the machine, and some readers fetch the DOCTYPE.
     """
     _, _, text = picture.decode().partition("<svg")
     attributes, _, body = text.partition(">")
@@ -26,7 +26,7 @@ def finished_svg(picture: bytes, notes: Sequence[str], dark: str) -> bytes:
 
 
 def finished_png(picture: bytes, notes: Sequence[str]) -> bytes:
-    """A PNG with a comment, right after the chunk that must be the first."""
+    """Return a PNG with a comment after its first chunk."""
     kind = b"iTXt"
     content = b"Comment\0\0\0\0\0" + " ".join(notes).encode()
     chunk = struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))

@@ -1,6 +1,6 @@
-"""Running Graphviz: the `dot` on the path, or else the one that the package pygraphviz brings.
+"""Run Graphviz: `dot` from the path, otherwise the one in the package pygraphviz.
 
-It runs as a process of its own, so that a graph that is too much for it costs its time limit and no more.
+It runs in a separate process, so that a graph that is too large only costs the time limit.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ TIME_LIMIT = 120
 """In seconds."""
 
 RESOLUTION = 144
-"""Of a PNG, in dots per inch; Graphviz takes less for a picture that would have more than 32,767 dots in a row."""
+"""Of a PNG, in dots per inch. Graphviz lowers it for pictures wider than 32,767 dots."""
 
 FONT_FOLDERS = ("/usr/share/fonts", "/usr/local/share/fonts", "~/.fonts", "~/.local/share/fonts")
-"""Where machines have fonts that have not always some."""
+"""The folders that may have fonts. Some machines have none."""
 
 _HERE = Path(__file__).parent
 
@@ -29,7 +29,7 @@ FONT = _HERE / "fonts" / "DejaVuSans.ttf"
 
 
 class DrawingError(Exception):
-    """Graphviz is not there, or could not draw. The first argument says what is wrong, `advice` what to do."""
+    """Graphviz is missing or failed. The first argument is the problem, `advice` the help."""
 
     def __init__(self, problem: str, advice: str) -> None:
         super().__init__(problem)
@@ -37,7 +37,7 @@ class DrawingError(Exception):
 
 
 def render(graph: str, form: str) -> bytes:
-    """What Graphviz draws of a graph; raises `DrawingError`."""
+    """Return Graphviz's picture of a graph; raises `DrawingError`."""
     command = _command(form)
     try:
         with TemporaryDirectory(prefix="rdc-") as folder:
@@ -50,37 +50,37 @@ def render(graph: str, form: str) -> bytes:
                 check=False,
             )
     except subprocess.TimeoutExpired:
-        raise DrawingError(f"Graphviz needs more than {TIME_LIMIT} seconds", _ELSEWHERE) from None
+        raise DrawingError(f"Graphviz took longer than {TIME_LIMIT} seconds", _ELSEWHERE) from None
     except OSError as error:
         raise DrawingError(f"cannot run {command[0]}: {error.strerror}", _ELSEWHERE) from None
     said = done.stderr.decode(errors="replace").strip().split("\n")
-    errors = [line for line in said if line.startswith("Error:")]  # after which it may well draw what is left
+    errors = [line for line in said if line.startswith("Error:")]  # Graphviz may still draw the rest
     if done.returncode or errors or not done.stdout:
         reason = (errors or said)[-1] or f"exit code {done.returncode}"
         raise DrawingError(f"Graphviz failed: {reason}", _ELSEWHERE)
     return done.stdout
 
 
-_ELSEWHERE = "write it with --format dot and draw that with other tools, or take --format mermaid"
+_ELSEWHERE = "use --format dot with another drawing tool, or use --format mermaid"
 
 
 def _command(form: str) -> list[str]:
     if dot := shutil.which("dot"):
         return [dot, f"-T{form}", f"-Gdpi={RESOLUTION if form == 'png' else 72}"]
     if find_spec("pygraphviz"):
-        # With -P a file of that name in the current folder is not taken for the package.
+        # With -P, Python doesn't import a pygraphviz.py in the current folder.
         return [sys.executable, "-P", str(_HERE / "bundled.py"), form, str(RESOLUTION if form == "png" else 72)]
     advice = (
-        "install Graphviz, or rdc with its extra `graph` (in a checkout of rdc: `uv tool install '.[graph]'`); "
-        "--format dot and mermaid need neither"
+        "install Graphviz, or rdc with its extra `graph` (in a checkout of rdc: `uv tool install '.[graph]'`), "
+        "or use --format dot or mermaid"
     )
     raise DrawingError("Graphviz is not installed", advice)
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """The environment of Graphviz. A machine without fonts, as slim containers are, gets one of ours.
+    """Return the environment of Graphviz. A machine without fonts, such as a slim container, gets our font.
 
-    It is seen through a folder that is thrown away, since what looks for fonts leaves traces where it finds them.
+    The font is linked from a temporary folder, because fontconfig writes files next to fonts.
     """
     if _has_fonts():
         return dict(os.environ)

@@ -1,1 +1,1 @@
-"""Paths in the words of the command line: outcomes that are given, and the forms in which paths are shown."""
+"""Paths on the command line: given outcomes, and the forms in which paths are shown."""

@@ -1,4 +1,4 @@
-"""Repetitions in a sequence, folded: what is done again and again is shown once, with how often."""
+"""Fold repetitions in a sequence: show them once, with their number."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import NamedTuple
 from msgspec import Struct
 
 MOST_PERIODS = 8
-"""At each place: how many lengths of a part that may be repeated are tried."""
+"""The number of period lengths to try at each position."""
 
 
 class Turns(Struct, frozen=True):
-    """Items that are done so many times in a row, and where the first of them stands in the sequence."""
+    """Items that repeat together in a row, and the number of repetitions."""
 
     items: tuple[Run, ...]
     times: int
 
 
 class Run(NamedTuple):
-    """An item that is done so many times in a row; `place` is that of the first in the sequence."""
+    """An item that repeats in a row. `place` is the position of the first one."""
 
     item: str
     times: int
@@ -28,12 +28,12 @@ class Run(NamedTuple):
 
     @property
     def said(self) -> tuple[str, int]:
-        """What makes two runs the same wherever they stand."""
+        """The key of equal runs, without their position."""
         return self.item, self.times
 
 
 def folded(sequence: Sequence[str]) -> Iterator[Turns]:
-    """A sequence as turns: first equal neighbours are one run, then equal parts of several runs are one."""
+    """Yield a sequence as turns: equal neighbors become one run, then equal groups of runs become one turn."""
     runs = list(_runs(sequence))
     later = _later(runs)
     place = 0
@@ -52,7 +52,7 @@ def _runs(sequence: Sequence[str]) -> Iterator[Run]:
 
 
 def _later(runs: Sequence[Run]) -> list[int]:
-    """For each run the place of the next one that says the same; that of the end if there is none."""
+    """Return for each run the position of the next equal one, or the end."""
     nearest: dict[object, int] = {}
     later = [len(runs)] * len(runs)
     for place in range(len(runs) - 1, -1, -1):
@@ -62,7 +62,7 @@ def _later(runs: Sequence[Run]) -> list[int]:
 
 
 def _repeated(runs: Sequence[Run], later: Sequence[int], place: int) -> tuple[int, int]:
-    """The length of the part at a place whose repetition folds the most, and how often it is done."""
+    """Return the length of the group at a position that saves the most when folded, and its repetitions."""
     best = (1, 1)
     for period in islice(_periods(later, place), MOST_PERIODS):
         part = [run.said for run in runs[place : place + period]]

@@ -1,4 +1,4 @@
-"""Lines above a path: its inputs, with stand-ins for those without a value (I8), and facts about outputs and times."""
+"""Lines above a path: its inputs (I8), outputs and times."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ MOST_STEPS = 12
 
 
 def with_stand_ins(program: Program, given: Mapping[str, str]) -> dict[str, str]:
-    """What is given, and a stand-in for each input that a run must be given and nobody gives."""
+    """Return the given inputs, and placeholder values for missing required ones."""
     missing = (item for item in program.inputs if item.required and item.default is None and item.name not in given)
     return {**given, **{declared.name: _stand_in(declared) for declared in missing}}
 
 
 def _stand_in(declared: Input) -> str:
-    """A value that fits, if one is easily found."""
+    """Return a valid value, if one is easy to find."""
     tried = (*declared.options[:1], "true", "0", "1", "1.0", "1.0.0", "a", "example")
     usual = {"boolean": "true", "number": "1", "choice": tried[0]}.get(declared.type, f"<{declared.name}>")
     fitting = (
@@ -31,19 +31,19 @@ def _stand_in(declared: Input) -> str:
 
 
 def show_inputs(program: Program, given: Mapping[str, str], stand_ins: Mapping[str, str]) -> Iterator[str]:
-    """A line for each input that has a value, with where that is from."""
+    """Yield a line for each input with a value, and its source."""
     for declared in program.inputs:
         name = declared.name
         if name in given:
             yield visible(f"{name} = {given[name]}")
         elif name in stand_ins:
-            yield visible(f"{name} = {stand_ins[name]}  (stands in; give it by --input {name}=VALUE)")
+            yield visible(f"{name} = {stand_ins[name]}  (example; set it with --input {name}=VALUE)")
         elif declared.default is not None:
             yield visible(f"{name} = {declared.default}  (default)")
 
 
 def show_facts(program: Program) -> Iterator[str]:
-    """A line for each output, with the steps that write and read it as far as that can be seen, and for each time."""
+    """Yield a line for each output, with the steps that write and read it, and for each step with times."""
     flow = value_flow(program)
     for slot in dict.fromkeys(keep.slot for node in program.nodes for keep in _kept_values(node)):
         written = [node.id for node in program.nodes if slot in flow.writes[node.id]]

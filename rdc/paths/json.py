@@ -1,4 +1,4 @@
-"""Paths for machines."""
+"""Write paths as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VERSION = 1
 
 
 def write(program: Program, paths: Sequence[Path], *, complete: bool, found: Coverage | None = None) -> str:
-    """The paths of a program; `complete` says whether there are no others, `found` what they cover."""
+    """Return paths as JSON. `complete` means that there are no others; `found` is their coverage."""
     machine = Machine(program)
     content: dict[str, Any] = {
         "version": VERSION,
@@ -31,7 +31,7 @@ def write(program: Program, paths: Sequence[Path], *, complete: bool, found: Cov
 
 
 def plain_path(machine: Machine, path: Path) -> dict[str, Any]:
-    """A path as plain data. Its result is null where it has no end, its outcomes where jumps led there."""
+    """Return a path as plain data. The result of an unfinished path is null, and so are outcomes after jumps."""
     end = machine.end(path.state)
     return {
         **({"inputs": dict(path.inputs)} if machine.program.inputs else {}),

@@ -1,8 +1,9 @@
-r"""Outcomes of steps in words: `1.1=fail,fail,pass 2=pass`.
+r"""Read and write outcomes of steps, such as `1.1=fail,fail,pass 2=pass`.
 
-Each visit to a step uses up one outcome, and the last one stays: `2=fail` fails whenever 2 is run. A text that comes
-with it stands behind a colon, values behind semicolons: `ask=pass:eu build=pass;version=1.2`. Where one of these signs
-is part of a word or a text, a backslash stands before it; `\n` is a line break.
+Each visit to a step uses one outcome, and the last one repeats: `2=fail` fails every time. A colon precedes an answer,
+semicolons precede outputs: `ask=pass:eu build=pass;version=1.2`. A backslash escapes these characters in words and
+answers; `
+` is a line break.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ _MOST_SHOWN = 12
 
 
 class OutcomesError(ValueError):
-    """The words are no outcomes, or name a step that is not there."""
+    """The words are not outcomes, or name an unknown step."""
 
 
 def read_outcomes(text: str, program: Program) -> dict[str, tuple[Outcome, ...]]:
-    """The outcomes of each step in a text. A name with spaces in it stands in quotes.
+    """Return the outcomes of each step in a text. Names with spaces are in quotes.
 
     Raises:
-        OutcomesError: The text is not understood, or it names a step that is not there.
+        OutcomesError: The text is invalid, or names an unknown step.
     """
     try:
         words = shlex.split(text)
@@ -51,7 +52,7 @@ def read_outcomes(text: str, program: Program) -> dict[str, tuple[Outcome, ...]]
 
 
 def _split(word: str, known: Mapping[str, Node]) -> tuple[str, str]:
-    """The step that a word is about, and what it says of it. Both may have signs of equality in them."""
+    """Return a word's step and its outcomes. Both may contain `=`."""
     places = [found.start() for found in re.finditer("=", word)]
     if not places:
         raise OutcomesError(f"'{word}' is not STEP=OUTCOME,...")
@@ -59,11 +60,11 @@ def _split(word: str, known: Mapping[str, Node]) -> tuple[str, str]:
         if word[:place] in known:
             return word[:place], word[place + 1 :]
     shown = ", ".join(list(known)[:_MOST_SHOWN]) + (", …" if len(known) > _MOST_SHOWN else "")
-    raise OutcomesError(f"no step '{word[: places[0]]}' has outcomes; those that have are {shown}")
+    raise OutcomesError(f"there is no step '{word[: places[0]]}' with outcomes; use one of {shown}")
 
 
 def _outcome(word: str, said: str, node: Node) -> Outcome:
-    """The outcome that somebody said: a word of the step, or another word for its pass or fail; a text, and outputs."""
+    """Return the outcome in a word: an outcome of the step or a synonym, with an answer and outputs."""
     first, *given = _parts(said, ";")
     name, *texts = _parts(first, ":", most=1)
     name, values = _plain(name), tuple(_value(word, item) for item in given)
@@ -72,24 +73,24 @@ def _outcome(word: str, said: str, node: Node) -> Outcome:
     if outcome in known:
         return Outcome(outcome, _plain(texts[0]) if texts else usual_text(node, outcome), values)
     if known == PASS_OR_FAIL:
-        raise OutcomesError(f"'{word}' is not STEP=OUTCOME,... with outcomes pass and fail, or yes, ok and no")
+        raise OutcomesError(f"'{word}': the outcomes are pass and fail, or yes, ok and no")
     raise OutcomesError(f"'{word}': the outcomes are {', '.join(known)}")
 
 
 def _value(word: str, given: str) -> tuple[str, str]:
     name, *value = _parts(given, "=", most=1)
     if not value:
-        raise OutcomesError(f"'{word}': an output is given as ;NAME=VALUE")
+        raise OutcomesError(f"'{word}': write an output as ;NAME=VALUE")
     return _plain(name), _plain(value[0])
 
 
 def usual_text(node: Node, word: str) -> str:
-    """The text of an outcome of which only the word is known: the reply, where that is the word (I10)."""
+    """Return the default answer of an outcome: its word, if that is the reply (I10)."""
     return word if isinstance(node.task, Ask) and node.task.question in {"confirm", "select"} else ""
 
 
 def _parts(text: str, sign: str, most: int = 0) -> list[str]:
-    """A text parted at a sign, but not where a backslash stands before it."""
+    """Split a text at a character that has no backslash before it."""
     parts = [""]
     for one in re.findall(r"\\.|.", text, re.DOTALL):
         if one == sign and (not most or len(parts) <= most):
@@ -108,7 +109,7 @@ def _escaped(text: str) -> str:
 
 
 def decided_by(given: Mapping[str, Sequence[Outcome]], otherwise: str) -> Callable[[Node, State], Outcome]:
-    """What decides each visit: the step's next outcome, its last one when they are used up, else always the same."""
+    """Return a function that decides each visit: the step's next outcome, then its last one, or the default."""
     used: dict[str, int] = {}
 
     def decide(node: Node, _: State) -> Outcome:
@@ -122,7 +123,7 @@ def decided_by(given: Mapping[str, Sequence[Outcome]], otherwise: str) -> Callab
 
 
 def write_outcomes(visits: Iterable[Visit], program: Program) -> str:
-    """The shortest text that leads to these visits, where what is not named passes."""
+    """Return the shortest text that leads to these visits. Steps that pass are left out."""
     nodes = program.index()
     given: dict[str, list[str]] = {}
     for made in visits:

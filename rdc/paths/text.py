@@ -1,4 +1,4 @@
-"""Paths for people: a table of visits, a line for each path, and what is not covered."""
+"""Show paths to people: a table of visits, a line for each path, and the coverage."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _COLORS = {Verdict.PASS.value: "green", Verdict.FAIL.value: "red"}
 
 
 def show_visits(program: Program, path: Path, jump: str = "goto") -> Iterator[str]:
-    """A line for each visit, with the step, its title, the outcome and the transitions taken, and one for each jump.
+    """Yield a line for each visit, with step, title, outcome and transitions, and for each jump.
 
-    `jump` is what the format calls the operator's jump.
+    `jump` is the format's name for the operator's jump.
     """
     lines = [[line, *_values(made)] for line, made in zip(_visits(program, path.visits), path.visits, strict=True)]
     for place, step in reversed(path.jumps):
@@ -35,7 +35,7 @@ def show_visits(program: Program, path: Path, jump: str = "goto") -> Iterator[st
 
 
 def _values(made: Visit) -> Iterator[str]:
-    """The outputs that a step gave (E2)."""
+    """Yield the outputs of a step (E2)."""
     return (visible(f"  {name} = {value}") for name, value in made.outcome.values)
 
 
@@ -53,16 +53,16 @@ def _visits(program: Program, visits: Sequence[Visit]) -> Iterator[str]:
 
 
 def show_end(machine: Machine, path: Path) -> str:
-    """How a path ended: `COMPLETE` or `STOP` with the message, or the step at which it was left."""
+    """Return the end of a path: `COMPLETE` or `STOP` with its message, or the step where it was left."""
     if end := machine.end(path.state):
         return visible(f"{end.result.upper()} {end.message}".rstrip())
     return visible(f"... at {path.state.node} after {many(len(path.visits), 'visit')}")
 
 
 def show_paths(machine: Machine, paths: Sequence[Path]) -> list[str]:
-    """A line for each path. Paths that would look the same show the answers that tell them apart.
+    """Return a line for each path. Paths that would look the same also show the answers that distinguish them.
 
-    Paths whose answers no step keeps are one path, and have one line.
+    Paths that differ only in answers that no step stores share a line.
     """
     plain = [show_path(machine, path) for path in paths]
     several = {line for line, number in Counter(plain).items() if number > 1}
@@ -74,7 +74,7 @@ def show_paths(machine: Machine, paths: Sequence[Path]) -> list[str]:
 
 
 def show_path(machine: Machine, path: Path, *, with_answers: bool = False) -> str:
-    """A path in one line. What is repeated is shown once: `1 fail ×3`, `(1 pass, 2 fail) ×3`."""
+    """Return a path in one line. Repetitions are shown once: `1 fail ×3`, `(1 pass, 2 fail) ×3`."""
     said = [
         f"{made.step} {word(machine.nodes[made.step], made.outcome.word).lower()}{_kept(made) if with_answers else ''}"
         for made in path.visits
@@ -85,7 +85,7 @@ def show_path(machine: Machine, path: Path, *, with_answers: bool = False) -> st
 
 
 def _kept(made: Visit) -> str:
-    """The answer and the values of a visit that a transition keeps, in parentheses."""
+    """Return the stored answer and outputs of a visit, in parentheses."""
     if not any(isinstance(effect, Keep) for edge in made.edges for effect in edge.effects):
         return ""
     said = [made.outcome.text, *(f"{name}={value}" for name, value in made.outcome.values)]
@@ -93,7 +93,7 @@ def _kept(made: Visit) -> str:
 
 
 def _turns(found: Turns, path: Path) -> str:
-    """What was repeated. A single visit has its attempt and its instance."""
+    """Return repeated visits. A single visit also shows its attempt and instance."""
     shown = []
     for said, times, place in found.items:
         made = path.visits[place]
@@ -108,14 +108,14 @@ def _times(number: int) -> str:
 
 
 def word(node: Node, outcome: str) -> str:
-    """An outcome as it is answered: PASS or FAIL, YES or NO where that is asked, else the word itself."""
+    """Return an outcome as people answer it: PASS or FAIL, YES or NO, otherwise the word itself."""
     return spoken(node.task, outcome)
 
 
 def show_coverage(program: Program, found: Coverage) -> Iterator[str]:
-    """How many transitions the paths take, and a line or two for each of the others."""
-    if not found.transitions:  # as in a specification, whose author writes none
-        yield "the document has no transitions of its own"
+    """Yield the number of transitions that the paths take, and a line or two for each of the others."""
+    if not found.transitions:  # for example a specification
+        yield "the document has no transitions"
         return
     taken = found.transitions - len(found.untaken)
     yield f"{taken} of {many(found.transitions, 'transition')} taken"
@@ -129,7 +129,7 @@ def _transition(program: Program, item: Untaken) -> str:
     nodes = program.index()
     origin = origins[0] if origins else nodes[step].origin
     asked = word(nodes[step], outcome) if outcome and step in nodes else WORDS.get(outcome or "", outcome)
-    name = f"{step} {asked}:" if outcome else ""  # a decision is labelled with the step that is decided
+    name = f"{step} {asked}:" if outcome else ""  # the label of a decision names the step
     default = "" if origins else " (default)"
     return visible(f"{origin.path}:{origin.span.line}: {f'{name} {label}{default}'.strip()}")
 
@@ -139,23 +139,23 @@ def _advice(program: Program, item: Untaken) -> str:
         outcomes = write_outcomes(item.path, program)
         options = [f"--outcomes {shlex.quote(outcomes)}"] if outcomes else []
         options += [f"--visits {len(item.path)}"] if len(item.path) > usual_limit(program) else []
-        given = f"with {' '.join(options)}" if options else "where all steps pass"
-        return visible(f"not among these paths, but taken {given}")
-    return "no outcomes lead there" if item.is_certain else "no path was found that takes it"
+        given = f"with {' '.join(options)}" if options else "if all steps pass"
+        return visible(f"not on these paths, but taken {given}")
+    return "no outcomes lead there" if item.is_certain else "rdc found no path that takes it"
 
 
 def _name(made: Visit) -> str:
-    """A step with the instance and the attempt, where there are any."""
+    """Return a step with its instance and attempt, if any."""
     marks = [f"instance {'.'.join(str(number) for _, number in made.instances)}"] if made.instances else []
     marks += [f"attempt {made.attempt}"] if made.attempt > 1 else []
     return f"{made.step} ({', '.join(marks)})" if marks else made.step
 
 
 def width(text: str) -> int:
-    """How many columns a text takes in a terminal."""
+    """Return the width of a text in a terminal, in columns."""
     return sum(cell.width for cell in cells(text))
 
 
 def padded(text: str, columns: int) -> str:
-    """A text with spaces after it, so that it takes so many columns."""
+    """Return a text padded with spaces to a width."""
     return text + " " * (columns - width(text))

@@ -1,4 +1,4 @@
-"""`rdc init`: the files that a project starts with.
+"""`rdc init`: the first files of a project.
 
-`files` decides on them without reading or writing anything, and `folder` compares them with what is there.
+`files` chooses them without reading or writing anything. `folder` compares them with the existing files.
 """

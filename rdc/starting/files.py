@@ -1,4 +1,4 @@
-"""The files that a project with rdc starts with, as text (B-7)."""
+"""The first files of a project, as text (B-7)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 
 class Wanted(Struct, frozen=True):
-    """The request of a person: a key of `KINDS`, a target, and the place that CI installs rdc from."""
+    """The request of a person: a key of `KINDS`, a target, and the source from which CI installs rdc."""
 
     kind: str
     target: str
@@ -31,9 +31,9 @@ class Wanted(Struct, frozen=True):
 
 
 class Starter(Struct, frozen=True):
-    """A file to write where none of `paths` exists: it gets the first of them.
+    """A file to write if none of `paths` exists. It is written to the first path.
 
-    An existing file stays. If it lacks one of `needs`, a person has to add `lines`.
+    An existing file stays. If it lacks one of `needs`, a person must add `lines`.
     """
 
     paths: tuple[str, ...]
@@ -43,17 +43,17 @@ class Starter(Struct, frozen=True):
 
 
 def patterns(wanted: Wanted) -> tuple[str, ...]:
-    """The patterns of all documents of a kind."""
+    """Return the patterns of all documents of a kind."""
     return tuple(f"**/*{suffix}" for suffix in FRONT_ENDS[KINDS[wanted.kind].form].suffixes)
 
 
 def starters(wanted: Wanted, present: Sequence[str], configuration: str, own: Sequence[Rule]) -> list[Starter]:
-    """Return the files that a project starts with.
+    """Return the first files of a project.
 
     Args:
         wanted: The request.
         present: The project's files.
-        configuration: The file with the configuration of rdc, whether it exists or not.
+        configuration: The path of rdc's configuration, even if it doesn't exist.
         own: The rules in that file.
     """
     kind = KINDS[wanted.kind]
@@ -102,7 +102,7 @@ def _workflow(wanted: Wanted) -> Starter:
 
 
 def _dependabot(workflows: Sequence[str]) -> list[Starter]:
-    """The exclusion of generated workflows. Its patterns know no exception, so it names each of them."""
+    """Return the exclusion of generated workflows. Dependabot has no exceptions in patterns, so each file is listed."""
     if not workflows:
         return []
     lines = "".join(f"      - {json.dumps(path)}\n" for path in workflows)

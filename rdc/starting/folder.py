@@ -1,4 +1,4 @@
-"""Comparing the files that a project starts with to the ones that it has, and writing what is missing (B-7)."""
+"""Compare the first files of a project with the existing ones, and write the missing ones (B-7)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rdc.starting.files import Wanted, patterns, starters
 
 
 class Started(Struct, frozen=True):
-    """The files that were written, the ones that were there, and the lines that these lack, all by path."""
+    """The written files, the existing files, and the lines that these lack, all by path."""
 
     written: Sequence[str]
     kept: Sequence[str]
@@ -27,7 +27,7 @@ class Started(Struct, frozen=True):
 
 
 def start(root: str, wanted: Wanted) -> Started:
-    """Write the files that the project in the current folder starts with, all or none.
+    """Write the first files of the project in the current folder, all or none.
 
     Args:
         root: The current folder, as an absolute path without links.
@@ -55,7 +55,7 @@ def start(root: str, wanted: Wanted) -> Started:
 
 
 def _present(paths: Sequence[str]) -> str | None:
-    """The first path that something is at; a link that leads nowhere counts."""
+    """Return the first existing path. A broken link counts as existing."""
     return next((path for path in paths if Path(path).is_symlink() or Path(path).exists()), None)
 
 

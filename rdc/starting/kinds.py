@@ -1,4 +1,4 @@
-"""The kinds of documents that a project can start with."""
+"""The kinds of documents for a new project."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Kind(Struct, frozen=True):
-    """A kind of documents: the name of their front end, and the template of the first one."""
+    """A kind of document: the name of its front end, and the template of the first document."""
 
     form: str
     document: str

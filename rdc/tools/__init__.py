@@ -1,1 +1,1 @@
-"""Drivers that stand between a run and what it calls."""
+"""Commands that agents and tools of a run can use."""

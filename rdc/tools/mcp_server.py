@@ -1,4 +1,4 @@
-"""Calls of tools of an MCP server that is a process of its own, by the official client (package `mcp`)."""
+"""Call tools of an MCP server in a separate process, with the official client (package `mcp`)."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from msgspec import Struct
 from rdc.tools.request import Request
 
 PROMPT = "prompt"
-"""The tool that stands for a prompt of the server."""
+"""The tool name that means a prompt of the server."""
 
 
 class Answer(Struct, frozen=True):
-    """What a tool has said, and whether that is an error."""
+    """The text of a tool's result, and whether it is an error."""
 
     text: str
     is_error: bool = False
 
 
 def call(server: Sequence[str], request: Request) -> Answer:
-    """Start a server, call a tool of it or get a prompt, and end it."""
+    """Start a server, call its tool or get its prompt, and end the server."""
     try:
         return asyncio.run(_until_told_to_end(server, request))
     except asyncio.CancelledError:
-        return Answer("the call was ended", is_error=True)
-    except Exception as error:  # noqa: BLE001 (whatever a server does wrong is told in a line)
+        return Answer("the call was interrupted", is_error=True)
+    except Exception as error:  # noqa: BLE001 (any error of a server becomes a one-line message)
         return Answer(_in_words(error), is_error=True)
 
 
 async def _until_told_to_end(server: Sequence[str], request: Request) -> Answer:
-    """The server has a process group of its own, which only its client ends."""
+    """Call the server, and cancel the call on signals. Only its client ends the server's process group."""
     task = asyncio.ensure_future(_called(server, request))
     for number in (signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)
@@ -53,7 +53,7 @@ async def _called(server: Sequence[str], request: Request) -> Answer:
 
 
 def _texts(request: Request) -> dict[str, str]:
-    """What else the arguments of a prompt say."""
+    """Return the other arguments of a prompt."""
     given = ((name, value) for name, value in request.arguments.items() if name != "id")
     return {name: value if isinstance(value, str) else json.dumps(value) for name, value in given}
 
@@ -70,7 +70,7 @@ def _of_tool(result: CallToolResult) -> Answer:
 
 
 def _parts(content: Iterable[ContentBlock]) -> Iterator[str]:
-    """The texts of a result; pictures, sounds and links are none."""
+    """Yield the text parts of a result, without pictures, sounds and links."""
     for block in content:
         if isinstance(block, TextContent):
             yield block.text
@@ -79,11 +79,11 @@ def _parts(content: Iterable[ContentBlock]) -> Iterator[str]:
 
 
 def _in_words(error: BaseException) -> str:
-    """What went wrong, in a line: of several errors the first."""
+    """Return the error in one line; of several errors the first."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, MCPError):
         return str(error.error.message)
     if isinstance(error, OSError) and error.strerror:
-        return f"the server cannot be started: {error.strerror}"
+        return f"cannot start the server: {error.strerror}"
     return str(error) or type(error).__name__

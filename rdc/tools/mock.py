@@ -1,4 +1,4 @@
-"""Answers from a file of mocks to processes that are called one by one; what was answered is counted beside it."""
+"""Answer separate processes from a file of mocks. The answers are counted in a file beside it."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from runtime_shim.tasks.answers import read_text
 from runtime_shim.tasks.exchange import Answered
 
 MOST_RUNS = 20
-"""Of which the file of counts remembers what was answered."""
+"""The number of runs that the file of counts remembers."""
 
 
 def answer(path: str, given: bytes, environment: Mapping[str, str]) -> Answered:
-    """The answer to a call, by its environment and its standard input; raises `RefusedError` where there is none."""
+    """Return the answer to a call from its environment and standard input; raises `RefusedError` if there is none."""
     mocks = mocks_in(path, parse(path, read_text(path)))
     kind, name = _called(mocks, given, environment)
     if not name:
-        raise RefusedError(f'RDC_STEP names no step to answer for: let a run call this, with --agent "rdc mock {path}"')
+        raise RefusedError(f'RDC_STEP is not set; use this command in a run: --agent "rdc mock {path}"')
     number = _counted(Path(f"{path}.calls"), environment.get("RDC_RUN_ID", ""), f"{kind} {name}")
     reply: Answered | Play | None = reply_to(mocks, kind, name, number)
     if reply is None:
@@ -37,7 +37,7 @@ def answer(path: str, given: bytes, environment: Mapping[str, str]) -> Answered:
 
 
 def _played(play: Play, environment: Mapping[str, str]) -> Answered:
-    """Do what an executor would: write its files, and what it hands over."""
+    """Write the files of a mocked executor, and its handed-over data."""
     for path, text in play.files.items():
         try:
             write_inside(str(Path.cwd()), path, text.encode("utf-8", "replace"))
@@ -50,7 +50,7 @@ def _played(play: Play, environment: Mapping[str, str]) -> Answered:
 
 
 def _called(mocks: MocksByKind, given: bytes, environment: Mapping[str, str]) -> tuple[str, str]:
-    """Who is called: agents are told their type, and tools and executors get JSON."""
+    """Return the kind and name of the called mock. Agents have a type; tools and executors get JSON."""
     step = environment.get("RDC_STEP", "")
     if "RDC_AGENT_TYPE" in environment:
         return "agents", step
@@ -64,7 +64,7 @@ def _called(mocks: MocksByKind, given: bytes, environment: Mapping[str, str]) ->
 
 
 def _counted(path: Path, run: str, key: str) -> int:
-    """How often this was answered before in a run; from now on once more."""
+    """Return the number of earlier answers in a run, and count this one."""
     with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         counts: dict[str, dict[str, int]] = {}

@@ -1,4 +1,4 @@
-"""What a tool is asked for: the JSON that comes on standard input (I13)."""
+"""Read a tool request: the JSON on standard input (I13)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Request(Struct, frozen=True):
 
 
 def read_request(data: bytes) -> Request | None:
-    """The request in a text; None if it is none."""
+    """Return the request in a text, or None if it isn't one."""
     try:
         found = json.loads(data)
     except (ValueError, RecursionError):

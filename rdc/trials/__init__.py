@@ -1,6 +1,6 @@
-"""Scenarios put to the test: by the semantics, and on the generated targets, which really run (S1).
+"""Test scenarios: by the semantics, and by running generated targets (S1).
 
-A target that can be tested on is a module with a function `run(setting) -> Run`, and an entry here.
+A testable target has a module with a function `run(setting) -> Run`, and an entry here.
 """
 
 TARGETS = {
@@ -10,7 +10,7 @@ TARGETS = {
 }
 
 JUMPING = frozenset({"python", "make"})
-"""The targets whose programs an operator can take to another step; `rdc.trials.driving` does so."""
+"""The targets whose programs support the operator's jumps; see `rdc.trials.driving`."""
 
 OPENING = ("python", "make")
-"""Those whose gates a trial can open; on GitHub reviewers do that, which act does not have."""
+"""The targets whose gates a trial can approve. On GitHub reviewers approve, which act doesn't support."""

@@ -1,4 +1,4 @@
-"""Runs of GitHub workflows by act, on this machine and without Docker."""
+"""Run GitHub workflows with act, on this machine and without Docker."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from msgspec import Struct
 
 from rdc.trials.process import Finished
 
-# Without these act would look for a Git repository; the last one is where it takes `github.sha` from.
+# Without these, act needs a Git repository. SHA_REF sets `github.sha`.
 REPOSITORY = {"GITHUB_REPOSITORY": "owner/repository", "GITHUB_REF": "refs/heads/main", "SHA_REF": "0123456789" * 4}
 
 OPTIONS = (
     "--json",
-    "--verbose",  # only then does it speak of what is skipped
+    "--verbose",  # needed to see skipped steps
     "--platform=ubuntu-latest=-self-hosted",
     "--container-daemon-socket=-",
     "--no-cache-server",
@@ -27,7 +27,7 @@ Event = dict[str, Any]
 
 
 class ActStep(Struct, frozen=True):
-    """What became of a step."""
+    """The result of a step."""
 
     job: str
     """The id of its job."""
@@ -35,36 +35,36 @@ class ActStep(Struct, frozen=True):
     """Its id, or its number from 0."""
     name: str
     outcome: str
-    """`success`, `failure` (with continue-on-error too) or `skipped`."""
+    """`success`, `failure` (also with continue-on-error) or `skipped`."""
     outputs: Mapping[str, str]
 
 
 class ActRun(Struct, frozen=True):
-    """What became of a run."""
+    """The result of a run."""
 
     exit_code: int
     log: str
-    """What the steps and act have said, without colors."""
+    """The output of the steps and of act, without colors."""
     steps: tuple[ActStep, ...]
-    """The steps of all jobs in the order in which they ended; those of skipped jobs are not there."""
+    """The steps of all jobs in the order in which they ended, without skipped jobs."""
     jobs: Mapping[str, str]
-    """The results of the jobs by their ids: `success`, `failure` or `skipped`."""
+    """The results of the jobs by id: `success`, `failure` or `skipped`."""
     summaries: tuple[tuple[str, str], ...]
-    """What the steps have written to `$GITHUB_STEP_SUMMARY`, each with the id of its step."""
+    """The text that steps wrote to `$GITHUB_STEP_SUMMARY`, each with the id of its step."""
 
     @property
     def summary(self) -> str:
-        """What all steps have written there."""
+        """The whole summary."""
         return "".join(text for _, text in self.summaries)
 
     @property
     def outcomes(self) -> dict[str, str]:
-        """The outcomes of the steps by their names."""
+        """The outcomes of the steps by name."""
         return {step.name: step.outcome for step in self.steps}
 
 
 def read_run(done: Finished) -> ActRun:
-    """What act, called with `OPTIONS`, says of a run."""
+    """Return the run from the output of act, which must be called with `OPTIONS`."""
     events = _events(done.out)
     return ActRun(
         exit_code=done.code,
@@ -78,13 +78,13 @@ def read_run(done: Finished) -> ActRun:
 
 
 def _events(text: str) -> list[Event]:
-    """The lines of act, which are JSON except for its last words."""
+    """Return act's output lines as events. All lines but the last ones are JSON."""
     lines = filter(None, text.split("\n"))
     return [json.loads(line) if line.startswith("{") else {"level": "error", "msg": line} for line in lines]
 
 
 def _log(said: Sequence[Event], complained: Sequence[Event]) -> str:
-    """What people are told; that there is neither Docker nor a repository does not matter."""
+    """Return the log for people, without complaints about Docker or a missing repository."""
     told = [event for event in said if event["level"] != "debug"]
     told += [event for event in complained if event["level"] == "error"]
     texts = [str(event["raw"] if "raw" in event else event["msg"]) for event in told]
@@ -92,7 +92,7 @@ def _log(said: Sequence[Event], complained: Sequence[Event]) -> str:
 
 
 def _steps(events: Sequence[Event]) -> Iterator[ActStep]:
-    """The steps of the workflow: not what act does before and after, nor the steps in composite actions."""
+    """Yield the workflow's own steps, without act's setup steps and steps of composite actions."""
     main = [event for event in events if event.get("stage") == "Main" and len(event["stepID"]) == 1]
     for event in main:
         if "stepResult" in event:

@@ -1,4 +1,4 @@
-"""Trials in which the operator takes the run to other steps: begun, moved and gone on with by calls of their own."""
+"""Trials with operator's jumps: the run is started, moved and continued by separate calls."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ ENDS = ("COMPLETE", "STOP")
 
 
 class Driver(Protocol):
-    """How the program of one target is called in a trial. Each call lasts until the run waits or ends."""
+    """Calls the program of one target in a trial. Each call lasts until the run waits or ends."""
 
     def begin(self) -> None:
-        """Begin the run, with the answers of its first part."""
+        """Start the run with the answers of its first part."""
 
     def move(self, step: str) -> str:
-        """Take the run to a step; returns what is wrong, "" if nothing is."""
+        """Move the run to a step; return the error, or ""."""
 
     def go_on(self, part: int) -> None:
-        """Go on with the run, with the answers of this part, counted from 0."""
+        """Continue the run with the answers of this part, counted from 0."""
 
     def told(self) -> Run:
-        """What the run has done so far, and how the last call ended."""
+        """Return the run so far, and how the last call ended."""
 
 
 def drive(driver: Driver, setting: Setting) -> Run:
-    """Drive a program through the legs of a setting, to its end; what is left over then is ignored (S1)."""
+    """Run a program through the legs of a setting to its end. Remaining legs are ignored (S1)."""
     driver.begin()
     for part, leg in enumerate(setting.legs, start=1):
         if driver.told().result in ENDS:

@@ -1,4 +1,4 @@
-"""What a program did in a trial, by the events that it wrote."""
+"""Read what a program did in a trial from its events."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rdc.trials.run import Moved, Run, Setting, Step
 
 
 def run_told(path: Path, setting: Setting, said: str, code: int) -> Run:
-    """Return the run that a file of events tells of; how it ended, if that is no event, is told by the last call."""
+    """Return the run in a file of events. Without a final event, the last call's output gives the result."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     happened = [json.loads(line) for line in lines]
     steps = tuple(_steps(happened, setting))

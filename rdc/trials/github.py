@@ -1,4 +1,4 @@
-"""Trials of the GitHub target, by act: on this machine, without Docker and without GitHub."""
+"""Trials of the GitHub target with act: on this machine, without Docker or GitHub."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from rdc.trials.process import execute, find_tool
 from rdc.trials.run import Run, Setting, Step
 
 KEPT = ("env", "setup")
-"""The options of the document that also hold on this machine."""
+"""The document's options that also apply on this machine."""
 
 ADVICE = (
-    "install it from https://github.com/nektos/act, or install rdc with its extra `act` "
-    "(in a checkout of rdc: `uv tool install '.[act]'`), or test on another target"
+    "install it from https://github.com/nektos/act or with rdc's extra `act` "
+    "(in a checkout of rdc: `uv tool install '.[act]'`), or test another target"
 )
 
 ABSENT = Path(__file__).parent / "absent"
@@ -45,7 +45,7 @@ _HEADING = Regex(r"^### (?P<result>[A-Z]+) ?(?P<message>.*)$", re.MULTILINE)
 
 
 def run(setting: Setting) -> Run:
-    """Run the generated workflow; its summary says what it has done."""
+    """Run the generated workflow, and read the run from its summary."""
     tool = find_tool("act", advice=ADVICE)
     path = setting.lay("workflow.yml", _workflow(setting), setting.workspace / ".github" / "workflows")
     text = path.read_bytes().decode()
@@ -66,16 +66,16 @@ def run(setting: Setting) -> Run:
         words.append(f"--input=answers={_as_json(setting.replies)}")
     elif setting.answers:
         words.append(f"--input=answers={'; '.join(setting.answers)}")
-    # Act takes options from an `.actrc` in the current folder, in HOME and where XDG says.
+    # Act reads options from `.actrc` in the current folder, in HOME and in XDG's folders.
     places = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"), str(home))
     environment = {**secrets, "PATH": os.environ.get("PATH", os.defpath), **places}
     done = execute([tool, "workflow_dispatch", *OPTIONS, *words], home, environment, setting.timeout)
     ran = read_run(done)
     ours = _own_steps(text)
-    summary = "".join(said for step, said in ran.summaries if step in ours)  # commands may write summaries too
+    summary = "".join(said for step, said in ran.summaries if step in ours)  # commands may write summaries, too
     result = _HEADING.search(summary)
     if result is None:
-        return Run((), "", (ran.log.strip().splitlines() or ["act said nothing"])[-1])
+        return Run((), "", (ran.log.strip().splitlines() or ["act printed nothing"])[-1])
     message = re.sub(r"\\(.)", r"\1", result["message"])
     return Run(tuple(_steps(setting.program, summary)), result["result"], message)
 
@@ -94,7 +94,7 @@ def _as_json(replies: tuple[tuple[str, str], ...]) -> str:
 
 
 def _actions(text: str) -> set[str]:
-    """The actions of a workflow that keep files on GitHub: none is needed where all answers are there."""
+    """Return the actions that store files on GitHub. Trials don't need them, because all answers are given."""
     workflow: Any = load_value(text)
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     used = {step["uses"] for step in steps if "uses" in step}
@@ -102,7 +102,7 @@ def _actions(text: str) -> set[str]:
 
 
 def _own_steps(text: str) -> set[str]:
-    """The ids of the steps that say how a run ends, and what it has done."""
+    """Return the ids of rdc's own steps that write the summary."""
     workflow: Any = load_value(text)
     steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
     ours = {"COMPLETE", "STOP", CLOSED}
@@ -110,7 +110,7 @@ def _own_steps(text: str) -> set[str]:
 
 
 def _steps(program: Program, summary: str) -> Iterator[Step]:
-    """The rows of the table in a summary."""
+    """Yield the rows of the table in a summary."""
     steps = {shown_title(node): node.id for node in program.nodes if not isinstance(node.task, Branch | End)}
     nodes = program.index()
     for row in _ROW.finditer(summary):
@@ -120,7 +120,7 @@ def _steps(program: Program, summary: str) -> Iterator[Step]:
 
 
 def _word(node: Node | None, shown: str) -> str:
-    """The outcome of a step whose row shows it; rows have other characters where Markdown would give some a meaning."""
+    """Return the outcome in a row. Rows escape characters that are special in Markdown."""
     own = alphabet(node.task) if node else ()
     return next((word for word in own if _bare(word) == _bare(shown)), _VERDICTS.get(shown, shown))
 

@@ -1,4 +1,4 @@
-"""Results of scenarios for machines."""
+"""Write the results of scenarios as JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VERSION = 1
 
 
 def render(results: Sequence[Result]) -> str:
-    """All results, each with the path up to its end, or up to where it went wrong."""
+    """Return all results, each with its path up to the end or the error."""
     counts = Counter(result.status for result in results)
     rows = [
         {

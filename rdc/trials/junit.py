@@ -1,4 +1,4 @@
-"""Results of scenarios as JUnit XML, which build servers show: a suite for each document, a case for each result."""
+"""Write the results of scenarios as JUnit XML: a suite per document, a case per result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rdc.trials.text import details
 
 
 def render(results: Sequence[Result]) -> str:
-    """The document. What XML cannot hold is shown by something that it can."""
+    """Return the XML. Characters that XML can't hold are replaced."""
     root = Element("testsuites", _counts(results))
     for document, group in groupby(results, key=lambda result: result.document):
         of_document = list(group)

@@ -15,11 +15,11 @@ from rdc.trials.process import Finished, execute, find_tool
 from rdc.trials.run import RESULTS, Run, Setting, Step
 
 OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEFILES", "MAKEOVERRIDES")
-"""What a make around this one would tell it."""
+"""Variables that an outer make would pass on."""
 
 
 def run(setting: Setting) -> Run:
-    """Run the generated Makefile; its events or its `status` say what it has done."""
+    """Run the generated Makefile, and read the run from its events or its `status`."""
     needs_operator = setting.is_prompted or setting.legs
     emission = MakeBackend().emit(setting.program, {"operator": "full" if needs_operator else "basic"})
     return drive((_Calling if emission.companions else _Native)(setting, emission), setting)
@@ -29,11 +29,11 @@ class _Makefile:
     """A generated Makefile, and how the last call of make ended."""
 
     given: tuple[str, ...] = ()
-    """What each call is given."""
+    """The arguments of each call."""
 
     def __init__(self, setting: Setting, emission: Emission) -> None:
         self._setting = setting
-        tool = find_tool("make", "gmake", advice="install GNU make, or test on another target")
+        tool = find_tool("make", "gmake", advice="install GNU make, or test another target")
         makefile = setting.lay("Makefile", emission)
         self._command = [tool, "--no-print-directory", "-f", str(makefile)]
         own = {name: value for name, value in os.environ.items() if name not in OF_MAKE}
@@ -46,22 +46,22 @@ class _Makefile:
 
 
 class _Native(_Makefile):
-    """A Makefile that walks by itself; its status says what it has done, and nobody moves it."""
+    """A Makefile that runs by itself. The run is read from its status, and it has no jumps."""
 
     def begin(self) -> None:
-        """Begin the run."""
+        """Start the run."""
         self._last = self._call("run", f"ANSWERS={self._setting.write_answers()}")
 
     def move(self, step: str) -> str:
-        """Refuse to take the run to a step."""
+        """Reject a jump."""
         raise NotImplementedError(step)
 
     def go_on(self, part: int) -> None:
-        """Go on with the run."""
+        """Continue the run."""
         self._last = self._call("resume", f"ANSWERS={self._setting.write_answers(part)}")
 
     def told(self) -> Run:
-        """What `status` says of the run."""
+        """Return the run from `status`."""
         status = self._call("status")
         words = (line.partition(" ") for line in status.out.splitlines())
         over = next((rest for word, _, rest in words if word == "over:" and rest in RESULTS.split("|")), RESULTS)
@@ -69,14 +69,14 @@ class _Native(_Makefile):
 
     def _steps(self, status: Finished) -> list[Step]:
         if status.out.strip() == "no run":
-            return []  # it is refused before it begins, and `no` is no outcome here
+            return []  # it was refused, and `no` isn't an outcome here
         beginnings = _beginnings(self._setting.program).items()
         begun = dict(sorted(beginnings, key=lambda item: len(item[0]), reverse=True))
         return [step for line in status.out.splitlines() if (step := _step(line, begun))]
 
 
 class _Calling(_Makefile):
-    """A Makefile that calls the program, by the interpreter of rdc itself."""
+    """A Makefile that calls the program with rdc's own interpreter."""
 
     def __init__(self, setting: Setting, emission: Emission) -> None:
         super().__init__(setting, emission)
@@ -86,27 +86,27 @@ class _Calling(_Makefile):
         self._tools = [f"TOOLS={setting.write('tools', lines)}"] if lines else []
 
     def begin(self) -> None:
-        """Begin the run."""
+        """Start the run."""
         prompted = ["PROMPTED=1"] if self._setting.is_prompted else []
         given = [f"{name}={value}" for name, value in self._setting.inputs.items()]
         self._last = self._call("run", *prompted, *given, *self._tools, f"ANSWERS={self._setting.write_answers()}")
 
     def move(self, step: str) -> str:
-        """Take the run to a step."""
+        """Move the run to a step."""
         self._last = self._call("goto", f"STEP={step}")
         return self._last.out.strip().rpartition("\n")[2] if self._last.code else ""
 
     def go_on(self, part: int) -> None:
-        """Go on with the run."""
+        """Continue the run."""
         self._last = self._call("resume", *self._tools, f"ANSWERS={self._setting.write_answers(part)}")
 
     def told(self) -> Run:
-        """What the events say."""
+        """Return the run from its events."""
         return run_told(self._events, self._setting, self._last.out, self._last.code)
 
 
 def _beginnings(program: Program) -> dict[str, Step]:
-    """How the lines of `make status` begin for each outcome of each step."""
+    """Return the start of a `make status` line for each outcome of each step."""
     found: dict[str, Step] = {}
     for node in program.nodes:
         words = {word: word for word in alphabet(node.task)}
@@ -117,6 +117,6 @@ def _beginnings(program: Program) -> dict[str, Step]:
 
 
 def _step(line: str, begun: dict[str, Step]) -> Step | None:
-    """The step of a line; the title, the time and the transition follow. Longer beginnings come first."""
+    """Return the step of a line, which starts with one of `begun`. Longer keys must come first."""
     found = (step for beginning, step in begun.items() if line.startswith((f"{beginning} ", f"{beginning}, ")))
     return next(found, None)

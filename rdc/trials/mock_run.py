@@ -1,4 +1,4 @@
-"""A scenario played by the semantics alone: nothing is executed (S1)."""
+"""Play a scenario by the semantics only, without executing anything (S1)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from compiler.scenarios import Event, Goto, Reply, Said, Scenario, Unclear
 
 
 class MockRun(Struct, frozen=True):
-    """How far a scenario comes; `problem` says why it is not at an end, `needs_commands` that a command must run.
+    """The run of a scenario. `problem` says why it has no end, `needs_commands` that a command must run.
 
-    `calls` is what agents and tools said, in order, by steps and entries of parallel ones.
+    `calls` are the answers of agents and tools in order, by step, or by entry of a parallel step.
     """
 
     path: Path
@@ -30,36 +30,36 @@ class MockRun(Struct, frozen=True):
     calls: tuple[Said, ...] = ()
 
     def replies(self, program: Program) -> tuple[tuple[str, str], ...]:
-        """What is answered, in the order of the visits: the steps, and the replies to them."""
+        """Return the steps that ask for a reply and their replies, in order."""
         nodes = program.index()
         asked = (item for item in self.path.visits if isinstance(nodes[item.step].task, Ask | Gate))
         return tuple((item.step, _reply(nodes[item.step], item.outcome)) for item in asked)
 
     def outcomes(self, program: Program, *, of_commands: bool) -> tuple[Outcome, ...]:
-        """The outcomes of the commands, or of the prompts, in the order of the visits."""
+        """Return the outcomes of commands, or of all other steps, in order."""
         nodes = program.index()
         return tuple(made.outcome for made in self.path.visits if is_command(nodes[made.step]) == of_commands)
 
     def legs(self) -> tuple[tuple[str, ...], ...]:
-        """The words of all outcomes in the order of the visits: before each jump, and after the last one."""
+        """Return the outcomes before each jump and after the last one."""
         words = [made.outcome.word for made in self.path.visits]
         places = [0, *(place for place, _ in self.path.jumps), len(words)]
         return tuple(tuple(words[begin:end]) for begin, end in pairwise(places))
 
 
 def _reply(node: Node, outcome: Outcome) -> str:
-    """What a person says for an outcome."""
+    """Return a person's reply for an outcome."""
     is_text = isinstance(node.task, Ask) and node.task.question in ("input", "select", "confirm")
     return outcome.text if is_text else outcome.word
 
 
 def is_command(node: Node) -> bool:
-    """Whether a step is executed rather than answered."""
+    """Return whether a step is a command."""
     return isinstance(node.task, Shell)
 
 
 def mock(program: Program, scenario: Scenario) -> MockRun:
-    """Play a scenario; answers that are left over after the end are ignored (S1)."""
+    """Play a scenario. Answers after the end are ignored (S1)."""
     machine = Machine(program)
     if problem := _unclear(program, scenario):
         return MockRun(Path((), machine.start()), problem)
@@ -69,32 +69,34 @@ def mock(program: Program, scenario: Scenario) -> MockRun:
         return played
     node = machine.nodes[state.node]
     if is_command(node) and not scenario.prompted:
-        return replace(played, problem=f"{node.id} is a command, and nothing is run", needs_commands=True)
+        return replace(
+            played, problem=f"step {node.id} is a command, which a mock run does not execute", needs_commands=True
+        )
     if callee := _callee(node.task):
-        return replace(played, problem=f"{node.id} calls {callee}, and the scenario does not say what comes of it")
-    return replace(played, problem=f"it waits at {node.id}, and no answer is left")
+        return replace(played, problem=f"step {node.id} calls {callee}, but the scenario has no answer for it")
+    return replace(played, problem=f"the run waits at step {node.id}, but the scenario has no answer left")
 
 
 def _callee(task: Task) -> str:
-    """Whom a task calls, "" for nobody."""
+    """Return a name for what a task calls, or ""."""
     if isinstance(task, Tool):
         return f"the tool {task.connection}.{task.tool}"
     return {Agent: "its agent", Parallel: "its agents"}.get(type(task), "")
 
 
 def _unclear(program: Program, scenario: Scenario) -> str:
-    """What is wrong with the first event that cannot be carried out, "" if there is none."""
+    """Return the problem of the first impossible event, or ""."""
     known = jumps_of(program) if scenario.jumps else {}
     for event in scenario.replies:
         if isinstance(event, Unclear):
             return event.problem
         if isinstance(event, Goto) and event.step not in known:
-            return f"`{event.spelled} {event.step}`: there is no such step"
+            return f"there is no step `{event.step}`"
     return ""
 
 
 def _played(machine: Machine, scenario: Scenario) -> MockRun:
-    """The path to the end, to where no answer is left or one does not fit (and why), or to a command that must run."""
+    """Play a scenario to its end, to a missing or invalid answer, or to a command that must run."""
     state = machine.start(scenario.inputs)
     problem = ""
     visits: list[Visit] = []
@@ -123,7 +125,7 @@ def _played(machine: Machine, scenario: Scenario) -> MockRun:
 
 
 def _outcome(machine: Machine, state: State, events: Sequence[Event]) -> tuple[Outcome | None, str]:
-    """The outcome of a reply, or of calls; None if the step can have none such, and why."""
+    """Return the outcome of a reply or of calls; None and the reason if the step can't have it."""
     node = machine.nodes[state.node]
     reply = events[0]
     if not isinstance(reply, Reply):
@@ -132,15 +134,15 @@ def _outcome(machine: Machine, state: State, events: Sequence[Event]) -> tuple[O
     outcome = of_text(node.task, reply.text, options)
     if outcome is None:
         words = ", ".join(alphabet(node.task))
-        return None, f"`{reply.text}` is no outcome of {node.id}, whose outcomes are {words}"
+        return None, f"`{reply.text}` is not an outcome of step {node.id}; use one of {words}"
     for name, _ in reply.values:
         if name not in output_names(node.edges):
-            return None, f"{node.id} cannot give an output `{name}`"
+            return None, f"step {node.id} has no output `{name}`"
     return (replace(outcome, values=reply.values) if reply.values else outcome), ""
 
 
 def _of_calls(node: Node, said: Sequence[Said]) -> tuple[Outcome | None, str]:
-    """The outcome of the calls of a step: of an agent, a tool, or several agents."""
+    """Return the outcome of a step's calls to an agent, a tool, or several agents."""
     answers = [None if one.text is None else one.text.encode() for one in said]
     if isinstance(node.task, Agent):
         return of_agent(node.task, answers[0]), ""
@@ -148,14 +150,13 @@ def _of_calls(node: Node, said: Sequence[Said]) -> tuple[Outcome | None, str]:
         return of_tool(answers[0]), ""
     if isinstance(node.task, Parallel):
         return of_parallel(node.task, answers), ""
-    return None, f"{node.id} calls neither an agent nor a tool"
+    return None, f"step {node.id} calls neither an agent nor a tool"
 
 
 def _next(left: Sequence[Event], node: Node) -> list[Event]:
-    """The first of what is left that is not for another step; of a parallel step the first for each of its entries.
+    """Return the next event for a step; for a parallel step, the next one for each entry.
 
-    Where nothing is said of a tool that is optional, there is no command for it: the call fails (I13). A stage of which
-    nothing is said passes (I32).
+    Without an event, an optional tool has no command and fails (I13), and a stage passes (I32).
     """
     if isinstance(node.task, Parallel):
         return _of_entries(left, node, node.task)
@@ -173,7 +174,7 @@ def _next(left: Sequence[Event], node: Node) -> list[Event]:
 
 
 def _of_entries(left: Sequence[Event], node: Node, task: Parallel) -> list[Event]:
-    """What the entries of a parallel step say, in their order; nothing if one of them says nothing."""
+    """Return the answers of a parallel step's entries in order; nothing if an answer is missing."""
     names = [f"{node.id}_{index}" for index in range(len(task.entries))]
     said = {name: [event for event in left if isinstance(event, Said) and event.step == name][:1] for name in names}
     return [event for name in names for event in said[name]] if all(said.values()) else []

@@ -1,4 +1,4 @@
-"""Processes of trials: in a session of their own, with a time limit, after which their commands are ended too."""
+"""Processes of trials: in separate sessions with a time limit, which also ends their commands."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from msgspec import Struct
 from rdc.trials.run import MissingToolError, TrialError
 
 GRACE = 15.0
-"""In seconds: how long a process may take to stop what it has begun before it is killed."""
+"""In seconds. After this time a process that is being stopped is killed."""
 
 
 class Finished(Struct, frozen=True):
-    """What a process has said, and how it ended."""
+    """The output of a process, and its exit code."""
 
     code: int
     out: str
@@ -32,7 +32,7 @@ class Finished(Struct, frozen=True):
 def execute(command: Sequence[str], folder: Path, environment: Mapping[str, str], timeout: float) -> Finished:
     """Run a command to its end.
 
-    What it says goes to files: a pipe would end only when all that it has left in the background has ended.
+    Output goes to files, because a pipe stays open until all background processes end.
 
     Raises:
         TrialError: It took longer than the timeout, in seconds, or could not be started.
@@ -54,7 +54,7 @@ def execute(command: Sequence[str], folder: Path, environment: Mapping[str, str]
             process.wait(timeout)
         except subprocess.TimeoutExpired:
             _stop(process)
-            raise TrialError(f"it took longer than {timeout:g} seconds; --timeout gives it more") from None
+            raise TrialError(f"it took longer than {timeout:g} seconds; use a longer --timeout") from None
         except BaseException:
             _stop(process)
             raise
@@ -62,13 +62,13 @@ def execute(command: Sequence[str], folder: Path, environment: Mapping[str, str]
 
 
 def _text(file: IO[bytes]) -> str:
-    """What was written to a file up to now."""
+    """Return the present content of a file."""
     size = os.fstat(file.fileno()).st_size
     return os.pread(file.fileno(), size, 0).decode(errors="replace")
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """End a process with all that it has begun; it may need a moment to end what has sessions of its own."""
+    """End a process and its commands. It gets some time to end commands in other sessions."""
     for number in (signal.SIGTERM, signal.SIGKILL):  # SIGKILL also if it has ended: its commands may ignore SIGTERM
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
@@ -78,7 +78,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Lets what would end this process interrupt it, as Ctrl-C does, so that it can end what it has begun."""
+    """Turn SIGTERM and SIGHUP into KeyboardInterrupt, so that this process can end its commands."""
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -92,10 +92,10 @@ def interruptible() -> Iterator[None]:
 
 
 def find_tool(*names: str, advice: str) -> str:
-    """The path of the first of these programs that is there, on the path or beside this Python.
+    """Return the path of the first program that is installed, on the path or beside this Python.
 
     Raises:
-        MissingToolError: There is none.
+        MissingToolError: None is installed.
     """
     folders = os.pathsep.join((os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)))
     found = next((path for name in names if (path := shutil.which(name, path=folders))), None)

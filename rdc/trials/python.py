@@ -15,12 +15,12 @@ _RUNNING = ("run", "resume")
 
 
 def run(setting: Setting) -> Run:
-    """Run the generated Python file; its events say what it does."""
+    """Run the generated Python file, and read the run from its events."""
     return drive(_Program(setting), setting)
 
 
 class _Program:
-    """The generated Python file, and what its calls have said."""
+    """The generated Python file, and the output of the last call."""
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
@@ -29,22 +29,22 @@ class _Program:
         self._last = Finished(0, "", "")
 
     def begin(self) -> None:
-        """Begin the run."""
+        """Start the run."""
         prompted = ["--prompted"] if self._setting.is_prompted else []
         given = [f"--input={name}={value}" for name, value in self._setting.inputs.items()]
         self._call("run", *prompted, *given, "--answers", str(self._setting.write_answers()))
 
     def move(self, step: str) -> str:
-        """Take the run to a step."""
+        """Move the run to a step."""
         self._call("goto", step)
         return self._last.err.strip().rpartition("\n")[2] if self._last.code else ""
 
     def go_on(self, part: int) -> None:
-        """Go on with the run."""
+        """Continue the run."""
         self._call("resume", "--answers", str(self._setting.write_answers(part)))
 
     def told(self) -> Run:
-        """What the events say."""
+        """Return the run from its events."""
         return run_told(self._events, self._setting, self._last.err, self._last.code)
 
     def _call(self, *words: str) -> None:

@@ -1,4 +1,4 @@
-"""What came of a scenario, by the semantics or on a target."""
+"""The result of a scenario, by the semantics or on a target."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from compiler.scenarios import Scenario
 from rdc.trials.run import Moved, Run, Step
 
 LONGEST_SHOWN = 200
-"""In characters: of an output that is not as it should be."""
+"""In characters, of a wrong output."""
 
 
 class Status(StrEnum):
-    """Whether a scenario came out as it should; one that cannot be tried is skipped."""
+    """Whether a scenario passed. One that can't be tested is skipped."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -31,7 +31,7 @@ class Status(StrEnum):
 class Result(Struct, frozen=True):
     """One scenario of a document on one target, or by the semantics.
 
-    `ended` is how the run ended, "" if it did not; `problem` says why it is not passed; the path leads up to there.
+    `ended` is the run's result with its message, or "". `problem` says why it didn't pass; the path leads up to there.
     """
 
     document: str
@@ -46,7 +46,7 @@ class Result(Struct, frozen=True):
 
 
 def judge(scenario: Scenario, machine: Machine, path: Path) -> tuple[Status, str, str]:
-    """The status of a path that is at an end, how it ended, and what is wrong with that."""
+    """Return the status of a finished path, its result, and the problem with it."""
     end = machine.end(path.state)
     assert end is not None  # noqa: S101 (tells mypy)
     ended = f"{end.result.upper()} {' '.join(str(end.message).split())}".rstrip()
@@ -55,13 +55,13 @@ def judge(scenario: Scenario, machine: Machine, path: Path) -> tuple[Status, str
     for name, wanted in scenario.outputs.items():
         found = _output(name, path)
         if (found or "").strip() != wanted.strip():
-            said = "is not there" if found is None else f"is “{_shortened(found)}”"
-            return Status.FAILED, ended, f"the output `{name}` {said}, and should be “{_shortened(wanted)}”"
+            said = "is missing" if found is None else f"is “{_shortened(found)}”"
+            return Status.FAILED, ended, f"the output `{name}` {said}; expected “{_shortened(wanted)}”"
     return Status.PASSED, ended, ""
 
 
 def _output(name: str, path: Path) -> str | None:
-    """What a run has put out under a name, or as a step; None if nothing."""
+    """Return the output of a run with a name, or the answer of a step with this name; otherwise None."""
     if name in path.state.slots:
         return path.state.slots[name]
     said = (made.outcome for made in reversed(path.visits) if made.step == name)
@@ -74,10 +74,9 @@ def _shortened(text: str) -> str:
 
 
 def retrace(machine: Machine, run: Run, mocked: Path | None = None) -> tuple[Path, str]:
-    """The path of a run by the semantics as far as both agree, and where they part, "" for nowhere.
+    """Return the path of a run by the semantics as far as both agree, and the first difference, or "".
 
-    Inputs, and the values and texts that were given, are those of the mock run; what commands wrote beyond that is not
-    known.
+    Inputs, answers and outputs are taken from the mock run. Outputs of commands aren't known.
     """
     mocked = mocked or Path((), machine.start())
     state = machine.start(dict(mocked.inputs))
@@ -102,12 +101,12 @@ def retrace(machine: Machine, run: Run, mocked: Path | None = None) -> tuple[Pat
 def _differs(machine: Machine, path: Path, step: Step) -> str:
     end = machine.end(path.state)
     if end:
-        return f"the target goes on with {step.step}, where the semantics end with {end.result.upper()}"
+        return f"the target continues with step {step.step}; expected {end.result.upper()}"
     if step.step != path.state.node:
-        return f"the target goes on with {step.step}, the semantics with {path.state.node}"
+        return f"the target continues with step {step.step}; expected step {path.state.node}"
     attempt = machine.attempt(path.state)
     if step.attempt not in (None, attempt):
-        return f"attempt {step.attempt} of {step.step} on the target is attempt {attempt} by the semantics"
+        return f"the target is at attempt {step.attempt} of step {step.step}; expected attempt {attempt}"
     return ""
 
 
@@ -115,19 +114,19 @@ def _ends_otherwise(machine: Machine, path: Path, run: Run, *, has_all_values: b
     if not run.result:
         return f"the target failed: {run.message}"
     if run.result == "WAITING":
-        return f"it waits at {path.state.node}, and no answer is left"
+        return f"the run waits at step {path.state.node}, but the scenario has no answer left"
     end = machine.end(path.state)
     said = f"{run.result} {run.message}".rstrip()
     if end is None:
-        return f"the target ends with {said}, the semantics go on with {path.state.node}"
+        return f"the target ends with {said}; expected step {path.state.node}"
     expected = f"{end.result.upper()} {' '.join(str(end.message).split())}".rstrip()
     if not has_all_values and shows_values(machine, path.state.node):
         said, expected = run.result, end.result.upper()
-    return "" if _words(said) == _words(expected) else f"the target ends with {said}, the semantics with {expected}"
+    return "" if _words(said) == _words(expected) else f"the target ends with {said}; expected {expected}"
 
 
 def shows_values(machine: Machine, name: str) -> bool:
-    """Whether the message of an end has a text in it that a command may have written."""
+    """Return whether the message of an end contains an output or answer."""
     task = machine.nodes[name].task
     effects = (effect for node in machine.program.nodes for edge in node.edges for effect in edge.effects)
     kept = {effect.slot for effect in effects if isinstance(effect, Keep)}
@@ -135,5 +134,5 @@ def shows_values(machine: Machine, name: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    """The words of a message; each target replaces other characters that its output cannot show."""
+    """Return the words of a message. Targets replace different characters that they can't show."""
     return re.findall(r"\w+", text)

@@ -1,4 +1,4 @@
-"""What a trial of a generated target is given, and what came of it."""
+"""The setting of a trial on a target, and its run."""
 
 from __future__ import annotations
 
@@ -20,32 +20,31 @@ RESULTS = "COMPLETE|STOP|WAITING"
 
 
 class TrialError(Exception):
-    """A trial could not be held or brought to its end. The argument says why, and what to do."""
+    """A trial could not run or finish. The argument is the reason and the help."""
 
 
 class MissingToolError(Exception):
-    """This machine lacks what runs a target. The argument says what, and where to get it."""
+    """A program that a target needs is missing. The argument names it, and where to get it."""
 
 
 class Leg(Struct, frozen=True):
-    """What is answered before the operator takes the run to a step, and that step."""
+    """The answers before an operator's jump, and the step that it leads to."""
 
     answers: tuple[str, ...]
     step: str
 
 
 _STAND_IN = "rdc-has-none-here"
-"""Stands for a secret where nothing reads one; no text of a document is likely to have it, which would be masked."""
+"""Replaces a secret that no command reads. It must not occur in documents, where it would be masked."""
 
 
 class Setting(Struct, frozen=True):
-    """One run of a target: the program, the options of the target, and what is answered to the prompts, in order.
+    """One run of a target: the program, its options, and the answers in order.
 
-    `workspace` is the folder in which it runs, `scratch` one beside it for whatever the trial needs. In a mock run the
-    program has nothing of its document to execute. `timeout` is in seconds; `inputs` are given when the run
-    begins. With jumps `answers` are those after the last one; `is_prompted` says that the program is to execute nothing
-    and to ask for each outcome. `replies` are answers with their steps where they are texts; `callee` is the command
-    that stands for all agents and tools, "" where there are none.
+    `workspace` is the folder of the run, `scratch` a folder for other files. In a mock run the program executes nothing
+    of the document. `timeout` is in seconds. `inputs` are the inputs of the run. With jumps, `answers` are those after
+    the last jump. If `is_prompted`, the program executes nothing and asks for each outcome. `replies` are answers by
+    step, for free text. `callee` is the command that replaces all agents and tools, or "".
     """
 
     program: Program
@@ -69,12 +68,12 @@ class Setting(Struct, frozen=True):
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the environment of the program needs: its secrets, and the agent, which is to answer no question."""
+        """The environment variables for the program: its secrets and its agent, which must answer no question."""
         return {**self.secrets, **({"RDC_AGENT": self.callee, "RDC_AGENTS": ""} if self.callee else {})}
 
     @property
     def secrets(self) -> dict[str, str]:
-        """The secrets that the document needs; where no command of it runs, any text will do."""
+        """The secrets of the document. In a mock run any text will do."""
         found = {name: _STAND_IN if self.is_mock else os.environ.get(name, "") for name in self.program.secrets}
         return {name: value for name, value in found.items() if value}
 
@@ -85,10 +84,10 @@ class Setting(Struct, frozen=True):
         return path
 
     def lay(self, name: str, emission: Emission, home: Path | None = None) -> Path:
-        """Write what a target has made: the main file, and its companions as if that lay in the folder `home`.
+        """Write the output of a target: the main file, and companions as if the main file were in the folder `home`.
 
         Raises:
-            TrialError: There is no main file, or a companion would lie outside of the folders of the trial.
+            TrialError: There is no main file, or a companion would be outside the folders of the trial.
         """
         if emission.text is None:
             raise TrialError(_refusal(emission.diagnostics))
@@ -101,18 +100,18 @@ class Setting(Struct, frozen=True):
         try:
             real = path.parent.resolve()
             if not any(real.is_relative_to(own.resolve()) for own in (self.scratch, self.workspace)):
-                raise TrialError(f"`{companion.option}` puts {companion.path} outside of the folder of the trial")
+                raise TrialError(f"`{companion.option}` puts {companion.path} outside the folder of the test")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.unlink(missing_ok=True)  # the project may have a link there
             path.write_bytes(companion.text.encode())
             path.chmod(0o755 if companion.executable else 0o644)
-        except (OSError, RuntimeError) as error:  # a folder in its place, a circle of links
+        except (OSError, RuntimeError) as error:  # such as a folder in its place, or circular links
             raise TrialError(f"cannot write {companion.path}: {error}") from None
 
     def write_answers(self, part: int = 0) -> Path:
-        """Write what is answered in a part of the run, as programs take it, a line for each.
+        """Write the answers for a part of the run, one per line.
 
-        Each answer of a file is used once, and files are told apart by what is in them.
+        Programs use each answer of a file once, and identify files by content.
         """
         if self.replies:
             return self.write(ANSWERS, "".join(_lines(step, reply) for step, reply in self.replies))
@@ -121,7 +120,7 @@ class Setting(Struct, frozen=True):
 
 
 def _lines(step: str, reply: str) -> str:
-    """A reply in a file of answers, as several lines, so that nothing in it has a meaning there."""
+    """Return a reply as a block for a file of answers, so that nothing in it is special."""
     word = "END"
     while word in reply.splitlines():
         word += "_"
@@ -129,11 +128,11 @@ def _lines(step: str, reply: str) -> str:
 
 
 def _refusal(diagnostics: Sequence[Diagnostic]) -> str:
-    return f"{diagnostics[0].message}; {diagnostics[0].help}" if diagnostics else "the target has made nothing"
+    return f"{diagnostics[0].message}; {diagnostics[0].help}" if diagnostics else "the target wrote nothing"
 
 
 class Step(Struct, frozen=True):
-    """A step that a target has done, and its outcome; the attempt is None where the target does not tell."""
+    """A step that a target has done, and its outcome. The attempt is None if the target doesn't show it."""
 
     step: str
     attempt: int | None
@@ -141,15 +140,15 @@ class Step(Struct, frozen=True):
 
 
 class Moved(Struct, frozen=True):
-    """A jump of the operator, to this step."""
+    """An operator's jump to this step."""
 
     step: str
 
 
 class Run(Struct, frozen=True):
-    """What a target has done: the steps and the operator's jumps, in order, and how it ended.
+    """A run of a target: the steps and operator's jumps, in order, and the result.
 
-    `result` is COMPLETE or STOP with the message, WAITING with the step, or "" with what went wrong.
+    `result` is COMPLETE or STOP with the message, WAITING with the step, or "" with the error.
     """
 
     steps: tuple[Step | Moved, ...]
@@ -158,17 +157,17 @@ class Run(Struct, frozen=True):
 
     @classmethod
     def told(cls, steps: tuple[Step | Moved, ...], output: str, code: int, results: str = RESULTS) -> Run:
-        """The run whose end stands near the end of an output, as in `rdc: STOP The disk is full`.
+        """Return a run whose result is near the end of an output, such as `rdc: STOP The disk is full`.
 
-        A command may have left the line unfinished on which it stands, and what it left behind may say more: `results`
-        are those that it can be, with `|` between them.
+        The line may start with unfinished output of a command, and more output may follow. `results` are the possible
+        results, separated by `|`.
         """
         end = re.compile(rf"(?:|.*)rdc: (?P<result>{results})(?: (?P<message>.*))?$")
         lines = [line for line in output.splitlines() if line.strip()]
         for line in reversed(lines):
             if found := end.match(line):
                 return cls(steps, found["result"], found["message"] or "")
-        said = lines[-1] if lines else "it said nothing"
+        said = lines[-1] if lines else "it printed nothing"
         return cls(steps, "", f"{said} ({_exit(code)})")
 
 

@@ -1,4 +1,4 @@
-"""Programs in whose place nothing of the document is executed: each command only says what it is told to."""
+"""Programs that execute nothing of the document: each command only returns given outcomes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from compiler.ir.tasks import Agent, Ask, Parallel, Shell, Tool
 from compiler.ir.texts import text
 from compiler.scenarios import Said
 
-# Takes the first line of the outcomes away, gives the outputs in the file that it names, and says what stood there.
+# Takes the first line of the outcomes, writes the outputs in its file, and returns its outcome.
 _SCRIPT = """\
 cd -- "$(dirname -- "$0")" || exit
 read -r outcome values < outcomes
@@ -25,7 +25,7 @@ sed 1d outcomes > rest && mv rest outcomes
 
 
 def with_stand_ins(program: Program, folder: Path, outcomes: Sequence[Outcome]) -> Program:
-    """The same program with commands that have these outcomes one after the other; they keep them in the folder."""
+    """Return the program with commands that return these outcomes in order. They are stored in the folder."""
     lines = [outcome.word for outcome in outcomes]
     for number, outcome in enumerate(outcomes):
         if outcome.values:
@@ -46,7 +46,7 @@ def with_stand_ins(program: Program, folder: Path, outcomes: Sequence[Outcome]) 
 # --- Agents, tools and texts -----------------------------------------------------------------------------------------
 
 _CALLEE = """#!/bin/sh
-# Says what the scenario has for the next call of a step; where it has nothing, the call fails.
+# Prints the scenario's next answer for a step. Without an answer, the call fails.
 cat > /dev/null
 cd "$(dirname "$0")" || exit 1
 case ${RDC_STEP-} in
@@ -60,9 +60,9 @@ number=$(($(wc -c < "calls.$step")))
 
 
 def with_answers(folder: Path, said: Sequence[Said]) -> str:
-    """A command that stands for all agents and tools: it says for each step its answers, and fails for None.
+    """Return a command that replaces all agents and tools: it prints each step's answers, and fails for None.
 
-    Those of several steps may be asked for at the same time.
+    Several steps may call it at the same time.
     """
     own = folder / "callee"
     own.mkdir()
@@ -80,11 +80,11 @@ def with_answers(folder: Path, said: Sequence[Said]) -> str:
 
 
 def calls(program: Program) -> bool:
-    """Whether a program calls agents or tools."""
+    """Return whether a program calls agents or tools."""
     return any(isinstance(node.task, Agent | Parallel | Tool) for node in program.nodes)
 
 
 def speaks(program: Program) -> bool:
-    """Whether replies may be texts, which no word stands for: agents, tools and other questions than runbooks have."""
+    """Return whether replies may be free text, as for agents, tools, and some questions."""
     asked = (node.task.question for node in program.nodes if isinstance(node.task, Ask))
     return calls(program) or any(question in ("input", "select", "confirm") for question in asked)

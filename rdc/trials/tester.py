@@ -1,4 +1,4 @@
-"""Tries scenarios: by the semantics, and on targets in folders that are thrown away."""
+"""Test scenarios: by the semantics, and on targets in temporary folders."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ SEMANTICS = "semantics"
 
 
 def try_scenarios(compilation: Compilation, targets: Sequence[str], timeout: float) -> Iterator[Result]:
-    """Try each scenario of a document without errors, by the semantics and on targets.
+    """Test each scenario of a valid document, by the semantics and on targets.
 
     Raises:
-        MissingToolError: A target cannot be tried on this machine.
+        MissingToolError: A target can't be tested on this machine.
     """
     program = compilation.program
     assert program is not None  # noqa: S101 (tells mypy)
@@ -42,14 +42,14 @@ def try_scenarios(compilation: Compilation, targets: Sequence[str], timeout: flo
         if not (targets and mock_run.needs_commands):
             yield _by_semantics(base, mock_run)
         if mock_run.problem and not mock_run.needs_commands:
-            continue  # a target has nothing to go by
+            continue  # a target would have no answers
         for target in targets:
             yield _on_target(replace(base, on=target), mock_run, compilation, timeout)
 
 
 def _by_semantics(base: Result, mock_run: MockRun) -> Result:
     if mock_run.needs_commands:
-        return replace(base, problem="it runs commands, which needs --on")
+        return replace(base, problem="it runs commands; use --on to test it")
     if mock_run.problem:
         return replace(base, status=Status.FAILED, problem=mock_run.problem)
     status, ended, problem = judge(base.scenario, Machine(base.program), mock_run.path)
@@ -58,18 +58,18 @@ def _by_semantics(base: Result, mock_run: MockRun) -> Result:
 
 def _on_target(base: Result, mock_run: MockRun, compilation: Compilation, timeout: float) -> Result:
     if base.on not in JUMPING and (jump := next(iter(base.scenario.jumps), None)):
-        problem = f"`{jump.spelled}` is the operator's own jump, which programs of this target do not offer"
+        problem = f"the target {base.on} does not support `{jump.spelled}`"
         return replace(base, problem=problem)
     if (
         base.scenario.jumps
         and not mock_run.needs_commands
         and any(made.outcome.values for made in mock_run.path.visits)
     ):
-        return replace(base, problem="outputs that are given cannot be tried together with jumps, but by the semantics")
+        return replace(base, problem="a scenario with outputs and jumps cannot be tested on a target")
     if base.program.contract:
-        return replace(base, problem="the stages of steps are tried by the semantics alone")
+        return replace(base, problem="a step specification cannot be tested on a target")
     if base.on not in OPENING and (gate := _gate(base.program)):
-        return replace(base, problem=f"{gate} is a gate, which cannot be opened on this machine")
+        return replace(base, problem=f"the gate {gate} cannot be approved on this machine")
     began = time.monotonic()
     try:
         run = _run(base, mock_run, compilation, timeout)
@@ -84,17 +84,17 @@ def _on_target(base: Result, mock_run: MockRun, compilation: Compilation, timeou
         return replace(done, status=Status.FAILED, ended=ended, problem=parted)
     status, ended, problem = judge(base.scenario, machine, path)
     if mock_run.needs_commands and shows_values(machine, path.state.node):
-        ended = f"{run.result} {run.message}".rstrip()  # the semantics do not know what commands have written
+        ended = f"{run.result} {run.message}".rstrip()  # outputs of commands aren't known in advance
     return replace(done, status=status, ended=ended, problem=problem)
 
 
 def _gate(program: Program) -> str:
-    """The first gate of a program, "" if it has none."""
+    """Return the first gate of a program, or ""."""
     return next((node.id for node in program.nodes if isinstance(node.task, Gate)), "")
 
 
 def _run(base: Result, mock_run: MockRun, compilation: Compilation, timeout: float) -> Run:
-    """Run the generated program in a folder of its own; one that is prompted executes nothing of the document."""
+    """Run the generated program in a temporary folder. In a mock run it executes nothing of the document."""
     target = import_module(TARGETS[base.on])
     table = table_of(load(base.on), compilation.tables)
     with TemporaryDirectory(prefix="rdc-", dir=plain_folder(), ignore_cleanup_errors=True) as private:
@@ -120,7 +120,7 @@ def _run(base: Result, mock_run: MockRun, compilation: Compilation, timeout: flo
 
 
 def _answers(scenario: Scenario, mock_run: MockRun, program: Program) -> Sequence[tuple[str, ...]]:
-    """The answers before each jump and after the last one: to all steps where nothing is executed, else to prompts."""
+    """Return the answers before each jump and after the last one: to all steps in a mock run, otherwise to prompts."""
     if not mock_run.needs_commands:
         if scenario.jumps:
             return mock_run.legs()

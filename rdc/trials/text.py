@@ -1,4 +1,4 @@
-"""Results of scenarios for people: a table, and for what is not passed the reason and the path up to there."""
+"""Show the results of scenarios to people: a table, with reason and path for each that didn't pass."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COLORS = {Status.PASSED: "green", Status.FAILED: "red", Status.SKIPPED: "yellow
 
 
 def render(results: Sequence[Result]) -> str:
-    """The table, and a line that counts."""
+    """Return the table and a summary."""
     rows = [(visible(one.document), visible(one.scenario.name), one.on) for one in results]
     widths = [max(map(width, column), default=0) for column in zip(*rows, strict=True)]
     lines: list[str] = []
@@ -28,7 +28,7 @@ def render(results: Sequence[Result]) -> str:
 
 
 def details(result: Result) -> Iterator[str]:
-    """Why a scenario is not passed; if it failed, with the path up to there."""
+    """Yield why a scenario didn't pass. If it failed, the path follows."""
     if result.problem:
         yield visible(result.problem)
     if result.status is Status.FAILED:

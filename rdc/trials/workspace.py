@@ -1,4 +1,4 @@
-"""The folders in which trials run: a copy of the project, so that what commands do leaves it as it is."""
+"""The folders of trials: a copy of the project, so that commands don't change the original."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from rdc.trials.run import TrialError
 _PLAIN = Regex(r"[A-Za-z0-9/._-]+")
 
 LEFT_OUT = {".git", ".rdc"}
-"""What is no part of a project: Git's data, and the state of runs."""
+"""Folders that aren't part of a project: Git's data, and the state of runs."""
 
 
 def plain_folder() -> str | None:
-    """A folder for temporary files whose name the tools of all targets can take: make knows no spaces; None for any."""
+    """Return a folder for temporary files without special characters, because make doesn't support spaces."""
     folders = (tempfile.gettempdir(), "/tmp", "/var/tmp")  # noqa: S108 (a private folder is made there)
     return next((folder for folder in folders if _PLAIN.fullmatch(folder) and os.access(folder, os.W_OK)), None)
 
 
 def copied(root: Path, target: Path) -> Path:
-    """A copy of a project, and in it the folder that corresponds to the current one.
+    """Copy a project, and return the folder in the copy that corresponds to the current one.
 
-    What Git ignores is left out, as it is where a workflow runs. Links stay links; other special files are left out.
+    Files that Git ignores are left out, as in a workflow. Links stay links; other special files are left out.
 
     Raises:
         TrialError: The copy cannot be made.
@@ -40,12 +40,12 @@ def copied(root: Path, target: Path) -> Path:
         place = target / here.relative_to(root) if here.is_relative_to(root) else target
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise TrialError(f"the project cannot be copied: {error}") from None
+        raise TrialError(f"cannot copy the project: {error}") from None
     return place
 
 
 def _files(root: Path) -> Iterator[str]:
-    """The files of a project from its root: those that Git takes, or, if it is no repository, all."""
+    """Yield the files of a project: the files that Git includes, or all files outside a repository."""
     try:
         yield from present_files(root)
     except RevisionError:
@@ -59,7 +59,7 @@ def _copy(source: Path, target: Path) -> None:
     try:
         mode = source.lstat().st_mode
     except FileNotFoundError:
-        return  # it is in Git's index, and was deleted
+        return  # it is in Git's index, but was deleted
     if stat.S_ISREG(mode) or stat.S_ISLNK(mode):
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, target, follow_symlinks=False)

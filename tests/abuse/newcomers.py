@@ -325,7 +325,7 @@ ROWS = {
         S, "human_gate: required", "human_gate: requred", "16 RD855", "write required, conditional, optional"
     ),
     "id missing": Row(S, "  - id: review\n    description", "  - description", "14 RD854", "id: …"),
-    "id twice": Row(S, "- id: review", "- id: draft", "14 RD857", "give one of them"),
+    "id twice": Row(S, "- id: review", "- id: draft", "14 RD857", "change one of them"),
     "id with a space": Row(S, "- id: review", "- id: re view", "", ""),
     "retries as a number": Row(
         S, "retries: {max: 2, backoff_seconds: 5}", "retries: 3", "11 RD855", "retries: {max: 3}"
@@ -344,7 +344,7 @@ ROWS = {
         'outputs: ["{output_folder}/draft.md"]',
         'outputs: ["draft.md"]',
         "10 RD859",
-        "begin it with {output_folder}/",
+        "start it with {output_folder}/",
     ),
     "output above": Row(
         S, 'outputs: ["{output_folder}/draft.md"]', 'outputs: ["{output_folder}/../draft.md"]', "10 RD860", "/"
@@ -355,7 +355,7 @@ ROWS = {
         '["{output_folder}/draft.md"]\n    retries',
         '["{outptu_folder}/draft.md"]\n    retries',
         "10 RD859",
-        "begin it with {output_folder}/",
+        "start it with {output_folder}/",
     ),
     "tool as a string": Row(
         S, "- {name: listFiles, args: {path: public}}", "- listFiles", "13 RD855", "write a mapping of"

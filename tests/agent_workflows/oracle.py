@@ -23,10 +23,10 @@ MESSAGES = {
     ("failed", True): "one of the agents gave no answer",
     ("invalid", False): "the agent gave an answer that does not match the validation pattern",
     ("invalid", True): "one of the agents gave an answer that does not match the validation pattern",
-    ("ambiguous", False): "the verdict is ambiguous: the answer names two",
-    ("ambiguous", True): "the answers name different verdicts",
+    ("ambiguous", False): "the verdict is ambiguous: the answer has two keywords",
+    ("ambiguous", True): "the agents gave different verdicts",
 }
-NO_WAY = "the answer has no verdict with a condition, and there is no `next` or `end`"
+NO_WAY = "no condition matches the answer, and there is no `next` or `end`"
 
 
 @dataclass
@@ -92,7 +92,7 @@ class _Run:
         """Whether a person lets the step start (W13)."""
         node = f"{step.name}/human"
         word = "approved" if self.reply(node).get("reply", True) is not False else "rejected"
-        asked = Question(f"Step {step.name} waits until a person lets it start.", word)
+        asked = Question(f"Step {step.name} needs approval before it starts.", word)
         self.visits.append(Visit(node, 1, (), asked, word, "", {}, {}))
         return word == "approved"
 

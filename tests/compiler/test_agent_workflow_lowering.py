@@ -113,11 +113,11 @@ def test_ways_that_no_condition_takes_carry_nothing(tmp_path: Path) -> None:
     [
         ((None,), "stop step plan: the agent gave no answer"),
         (("hm",), "stop step plan: the agent gave an answer that does not match the validation pattern"),
-        (("PLANNED or TASK_DONE",), "stop step plan: the verdict is ambiguous: the answer names two"),
+        (("PLANNED or TASK_DONE",), "stop step plan: the verdict is ambiguous: the answer has two keywords"),
         (("TASK_DONE",), "complete"),
         (
             ("PLANNED", "x", ("hm", "hm")),
-            "stop step review: the answer has no verdict with a condition, and there is no `next` or `end`",
+            "stop step review: no condition matches the answer, and there is no `next` or `end`",
         ),
         (("PLANNED", "x", ("hm", None)), "stop step review: one of the agents gave no answer"),
     ],

@@ -76,11 +76,11 @@ def test_a_default_is_taken_as_it_is_written(written: str, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("inputs", "place", "message"),
     [
-        ("{PATH: {}}", "RD013 3:12", "`PATH` cannot be the name of an input: the shell gives this variable a meaning"),
+        ("{PATH: {}}", "RD013 3:12", "`PATH` cannot be the name of an input: the shell uses this variable"),
         (
             "{RDC_X: {}}",
             "RD013 3:12",
-            "`RDC_X` cannot be the name of an input: names that begin with RDC_ belong to rdc",
+            "`RDC_X` cannot be the name of an input: names that start with RDC_ are reserved for rdc",
         ),
         ("{RDC_STEP_INSTANCE: {}}", "RD013 3:12", None),
         ("{LD_X: {}}", "RD013 3:12", None),
@@ -102,7 +102,7 @@ def test_a_default_is_taken_as_it_is_written(written: str, tmp_path: Path) -> No
         ("{a: {type: boolean, default: yes}}", "RD013 3:31", None),
         ("{a: {type: number, default: 1e3}}", "RD013 3:30", None),
         ("{a: {type: choice}}", "RD013 3:12", "the input `a`: the options do not fit the type choice"),
-        ("{a: {type: choice, options: [b, b]}}", "RD013 3:30", "the input `a`: an option is empty, or there twice"),
+        ("{a: {type: choice, options: [b, b]}}", "RD013 3:30", "the input `a`: an option is empty or duplicated"),
         ("{a: {type: choice, options: [b], default: c}}", "RD013 3:44", None),
         ("{a: {pattern: '('}}", "RD013 3:16", None),
         ("{a: {pattern: '[0-9]+', default: x}}", "RD013 3:35", None),
@@ -229,7 +229,7 @@ def test_any_command_may_write_any_value(tmp_path: Path) -> None:
         ("secrets: [~]", "`secrets` has an item that is not a name"),
         ("outputs: [id]\ninputs: {id: {}}", "`id` is an input and an output"),
         ("outputs: [id]\nsecrets: [id]", "`id` is a secret too"),
-        ("secrets: [IFS]", "`IFS` cannot be the name of a secret: the shell gives this variable a meaning"),
+        ("secrets: [IFS]", "`IFS` cannot be the name of a secret: the shell uses this variable"),
         ("secrets: [T]\nsteps: {1: {env: {T: x}}}", "`T` is a secret too"),
     ],
 )

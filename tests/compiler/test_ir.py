@@ -107,19 +107,19 @@ def test_the_text_form_says_everything_of_an_edge() -> None:
 @pytest.mark.parametrize(
     ("broken", "problem"),
     [
-        (program(node("a", to("b")), DONE), "leads to b"),
-        (program(node("a", to("COMPLETE")), node("a", to("COMPLETE")), DONE), "two nodes share"),
+        (program(node("a", to("b")), DONE), "leads to the unknown node b"),
+        (program(node("a", to("COMPLETE")), node("a", to("COMPLETE")), DONE), "two nodes have the same name"),
         (program(node("a", to("COMPLETE", Set("r", 1))), DONE), "counter r is not declared"),
         (program(node("a", to("COMPLETE", guard=ALWAYS[0])), DONE), "no edge to take"),
-        (program(node("a", to("b"), task=Branch()), node("b", to("a"), task=Branch())), "lead back to each other"),
+        (program(node("a", to("b"), task=Branch()), node("b", to("a"), task=Branch())), "form a cycle"),
         (
             program(node("a", to("COMPLETE", guard=ALWAYS[0]), to("COMPLETE"), task=Branch()), DONE),
-            "no outcome to test",
+            "a node without a task has no outcome",
         ),
         (program(replace(node("a", to("COMPLETE")), group="g"), DONE), "group g is not declared"),
         (replace(program(node("a", to("COMPLETE")), DONE), entry="z"), "entry z"),
         (replace(program(node("a", to("COMPLETE")), DONE), sources=()), "has no source"),
-        (replace(WITH_SLOT, registers=(Register("s", ""),)), "two registers share"),
+        (replace(WITH_SLOT, registers=(Register("s", ""),)), "two registers have the same name"),
         (replace(WITH_SLOT, slots=()), "1: the slot s is not declared"),
         (replace(WITH_SLOT, slots=(), registers=(Register("s", ""),)), "1: the slot s is not declared"),
         (program(node("a", to("COMPLETE", Reset("1"))), DONE), "the scope 1 is not declared"),
@@ -127,7 +127,10 @@ def test_the_text_form_says_everything_of_an_edge() -> None:
         (replace(WITH_SLOT, nodes=(node("1", *counted("s")), DONE)), "the counter s is not declared"),
         (replace(WITH_SLOT, nodes=(node("1", to("COMPLETE", Set("s", 1))), DONE)), "the counter s is not declared"),
         (program(node("a", to("COMPLETE", guard=(SlotTest("r", "==", "x"),)), to("COMPLETE")), DONE), "the slot r is"),
-        (program(node("a", to("COMPLETE", guard=(OutcomeTest("GO"),)), to("COMPLETE")), DONE), "no outcome is GO"),
+        (
+            program(node("a", to("COMPLETE", guard=(OutcomeTest("GO"),)), to("COMPLETE")), DONE),
+            "the task has no outcome GO",
+        ),
         (program(node("a", to("COMPLETE"), task=Ask("select", text("?"))), DONE), "options do not fit"),
         (
             program(node("a", to("COMPLETE"), task=Ask("input", text("?"), options=(text("x"),))), DONE),

@@ -90,22 +90,22 @@ def test_scenarios_may_stand_in_a_file_beside(tmp_path: Path) -> None:
         (with_("COMPLETE", "STOP"), "it should end with STOP"),
         (
             with_("text: Cats purr., how", "text: Dogs bark., how"),
-            "the output `text` is “Cats purr.”, and should be “Dogs bark.”",
+            "the output `text` is “Cats purr.”; expected “Dogs bark.”",
         ),
         (
             with_('"yes"]', '"yes"]').replace('\'{"text"', '\'{"test"', 1),
-            'the output `text` is “{"test": "Cats purr."}”, and should be “Cats purr.”',
+            'the output `text` is “{"test": "Cats purr."}”; expected “Cats purr.”',
         ),
         (
             with_('"2 long cats", ', '"2 long dogs", '),
-            "`long dogs` is no outcome of 2, whose outcomes are short, long {{topic}}",
+            "`long dogs` is not an outcome of step 2; use one of short, long {{topic}}",
         ),
-        (with_(', "yes"', ""), "it waits at 4, and no answer is left"),
+        (with_(', "yes"', ""), "the run waits at step 4, but the scenario has no answer left"),
         (
             with_('3: [\'{"text": "Cats purr."}\']', ""),
-            "3 calls its agent, and the scenario does not say what comes of it",
+            "step 3 calls its agent, but the scenario has no answer for it",
         ),
-        (with_('1: "they purr", ', ""), "1 calls the tool conn.find, and the scenario does not say what comes of it"),
+        (with_('1: "they purr", ', ""), "step 1 calls the tool conn.find, but the scenario has no answer for it"),
     ],
 )
 def test_what_goes_wrong_in_a_run(changed: str, problem: str, tmp_path: Path) -> None:

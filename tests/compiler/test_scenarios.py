@@ -113,8 +113,8 @@ def test_a_reply_of_a_step_waits_for_it(tmp_path: Path) -> None:
 def test_a_reply_of_a_step_answers_no_other(tmp_path: Path) -> None:
     mock_run = played(tmp_path, Reply("2", "pass"), Reply("2", "pass"))
     assert mock_run.path.visits == ()
-    assert mock_run.problem == "it waits at 1, and no answer is left"
+    assert mock_run.problem == "the run waits at step 1, but the scenario has no answer left"
 
 
 def test_a_jump_is_called_what_its_format_calls_it(tmp_path: Path) -> None:
-    assert played(tmp_path, Goto("9", None, "skip to")).problem == "`skip to 9`: there is no such step"
+    assert played(tmp_path, Goto("9", None, "skip to")).problem == "there is no step `9`"

@@ -103,17 +103,17 @@ def test_check_tells_stale_edited_missing_and_left_over_files_apart(project: Pro
         ".github/workflows/edited.yml: error[RD543]: .github/workflows/edited.yml was edited by hand",
         (
             ".github/workflows/gone.yml: error[RD545]: .github/workflows/gone.yml is left over: "
-            "docs/gone.runbook.md is gone"
+            "docs/gone.runbook.md no longer exists"
         ),
         (
             ".github/workflows/missing.yml: error[RD544]: .github/workflows/missing.yml is missing; "
-            "docs/missing.runbook.md becomes this file"
+            "it is generated from docs/missing.runbook.md"
         ),
         (
             ".github/workflows/stale.yml: error[RD512]: .github/workflows/stale.yml is stale: "
             "docs/stale.runbook.md, an option or rdc changed"
         ),
-        "rdc.lock: error[RD512]: rdc.lock is stale: it doesn't list what the files have now",
+        "rdc.lock: error[RD512]: rdc.lock is stale: it doesn't match the generated files",
     ]
     assert project.files() == written, "nothing is written"
     assert project.build("--prune").code == 0
@@ -294,10 +294,10 @@ CONFIGURATIONS = [
     ('build = "x"', "`build` is not a list of tables"),
     ("[[build]]\n", "`[[build]]`: `source` is missing"),
     ('[[build]]\nsource = "x"\nto = "gihub"\n', "there is no target 'gihub'"),
-    ('[[build]]\nsource = "../x"\nto = "make"\n', "a pattern is a path from the root of the project"),
-    ('[[build]]\nsource = "x"\nto = "make"\nout = "../{name}.mk"\n', "not through `..` or `.git`"),
-    ('[[build]]\nsource = "x"\nto = "make"\nout = ".git/hooks/{name}"\n', "not through `..` or `.git`"),
-    ('[[build]]\nsource = "x"\nto = "make"\nout = "{title}.mk"\n', "only `{name}` and `{dir}` can stand in braces"),
+    ('[[build]]\nsource = "../x"\nto = "make"\n', "a pattern must be a path from the project root"),
+    ('[[build]]\nsource = "x"\nto = "make"\nout = "../{name}.mk"\n', "without `..` or `.git`"),
+    ('[[build]]\nsource = "x"\nto = "make"\nout = ".git/hooks/{name}"\n', "without `..` or `.git`"),
+    ('[[build]]\nsource = "x"\nto = "make"\nout = "{title}.mk"\n', "`{name}` and `{dir}` are the only placeholders"),
     ('[[build]]\nsource = "x"\nto = "make"\nouts = "a"\n', "there is no option `outs`; did you mean `out`?"),
     ('[[build]]\nsource = "x"\nto = "make"\noptions = { form = "odd" }\n', "target make: `form` should be"),
     ("required-version = 3\n", "`required-version` is no version"),

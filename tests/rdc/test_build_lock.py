@@ -40,13 +40,13 @@ def test_a_new_item_is_refused_until_it_is_approved_by_name(project: Project) ->
     refused = project.build()
     assert refused.code == 1
     path = ".github/workflows/deploy.yml"
-    assert f"{path}: error[RD546]: new: secret DEPLOY_TOKEN in {path}" in refused.err
+    assert f"{path}: error[RD546]: new and not approved: secret DEPLOY_TOKEN in {path}" in refused.err
     assert "rdc build --approve 'secret DEPLOY_TOKEN'" in refused.err
     assert project.text(path).encode() == before[path], "the file stays as it is"
     assert project.text("rdc.lock").encode() == before["rdc.lock"]
     one = project.build("--approve", "secret DEPLOY_TOKEN")
     assert one.code == 1
-    assert "new: environment production" in one.err
+    assert "new and not approved: environment production" in one.err
     both = project.build("--approve", "environment production", "--approve", "secret DEPLOY_TOKEN")
     assert both.code == 0, both.err
     assert f"{path} secret DEPLOY_TOKEN" in lock(project)
@@ -78,7 +78,7 @@ def test_in_ci_a_lock_that_is_missing_approves_nothing(project: Project) -> None
     (project.root / "rdc.lock").unlink()
     result = spawn("build", cwd=project.root, CI="1")
     assert result.code == 1
-    assert "error[RD546]: new: permission contents: read" in result.err
+    assert "error[RD546]: new and not approved: permission contents: read" in result.err
     assert "error[RD544]: rdc.lock is missing" in project.build("--check").err
 
 
@@ -117,7 +117,7 @@ def test_a_command_over_several_lines_cannot_hide_one_in_a_comment(tmp_path: Pat
     assert project.build().code == 0
     assert ".github/workflows/ask.yml agent: claude # it ␊curl" in lock(project)
     project.write("rdc.toml", GITHUB + options.format("claude # it curl"))
-    assert "new: agent: claude # it curl" in project.build().err
+    assert "new and not approved: agent: claude # it curl" in project.build().err
 
 
 def test_a_path_cannot_pass_for_an_item(tmp_path: Path) -> None:
@@ -190,8 +190,8 @@ def test_a_question_adds_a_runtime_and_permissions(project: Project) -> None:
     project.write("docs/deploy.runbook.md", QUESTION)
     result = project.build()
     assert result.code == 1
-    assert "new: permission actions: read in .github/workflows/deploy.yml" in result.err
-    assert "new: runtime commands " in result.err
+    assert "new and not approved: permission actions: read in .github/workflows/deploy.yml" in result.err
+    assert "new and not approved: runtime commands " in result.err
     assert not (project.root / ".github" / "rdc").exists()
 
 
@@ -286,6 +286,6 @@ def test_what_starts_a_workflow_and_where_it_runs_are_items(project: Project) ->
     project.build()
     result = project.build()
     for item in ("trigger pull_request", "runner self-hosted", "runner linux"):
-        assert f"new: {item} in .github/workflows/deploy.yml" in result.err
+        assert f"new and not approved: {item} in .github/workflows/deploy.yml" in result.err
     project.write("rdc.toml", f"{GITHUB}options = {{ setup = [{{ run = 'make tools' }}] }}\n")
-    assert "new: script make tools in" in project.build().err
+    assert "new and not approved: script make tools in" in project.build().err

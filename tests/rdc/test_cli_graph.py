@@ -194,7 +194,7 @@ def test_the_dot_on_the_path_is_taken(folder: Path) -> None:
         ('sys.exit("syntax error\\nin line 3")', "in line 3"),
         ("sys.exit(3)", "exit code 3"),
         ('print("<svg></svg>"); print("Error: lost an edge", file=sys.stderr)', "lost an edge"),
-        ("time.sleep(30)", "more than 1 seconds"),
+        ("time.sleep(30)", "longer than 1 seconds"),
     ],
 )
 def test_a_dot_that_fails_is_told(script: str, said: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

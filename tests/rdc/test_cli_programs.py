@@ -48,7 +48,7 @@ def test_inputs_choose_the_way() -> None:
         (("--input", "region"), "is not NAME=VALUE"),
         (("--input", "region=eu", "--all"), "leave --input out"),
         (("--outcomes", "choose=mars"), "the outcomes are eu, us"),
-        (("--outcomes", "deploy=pass;x"), "an output is given as ;NAME=VALUE"),
+        (("--outcomes", "deploy=pass;x"), "write an output as ;NAME=VALUE"),
     ],
 )
 def test_wrong_inputs_and_outcomes(words: tuple[str, ...], complaint: str) -> None:

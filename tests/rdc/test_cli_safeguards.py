@@ -53,7 +53,7 @@ def test_a_workflow_with_a_key_that_looks_like_a_safeguard_is_refused(place: str
     slots = {"workflow": "", "step": "", "entry": "", place: f"{word}: true"}
     code, said = told(tmp_path, "a.workflow.yaml", WORKFLOW.format(**slots))
     assert code == 1, said
-    assert f"`{word}`" in said or "an entry of a parallel step cannot wait" in said
+    assert f"`{word}`" in said or "an entry under `parallel` cannot wait" in said
     assert "human: true" in said
 
 

@@ -100,7 +100,7 @@ def test_scenarios_are_played(folder: Path) -> None:
     assert said.code == 1
     lines = [line.split()[0] for line in said.out.splitlines() if line[:1].isupper()]
     assert lines == ["PASSED", "PASSED", "FAILED", "FAILED"]
-    assert "it waits at a:a:publish:hitl" in said.out
+    assert "the run waits at step a:a:publish:hitl" in said.out
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples" / "specifications").glob("*.stepspec.*")), ids=str)

@@ -136,9 +136,9 @@ def test_a_wrong_result_is_shown_with_the_walk(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("commands", "problem"),
     [
-        (f"{PROMPTED}, rd pass", "it waits at 2, and no answer is left"),
+        (f"{PROMPTED}, rd pass", "the run waits at step 2, but the scenario has no answer left"),
         (f"{PROMPTED}, rd maybe", "`rd maybe` is not one of `rd pass|yes|ok`"),
-        (f"{PROMPTED}, rd goto 9", "`rd goto 9`: there is no such step"),
+        (f"{PROMPTED}, rd goto 9", "there is no step `9`"),
         (f"{PROMPTED}, {PROMPTED}", "a second `rd run`"),
         ("rd run other.runbook.md", "it runs `other.runbook.md`, which is not this document"),
         ("rd pass", "the first command is not `rd run"),
@@ -166,7 +166,7 @@ def test_the_operator_may_jump(folder: Path) -> None:
     ]
     assert tried(folder, scenarios(**jumped), "--on", "github").out.splitlines()[1:] == [
         "SKIPPED  deploy.runbook.md  jumped  github",
-        "         `rd goto` is the operator's own jump, which programs of this target do not offer",
+        "         the target github does not support `rd goto`",
         "1 passed, 1 skipped",
     ]
 
@@ -218,7 +218,7 @@ def test_a_jump_from_outside_starts_a_step_afresh_and_one_from_inside_does_not(f
 def test_commands_are_run_on_a_target_only(folder: Path) -> None:
     result = tried(folder, scenarios(**REAL))
     assert result.code == 0
-    assert result.out.splitlines()[1:] == ["         it runs commands, which needs --on", "1 skipped"]
+    assert result.out.splitlines()[1:] == ["         it runs commands; use --on to test it", "1 skipped"]
     assert tried(folder, scenarios(**REAL), "--strict").code == 1, "nothing was tested"
 
 
@@ -259,14 +259,12 @@ def test_what_is_prompted_executes_nothing(folder: Path, tmp_path_factory: pytes
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_target_that_walks_otherwise_fails(folder: Path, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = {
-        "the target goes on with Back, the semantics with 2": Run((one("1"), one("Back")), "STOP", ""),
-        "the target goes on with 1, where the semantics end with STOP": Run((one("1", False), one("1")), "STOP", ""),
-        "attempt 2 of 1 on the target is attempt 1": Run((Step("1", 2, Verdict.PASS),), "STOP", ""),
-        "the target ends with STOP Else, the semantics with STOP Nothing was built": Run(
-            (one("1", False),), "STOP", "Else"
-        ),
-        "the target ends with COMPLETE, the semantics go on with 2": Run((one("1"),), "COMPLETE", ""),
-        "it waits at 2, and no answer is left": Run((one("1"),), "WAITING", "2"),
+        "the target continues with step Back; expected step 2": Run((one("1"), one("Back")), "STOP", ""),
+        "the target continues with step 1; expected STOP": Run((one("1", False), one("1")), "STOP", ""),
+        "the target is at attempt 2 of step 1; expected attempt 1": Run((Step("1", 2, Verdict.PASS),), "STOP", ""),
+        "the target ends with STOP Else; expected STOP Nothing was built": Run((one("1", False),), "STOP", "Else"),
+        "the target ends with COMPLETE; expected step 2": Run((one("1"),), "COMPLETE", ""),
+        "the run waits at step 2, but the scenario has no answer left": Run((one("1"),), "WAITING", "2"),
         "the target failed: error: broken": Run((), "", "error: broken"),
     }
     for problem, run in runs.items():
@@ -307,7 +305,7 @@ def test_a_run_has_a_time_limit(folder: Path, target: str) -> None:
     text = scenarios(**REAL).replace("touch BUILT && cat data", "sleep 30")
     result = tried(folder, text, "--on", target, "--timeout", "0.5")
     assert result.code == 1
-    assert "it took longer than 0.5 seconds; --timeout gives it more" in result.out
+    assert "it took longer than 0.5 seconds; use a longer --timeout" in result.out
 
 
 def test_the_time_limit_also_ends_commands_that_ignore_signals(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_a_tool_of_a_real_server_is_called(
 
 def test_a_server_that_cannot_be_started_is_told_in_a_line() -> None:
     assert called(("tool-call", "no-such-server"), {"tool": "x", "arguments": {}}) == (
-        1, "", "the server cannot be started: No such file or directory\n",
+        1, "", "cannot start the server: No such file or directory\n",
     )  # fmt: skip
 
 
@@ -146,7 +146,7 @@ def test_answers_are_counted_for_each_run(tmp_path: Path, monkeypatch: pytest.Mo
     assert called(words, "x", RDC_RUN_ID="b", **agent_of)[1] == "one\n"
     request = {"tool": "get", "arguments": {}}
     assert called(words, request, RDC_RUN_ID="b", RDC_STEP="2") == (1, "", "not found\n")
-    by_hand = f'RDC_STEP names no step to answer for: let a run call this, with --agent "rdc mock {path}"\n'
+    by_hand = f'RDC_STEP is not set; use this command in a run: --agent "rdc mock {path}"\n'
     assert called(words, "x", RDC_STEP="") == (1, "", by_hand)
     assert called(words, {"some": "json"}, RDC_RUN_ID="b", RDC_STEP="build") == (0, "", "")
     assert Path("made/it.md").read_text(encoding="utf-8") == "fine"

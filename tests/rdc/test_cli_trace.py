@@ -126,10 +126,10 @@ def test_a_walk_that_does_not_end_is_cut_off(folder: Path) -> None:
     [
         (
             ("--outcomes", "2=pass"),
-            "no step '2' has outcomes; those that have are 1, 2.1, 2.2, Back",
+            "there is no step '2' with outcomes; use one of 1, 2.1, 2.2, Back",
         ),  # a step with substeps has no outcome of its own
         (("--outcomes", "1"), "'1' is not STEP=OUTCOME"),
-        (("--outcomes", "1=maybe"), "'1=maybe' is not STEP=OUTCOME"),
+        (("--outcomes", "1=maybe"), "'1=maybe': the outcomes are pass and fail"),
         (("--outcomes", "'1=pass"), "a quote is not closed"),
         (("--all", "--outcomes", "1=pass"), "leave --outcomes out"),
         (("--all", "--paths", "0"), "--paths"),
@@ -216,16 +216,16 @@ def test_a_retry_of_a_step_is_named_as_it_is_written(folder: Path) -> None:
     assert lines[2] == "1 of 4 transitions taken"
     assert lines[-4:] == [
         "  not taken: retry.runbook.md:3: 1 PASS: RETRY 3",
-        "    not among these paths, but taken where all steps pass",
+        "    not on these paths, but taken if all steps pass",
         "  not taken: retry.runbook.md:3: 1 PASS: STOP",
-        "    not among these paths, but taken where all steps pass",
+        "    not on these paths, but taken if all steps pass",
     ]
 
 
 def test_advice_for_a_long_way_says_how_long(folder: Path) -> None:
     document(folder, "long.runbook.md", "## 1. A\n\n- FAIL: RETRY 1200 GOTO 2\n\n## 2. B\n")
     advice = call("trace", "long.runbook.md", "--all", cwd=folder).out.splitlines()[-1]
-    assert advice == "    not among these paths, but taken with --outcomes 1=fail --visits 1201"
+    assert advice == "    not on these paths, but taken with --outcomes 1=fail --visits 1201"
     words = shlex.split(advice)[shlex.split(advice).index("--outcomes") :]
     assert "GOTO 2" in call("trace", "long.runbook.md", *words, cwd=folder).out
 
@@ -296,7 +296,7 @@ def test_a_walk_shows_inputs_values_and_times(tmp_path: Path) -> None:
     assert result.out.splitlines() == [
         "version = 1.5",
         "region = us  (default)",
-        "count = 1  (stands in; give it by --input count=VALUE)",
+        "count = 1  (example; set it with --input count=VALUE)",
         "id: written by 1, read by 2, 2/COMPLETE",
         "1: at most 10 min, waits 5 s before another attempt, each time ×2",
         "1              Ship 1.5     FAIL  RETRY 1",
@@ -339,4 +339,4 @@ def test_a_specification_has_no_transitions_to_take(tmp_path: Path) -> None:
     document(tmp_path, "a.stepspec.yaml", "step_specs:\n  - id: a\n")
     out = call("trace", "a.stepspec.yaml", "--all", cwd=tmp_path).out
     assert "0 of 0" not in out
-    assert out.endswith("the document has no transitions of its own\n")
+    assert out.endswith("the document has no transitions\n")

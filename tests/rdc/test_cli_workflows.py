@@ -94,5 +94,5 @@ def test_gates_and_entries_in_scenarios(folder: Path) -> None:
     assert said.code == 1
     lines = [line.split()[0] for line in said.out.splitlines() if line[:1].isupper()]
     assert lines == ["PASSED", "PASSED", "FAILED", "FAILED"]
-    assert "review calls its agents, and the scenario does not say what comes of it" in said.out
+    assert "step review calls its agents, but the scenario has no answer for it" in said.out
     assert "`review_0`, `review_1`" in call("check", "a.workflow.yaml", cwd=folder).err

@@ -91,7 +91,7 @@ def test_what_cannot_be_tested_is_told_at_its_line(old: str, new: str, problem: 
 
 def test_a_question_gives_no_value(tmp_path: Path) -> None:
     lines = tried(tmp_path, RELEASE.replace("rd yes\n    result", "rd yes --value id=3\n    result", 1))
-    assert "2 cannot give an output `id`" in "".join(lines)
+    assert "step 2 has no output `id`" in "".join(lines)
 
 
 STEPS = """\

@@ -99,7 +99,7 @@ def test_the_page_of_an_option_does_not_say_that_python_has_none() -> None:
 
 def test_a_path_outside_is_relative_to_where_the_run_starts(tmp_path: Path) -> None:
     found = checked(tmp_path, "a.stepspec.yaml", "step_specs:\n  - id: a\n    inputs: {artifacts: [../x.md]}\n")
-    assert "relative to the folder in which you start the run" in found.err
+    assert "relative to the folder where you start the run" in found.err
     assert "root of the project" not in found.err + call("explain", "RD860", cwd=tmp_path).out
 
 

@@ -289,7 +289,7 @@ def test_hostile_json_gets_a_diagnostic(tmp_path: Path, text: str) -> None:
 def test_what_is_told_of_a_configuration_speaks_of_it(tmp_path: Path) -> None:
     made = steps(tmp_path, "- {id: a}", "{max_retris: 1, tools: {input: {comand: x, command: y}}}")
     said = [f"{item.message} {item.help}" for item in made.diagnostics]
-    assert [one.partition(" has no key")[0] for one in said] == ["the configuration", "the tool `input`"]
+    assert [one.partition(",")[0].partition(" in ")[2] for one in said] == ["the configuration", "the tool `input`"]
     assert "command, arguments, risk" in said[1]
 
 

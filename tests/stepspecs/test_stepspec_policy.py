@@ -15,22 +15,22 @@ HOLDS = "conditional_required: true"
 # What the policy, the phase and the gate of a step are, and the beginning of the reason for which somebody is asked.
 ROWS = [
     # The phase decides first.
-    ("required_phases: [Plan]", "Plan", "optional", "the phase Plan is among required_phases"),
-    ("required_phases: [Plan]", "Plan", "required", "the phase Plan is among required_phases"),
-    ("required_phases: [Plan], high_risk_keywords: [deploy]", "Plan", "optional", "the phase Plan"),
+    ("required_phases: [Plan]", "Plan", "optional", "phase Plan is in required_phases"),
+    ("required_phases: [Plan]", "Plan", "required", "phase Plan is in required_phases"),
+    ("required_phases: [Plan], high_risk_keywords: [deploy]", "Plan", "optional", "phase Plan"),
     ("required_phases: [Plan]", "plan", "optional", ""),
     ("required_phases: [Plan]", "Plan B", "optional", ""),
     # Then words in the id of the workflow.
-    ("high_risk_keywords: [deploy]", "Plan", "optional", "the workflow big-deploy has the word deploy"),
-    ("high_risk_keywords: [none, plo]", "Plan", "required", "the workflow big-deploy has the word plo"),
+    ("high_risk_keywords: [deploy]", "Plan", "optional", "workflow big-deploy contains the word deploy"),
+    ("high_risk_keywords: [none, plo]", "Plan", "required", "workflow big-deploy contains the word plo"),
     ("high_risk_keywords: [Deploy]", "Plan", "optional", ""),
     ("high_risk_keywords: ['']", "Plan", "optional", ""),
-    ("high_risk_keywords: ['', deploy]", "Plan", "optional", "the workflow big-deploy has the word deploy"),
+    ("high_risk_keywords: ['', deploy]", "Plan", "optional", "workflow big-deploy contains the word deploy"),
     # Then what the step says.
     ("", "Plan", "required", "human_gate: required"),
     ("conditional_required: false, recommended_required: false", "Plan", "required", "human_gate: required"),
-    (f"{HOLDS}, conditional_phases: [Plan]", "Plan", "conditional", "human_gate: conditional, and the phase Plan"),
-    (f"{HOLDS}, conditional_keywords: [big]", "Plan", "conditional", "human_gate: conditional, and the workflow"),
+    (f"{HOLDS}, conditional_phases: [Plan]", "Plan", "conditional", "human_gate: conditional, and phase Plan"),
+    (f"{HOLDS}, conditional_keywords: [big]", "Plan", "conditional", "human_gate: conditional, and workflow"),
     ("conditional_required: false, conditional_phases: [Plan]", "Plan", "conditional", ""),
     ("conditional_phases: [Plan]", "Plan", "conditional", ""),
     (f"{HOLDS}, conditional_phases: [Build]", "Plan", "conditional", ""),

@@ -1,4 +1,4 @@
-"""Agent workflows: docs/formats/agent_workflow.md. This says what the format is; `frontend.py` is what reads it."""
+"""The agent workflow format (docs/formats/agent_workflow.md). `frontend.py` reads it."""
 
 from compiler.frontends.agent_workflow.options import OPTIONS
 from compiler.frontends.format import Format
@@ -6,7 +6,7 @@ from compiler.frontends.format import Format
 FORMAT = Format(
     name="agent_workflow",
     noun="workflow",
-    summary="agent workflows (YAML with steps that have prompts)",
+    summary="agent workflows (YAML steps with prompts for agents)",
     suffixes=(".workflow.yaml", ".workflow.yml"),
     module="compiler.frontends.agent_workflow.frontend",
     drafts="compiler.frontends.call_drafts",

@@ -1,4 +1,4 @@
-"""The types of agents of a workflow, held against the tables that name their commands (W4)."""
+"""Check a workflow's agent types against the targets' tables of agent commands (W4)."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from compiler.options import Table
 from compiler.suggestions import did_you_mean
 
 KEY = "agents"
-"""The option of targets with a command for each type of agent."""
+"""The target option with a command for each agent type."""
 
 
 def unlisted_agents(workflow: Workflow, places: Places, tables: Mapping[str, Table]) -> Iterator[Diagnostic]:
-    """A warning for each type that a table of agents lacks; there is none without such a table."""
+    """Warn about each agent type that a target's table of agents lacks. Targets without a table get no warning."""
     used = list(_types(workflow))
     for target, table in tables.items():
         listed = table.values.get(KEY)
@@ -24,10 +24,8 @@ def unlisted_agents(workflow: Workflow, places: Places, tables: Mapping[str, Tab
         known = sorted(map(str, listed))
         for path, agent in used:
             if agent not in known:
-                problem = (
-                    f"the agents that are configured for {target} have no type `{agent}`{did_you_mean(agent, known)}"
-                )
-                remedy = f"the types are {', '.join(known[:20])}; the common agent does what no other does"
+                problem = f"there is no agent type `{agent}` in `agents` of target {target}{did_you_mean(agent, known)}"
+                remedy = f"add it to `agents`, or use one of {', '.join(known[:20])}"
                 yield places.diagnostic("RD833", path, problem, remedy)
 
 

@@ -1,4 +1,4 @@
-"""What a regular expression can match, as far as that is a short list (W9)."""
+"""List the strings that a regular expression can match, if there are few (W9)."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from typing import Any
 from msgspec import Struct
 
 LONGEST_PATTERN = 2000
-"""In characters; a longer one is refused (W3)."""
+"""In characters. Longer patterns are an error (W3)."""
 
 MOST = 64
-"""Of alternatives; a pattern that has more is not listed."""
+"""A pattern with more alternatives isn't listed."""
 
 MOST_CHARACTERS = 8
-"""In a class that is listed."""
+"""A larger character class isn't listed."""
 
 MOST_REPEATED = 4
 
 GAP = "\0"
-"""Stands for something that cannot be listed; no text of a document has this character."""
+"""Marks a part that can't be listed. No document contains this character."""
 
 
 class Alternative(Struct, frozen=True):
-    """A text that a pattern matches, and what its first capturing group takes of it, None without one."""
+    """A string that a pattern matches, and the text of its first capturing group, or None."""
 
     text: str
     group: str | None = None
 
     def then(self, other: Alternative) -> Alternative:
-        """Both, one after the other."""
+        """Return the concatenation of two alternatives."""
         return Alternative(self.text + other.text, other.group if self.group is None else self.group)
 
 
@@ -43,9 +43,9 @@ EMPTY: tuple[Alternative, ...] = (Alternative(""),)
 
 @lru_cache(maxsize=16)
 def alternatives(pattern: str) -> tuple[Alternative, ...]:
-    """All texts that a pattern which compiles can match, with `GAP` in them for what cannot be listed.
+    """Return every string that a valid pattern can match, with `GAP` for parts that can't be listed.
 
-    Several rules ask for the same pattern, and steps often have the same: the last ones are kept.
+    Cached, because several rules ask for the same pattern.
     """
     with warnings.catch_warnings(action="ignore"):
         parsed = _parser.parse(pattern)
@@ -78,7 +78,7 @@ def _unknown(_: object) -> tuple[Alternative, ...]:
 
 
 def _empty(_: object) -> tuple[Alternative, ...]:
-    """Anchors and what is only looked at take no text."""
+    """Anchors and lookarounds consume nothing."""
     return EMPTY
 
 
@@ -136,5 +136,5 @@ _READ: dict[Any, Callable[[Any], tuple[Alternative, ...]]] = {
 
 @lru_cache(maxsize=64)
 def has_word(text: str, word: str) -> bool:
-    """Whether a word stands by itself in a text, in any case."""
+    """Return whether a text contains a word on its own, in any case."""
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None

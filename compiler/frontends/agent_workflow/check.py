@@ -1,4 +1,4 @@
-"""The rules over a workflow: what stops it, and what was probably meant otherwise (W1 to W5)."""
+"""Check the rules of agent workflows (W1 to W5)."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from compiler.regex import Regex
 from compiler.source import Span
 
 LONGEST_NAME = 100
-"""In characters: the name of a step becomes the name of files, with more behind it."""
+"""In characters. A step's name becomes part of file names."""
 
 _TYPE_OF_AGENT = Regex(r"[^\s=](?:[^=]*[^\s=])?")
 
 
 def check(workflow: Workflow, plain: Mapping[str, Any], places: Places) -> Iterator[Diagnostic]:
-    """Everything that the rules say of a workflow; of parts that the models did not take, nothing.
+    """Yield the diagnostics of a workflow. Parts that the models rejected are skipped.
 
     Args:
-        workflow: The workflow, in which such parts are left out, or empty.
-        plain: The value that it was read from.
-        places: Where its parts stand.
+        workflow: The workflow without the rejected parts.
+        plain: The YAML value that it was read from.
+        places: The positions of its parts.
     """
     yield from _title(workflow, places)
     for number, step in enumerate(workflow.steps):
@@ -52,7 +52,7 @@ def _keys(plain: Mapping[str, Any], number: int) -> frozenset[str] | None:
 
 
 class Scene(Struct, frozen=True):
-    """A step, where it stands, and the keys that it has a value for, right or wrong; None if it is no mapping."""
+    """A step, its position, and the keys that have a value. `keys` is None if the step isn't a mapping."""
 
     places: Places
     path: Path
@@ -60,7 +60,7 @@ class Scene(Struct, frozen=True):
     keys: frozenset[str] | None
 
     def finding(self, code: str, inner: Path, problem: str, remedy: str) -> Diagnostic:
-        """A finding in the step."""
+        """Return a diagnostic for a part of the step."""
         return self.places.diagnostic(code, (*self.path, *inner), problem, remedy)
 
 
@@ -70,19 +70,19 @@ class Scene(Struct, frozen=True):
 def _title(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
     name = workflow.name
     if name and (not name.isprintable() or name != name.strip() or len(name) > LONGEST_NAME):
-        problem = "the name of the workflow has line breaks, spaces at an end, or more than 100 characters"
+        problem = "the workflow name has a line break, a space at either end, or more than 100 characters"
         yield places.diagnostic("RD806", ("name",), problem, "use a short name on one line")
 
 
 def _names(scene: Scene) -> Iterator[Diagnostic]:
     step = scene.step
-    named: list[tuple[Path, str, str]] = [(("name",), step.name, "the name of a step")]
-    named += [(("report", "name"), step.report.name, "the name of a report")] if step.report else []
+    named: list[tuple[Path, str, str]] = [(("name",), step.name, "step name")]
+    named += [(("report", "name"), step.report.name, "report name")] if step.report else []
     for path, name, what in named:
         if name and (not re.fullmatch(FILE_NAME, name) or len(name) > LONGEST_NAME):
-            problem = f"`{_shown(name)}` cannot be {what}: it becomes the name of a file"
+            problem = f"`{_shown(name)}` is not a valid {what}, because it is also a file name"
             remedy = (
-                f"use at most {LONGEST_NAME} letters A to Z, digits, `.`, `_` and `-`; begin with a letter or digit"
+                f"use at most {LONGEST_NAME} letters A to Z, digits, `.`, `_` and `-`; start with a letter or digit"
             )
             yield scene.finding("RD806", path, problem, remedy)
     agents: list[tuple[Path, str]] = [(("agent",), step.agent or "")]
@@ -90,7 +90,7 @@ def _names(scene: Scene) -> Iterator[Diagnostic]:
     for path, agent in agents:
         is_fit = _TYPE_OF_AGENT.fullmatch(agent) and agent.isprintable() and len(agent) <= LONGEST_NAME
         if agent and not is_fit:
-            problem = f"`{_shown(agent)}` cannot be a type of agent"
+            problem = f"`{_shown(agent)}` is not a valid agent type"
             yield scene.finding("RD806", path, problem, "use a short name on one line, without `=`")
 
 
@@ -104,12 +104,12 @@ def _unique(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
         before = first.setdefault(step.name, number)
         if step.name and before != number:
             other = (("steps", before), "the first one")
-            problem = f"two steps have the name `{_shown(step.name)}`"
+            problem = f"two steps are named `{_shown(step.name)}`"
             yield places.diagnostic("RD807", ("steps", number, "name"), problem, "rename one of them", other)
 
 
 class _File(Struct, frozen=True):
-    """A file that a step writes, the place of its name, and the step."""
+    """A file that a step writes, and the position of its name."""
 
     name: str
     path: Path
@@ -117,7 +117,7 @@ class _File(Struct, frozen=True):
 
 
 def _files(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
-    """Names of steps, and of reports, that would be one file, on a file system that ignores case too (W1, W7)."""
+    """Yield steps and reports that would share a file, also on file systems that ignore case (W1, W7)."""
     steps = list(enumerate(workflow.steps))
     nodes = [file for number, step in steps for file in _node_files(number, step)]
     reports = [file for number, step in steps for file in _report_files(number, step)]
@@ -128,10 +128,10 @@ def _files(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
             before = first.setdefault(file.name.casefold(), file)
             pair = (before.step.name, file.step.name)
             if before is file or not file.name or pair in told or (before.step is not file.step and len({*pair}) == 1):
-                continue  # two steps of one name have a finding of their own
+                continue  # two steps with the same name have their own diagnostic
             told.add(pair)
             both = "" if before.name == file.name else f"`{_shown(before.name)}` and "
-            problem = f"two {kind} would be one file: {both}`{_shown(file.name)}`"
+            problem = f"two {kind} would use the same file: {both}`{_shown(file.name)}`"
             yield places.diagnostic("RD808", file.path, problem, "rename one of them", (before.path, "the other one"))
 
 
@@ -150,21 +150,21 @@ def _entry_files(number: int, step: Step) -> Iterator[_File]:
         yield _File(f"{step.name}_{index}" if step.name else "", ("steps", number, "parallel", index), step)
 
 
-# --- What a step does ------------------------------------------------------------------------------------------------
+# --- Work of a step ---------------------------------------------------------------------------------------------------
 
 
 def _body(scene: Scene) -> Iterator[Diagnostic]:
-    """A step has a prompt or entries, and each of these an agent and a prompt (W2)."""
+    """Check that a step has either a prompt or entries with prompts (W2)."""
     step = scene.step
     if step.prompt is not None and step.parallel is not None:
         problem = "the step has both `prompt` and `parallel`"
         yield scene.finding("RD809", ("parallel",), problem, "remove one of the two")
     elif _lacks_work(scene):
-        problem = "the step has neither `prompt` nor `parallel`, so there is nothing to do"
-        yield scene.finding("RD809", ("prompt",), problem, "add `prompt: |` with the instructions below it")
+        problem = "the step has neither `prompt` nor `parallel`, so it does nothing"
+        yield scene.finding("RD809", ("prompt",), problem, "add `prompt: |`, and write the instructions below it")
     if step.agent is not None and step.parallel is not None:
-        problem = "the step has `agent` beside `parallel`, where each entry has its own"
-        yield scene.finding("RD809", ("agent",), problem, "move it to the entries that lack one")
+        problem = "the step has both `agent` and `parallel`; each entry names its agent"
+        yield scene.finding("RD809", ("agent",), problem, "move `agent` to the entries that have none")
     if step.parallel is not None and not step.parallel:
         yield scene.finding(
             "RD809", ("parallel",), "the parallel step has no entries", "add one with `agent` and `prompt`"
@@ -172,7 +172,7 @@ def _body(scene: Scene) -> Iterator[Diagnostic]:
 
 
 def _lacks_work(scene: Scene) -> bool:
-    """Whether a step says nothing of what to do; that a value is of the wrong kind is told already."""
+    """Return whether a step has no work. A value of the wrong type has another diagnostic."""
     if scene.keys is None or "parallel" in scene.keys:
         return False
     prompt = scene.step.prompt
@@ -180,19 +180,19 @@ def _lacks_work(scene: Scene) -> bool:
 
 
 def _check_key(scene: Scene) -> Iterator[Diagnostic]:
-    """`check` belongs to parallel steps (W4)."""
+    """Check that only parallel steps have `check` (W4)."""
     step = scene.step
     if step.check is not None and step.parallel is None:
-        problem = "`check` is on a step that is not parallel"
-        yield replace(scene.finding("RD813", ("check",), problem, "remove it"), fix=_without_check(scene))
+        problem = "`check` has no effect in a step without `parallel`"
+        yield replace(scene.finding("RD813", ("check",), problem, "remove `check`"), fix=_without_check(scene))
     if step.parallel and "check" not in (scene.keys or ()):
-        problem = "the parallel step does not say what decides, so `check: all` holds: a failing verdict wins"
-        remedy = "write `check: all`, or `check: any` for the first verdict that passes"
+        problem = "the parallel step has no `check`, so a failing verdict wins over a passing one"
+        remedy = "write `check: all` to keep this, or `check: any` to take the first passing verdict"
         yield replace(scene.finding("RD814", (), problem, remedy), fix=_with_check(scene))
 
 
 def _without_check(scene: Scene) -> Fix | None:
-    """The fix that removes a line with `check`."""
+    """Return the fix that removes the line with `check`."""
     line = scene.places.at((*scene.path, "check")).line
     text = scene.places.source.lines[line - 1]
     is_whole = text.strip() in ("check: all", "check: any")
@@ -200,7 +200,7 @@ def _without_check(scene: Scene) -> Fix | None:
 
 
 def _with_check(scene: Scene) -> Fix | None:
-    """The fix that writes what holds without `check`."""
+    """Return the fix that writes the default of `check`."""
     span = scene.places.at((*scene.path, "parallel"))
     indent = scene.places.source.lines[span.line - 1][: span.column - 1]
     at = Span(span.line, 1, span.line, 1)
@@ -208,16 +208,16 @@ def _with_check(scene: Scene) -> Fix | None:
 
 
 def _validation(scene: Scene) -> Iterator[Diagnostic]:
-    """The pattern compiles, and looking for it ends in time (W3)."""
+    """Check that the pattern compiles and can't take too long to search for (W3)."""
     report = scene.step.report
     if report is None or report.validation is None:
         return
     path: Path = ("report", "validation")
     if len(report.validation) > LONGEST_PATTERN:
         problem = f"the validation pattern has {len(report.validation):,} characters; the limit is {LONGEST_PATTERN:,}"
-        yield scene.finding("RD811", path, problem, "write a shorter one: it must match only a part of the answer")
+        yield scene.finding("RD811", path, problem, "shorten it; it only has to match a part of the answer")
     elif problem := pattern_problem(report.validation):
-        remedy = "correct it; a repetition without end, such as `(a+)+`, must not hold another one"
+        remedy = "correct the pattern; don't nest unlimited repetitions, as in `(a+)+`"
         yield scene.finding("RD811", path, f"the validation pattern {problem}", remedy)
     elif character := overlap(report.validation):
         yield scene.finding("RD136", path, f"the validation pattern {overlapping(character)}", SEPARATE)

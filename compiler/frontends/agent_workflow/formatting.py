@@ -1,4 +1,4 @@
-"""Formatting: white space of a workflow is put in order, and every text in it stays as it is (`rdc fmt`)."""
+"""Format workflows with `rdc fmt`. Only white space changes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from compiler.source import Source
 
 
 def format_document(job: Job) -> Formatted:
-    """The normal form of a workflow: line ends, white space at their ends, and empty lines.
+    """Return a workflow with normalized line ends, trailing white space and empty lines.
 
-    Comments, the order of keys, quotes and indentation stay. What cannot be read is left alone.
+    Comments, key order, quotes and indentation stay. A workflow with errors is left unchanged.
     """
     parsed = parse(job.source)
     errors = tuple(item for item in parsed.diagnostics if item.severity is Severity.ERROR)

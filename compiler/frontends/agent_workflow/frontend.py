@@ -1,4 +1,4 @@
-"""The front end for agent workflows, as `compiler/frontends/base.py` has it."""
+"""The front end for agent workflows. See `compiler/frontends/base.py`."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _TASK = Regex(r"^[ \t]+(?:-[ \t]+)?(?:prompt|parallel)[ \t]*:", re.MULTILINE)
 
 
 def recognizes(source: Source) -> bool:
-    """Whether it is a mapping with a name and steps, of which one has a name, and a prompt or entries (W1).
+    """Return whether a source looks like an agent workflow (W1).
 
-    YAML with an error is recognized by its lines.
+    It does if it has a name, and a step with a name and a prompt or entries. Invalid YAML is recognized by its lines.
     """
     text = "\n".join(source.lines)
     if not _STEPS.search(text) or len(text) > LARGEST_WORKFLOW:
@@ -42,8 +42,8 @@ def recognizes(source: Source) -> bool:
 
 
 def format_document(job: Job) -> Formatted:
-    """The normal form of a document, proved to mean the same."""
-    from compiler.frontends.agent_workflow import formatting  # noqa: PLC0415 (`rdc check` does without)
+    """Return a formatted document, after checking that its meaning is unchanged."""
+    from compiler.frontends.agent_workflow import formatting  # noqa: PLC0415 (`rdc check` doesn't need it)
 
     return formatting.format_document(job)
 
@@ -57,7 +57,7 @@ def _is_workflow(values: Mapping[str, Any]) -> bool:
 
 
 def compile_document(job: Job) -> Result:
-    """Parses, checks and lowers a workflow, and reads its scenarios."""
+    """Parse, check and lower a workflow, and read its scenarios."""
     parsed = parse(job.source)
     options, found = _options(job.source, parsed)
     found += parsed.diagnostics
@@ -75,7 +75,6 @@ def compile_document(job: Job) -> Result:
 
 
 def _lowered(job: Job, parsed: Parsed, program: Program, result: Result) -> Result:
-    """The result for a workflow that is right in itself."""
     reading = parsed.reading
     content = reading.as_written.get("scenarios") if reading else None
     spans = below(reading.places, "scenarios") if reading and content is not None else {}
@@ -83,7 +82,7 @@ def _lowered(job: Job, parsed: Parsed, program: Program, result: Result) -> Resu
 
 
 def _options(source: Source, parsed: Parsed) -> tuple[Options, list[Diagnostic]]:
-    """What stands under `rdc`."""
+    """Read the options under `rdc`."""
     reading = parsed.reading
     if reading is None or not isinstance(reading.values.get("rdc"), dict):
         return Options(), []

@@ -1,4 +1,4 @@
-"""Lowering: a workflow becomes a control-flow graph (docs/formats/agent_workflow.md)."""
+"""Lower a workflow to a control-flow graph (docs/formats/agent_workflow.md)."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ FEWEST_STEPS, TIMES = 10, 3
 
 
 class Asked(Struct, frozen=True):
-    """What the options of a document say of its program."""
+    """The program's settings from the document's options."""
 
     secrets: tuple[str, ...]
     max_steps: int | None
 
 
 class _Scene(Struct, frozen=True):
-    """What all steps see."""
+    """The data that all steps share."""
 
     workflow: Workflow
     places: Places
@@ -46,7 +46,7 @@ class _Scene(Struct, frozen=True):
     redirects: Mapping[str, Sequence[Redirect]]
 
     def entry_of(self, name: str) -> str:
-        """The node that a step begins with: its gate, if it has one (W13)."""
+        """Return the first node of a step: its gate, if it has one (W13)."""
         return gate_of(name) if name in self.gated else name
 
     def origin(self, *path: str | int) -> Origin:
@@ -54,12 +54,12 @@ class _Scene(Struct, frozen=True):
 
 
 def gate_of(name: str) -> str:
-    """The node where a person lets a step start."""
+    """Return the gate node of a step."""
     return f"{name}/human"
 
 
 def lower(workflow: Workflow, places: Places, asked: Asked) -> Program:
-    """The program of a workflow without errors."""
+    """Return the program of a workflow without errors."""
     source, steps = places.source, workflow.steps
     names = [step.name for step in steps]
     scene = _Scene(
@@ -89,7 +89,7 @@ def lower(workflow: Workflow, places: Places, asked: Asked) -> Program:
 
 
 def _read(steps: Sequence[Step]) -> dict[str, Verdicts]:
-    """How the answers of each step are read."""
+    """Return the verdicts of each step by its name."""
     found: dict[str, Verdicts] = {}
     earlier: set[str] = set()
     for step in steps:
@@ -99,12 +99,12 @@ def _read(steps: Sequence[Step]) -> dict[str, Verdicts]:
 
 
 def _task_input(workflow: Workflow) -> Input:
-    """The task of a run; the description stands in for it (W15)."""
-    return Input(TASK, "text", "What is to be done", default=described(workflow) or None, required=False)
+    """The input for a run's task. Its default is the description (W15)."""
+    return Input(TASK, "text", "The task", default=described(workflow) or None, required=False)
 
 
 def _limit(workflow: Workflow, max_steps: int | None) -> int | None:
-    """How many steps a run may take (W14)."""
+    """Return the maximum number of steps in a run (W14)."""
     if max_steps is None:
         return max(FEWEST_STEPS, TIMES * len(workflow.steps))
     return max_steps or None
@@ -128,13 +128,13 @@ def _nodes(number: int, scene: _Scene) -> Iterator[Node]:
 
 
 def _gate(step: Step, origin: Origin) -> Iterator[Node]:
-    """A person lets the step start, or ends the run (W13)."""
+    """Yield the gate in front of a step: approval starts it, rejection ends the run (W13)."""
     name, rejected = gate_of(step.name), f"{step.name}/rejected"
     edges = (
         Edge((OutcomeTest("approved"),), (), step.name),
         Edge((OutcomeTest("rejected"),), (), rejected),
     )
-    reason = text(f"Step {step.name} waits until a person lets it start.")
+    reason = text(f"Step {step.name} needs approval before it starts.")
     yield Node(name, Text(), origin, Gate(step.name, reason), edges)
     yield Node(rejected, Text(), origin, End("stop", text(f"step {step.name} was rejected")), ())
 
@@ -157,11 +157,9 @@ _REASONS = {
         f"step {step.name}: {_whose(step)} gave an answer that does not match the validation pattern"
     ),
     "ambiguous": lambda step: f"step {step.name}: {_disagreement(step)}",
-    "unrouted": lambda step: (
-        f"step {step.name}: the answer has no verdict with a condition, and there is no `next` or `end`"
-    ),
+    "unrouted": lambda step: f"step {step.name}: no condition matches the answer, and there is no `next` or `end`",
 }
-"""Why a run ends behind a step (W8, W10)."""
+"""Why a run stops after a step (W8, W10)."""
 
 
 def _whose(step: Step) -> str:
@@ -170,12 +168,15 @@ def _whose(step: Step) -> str:
 
 def _disagreement(step: Step) -> str:
     if step.parallel is None:
-        return "the verdict is ambiguous: the answer names two"
-    return "the answers name different verdicts"
+        return "the verdict is ambiguous: the answer has two keywords"
+    return "the agents gave different verdicts"
 
 
 def _edges(number: int, stops: Mapping[str, str], scene: _Scene) -> Iterator[Edge]:
-    """No verdict, TASK_DONE, conditions, then `end` or `next` (W10); what led here is forgotten on every edge (W11)."""
+    """Yield the edges of a step: no verdict, TASK_DONE, conditions, then `end` or `next` (W10).
+
+    Every edge clears the feedback that led to the step (W11).
+    """
     step = scene.workflow.steps[number]
     forgets = tuple(Clear(redirect.slot) for redirect in scene.redirects[step.name])
     for word in _words_without_verdict(step, scene.read[step.name]):
@@ -191,7 +192,7 @@ def _edges(number: int, stops: Mapping[str, str], scene: _Scene) -> Iterator[Edg
 
 
 def _words_without_verdict(step: Step, read: Verdicts) -> Iterator[str]:
-    """How an answer can give no verdict: nothing is invalid without a pattern, nor ambiguous with one keyword."""
+    """Yield the outcomes without a verdict. Without a pattern no answer is invalid; one keyword is never ambiguous."""
     yield "failed"
     if step.report and step.report.validation:
         yield "invalid"

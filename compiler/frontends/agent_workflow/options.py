@@ -1,4 +1,4 @@
-"""The options of agent workflows: secrets, what is said of steps, and how many steps a run may take (W14)."""
+"""The options of agent workflows: secrets, steps and the limit of steps (W14)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from compiler.frontends.name_lists import SECRETS
 from compiler.options import Level, Option, Places, Wrong
 
 LARGEST_LIMIT = 1_000_000
-"""In steps: what every target can count to."""
+"""In steps. Every target can count this far."""
 
 
 def _read_limit(value: object, _: Places) -> int | Wrong:
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_LIMIT:
         return value
     problem = f"`max-steps` is not a number from 0 to {LARGEST_LIMIT:,}"
-    return Wrong(problem, "write how many steps a run may take, or 0 for no limit")
+    return Wrong(problem, "write the maximum number of steps in a run, or 0 for no limit")
 
 
 MAX_STEPS: Option[int] = Option(
     "max-steps",
-    "How many steps a run may take; 0 for no limit.",
+    "Maximum number of steps in a run; 0 for no limit.",
     _read_limit,
     levels=(Level.DOCUMENT, Level.PROJECT),
 )

@@ -1,4 +1,4 @@
-"""From YAML to the models of a workflow, with everything that is wrong in its form, and where (W1, W2)."""
+"""Parse YAML into the models of a workflow, with a diagnostic for each error of form (W1, W2)."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from compiler.yaml_nodes import may_repeat
 from compiler.yaml_text import Reading, UnreadableError, read_mapping
 
 LARGEST_WORKFLOW = 1_000_000
-"""In bytes: more takes longer to read than anybody waits."""
+"""In bytes. Larger files take too long to read."""
 
 MOST_STEPS = 500
-"""Steps and entries of parallel steps together."""
+"""Counts steps and entries of parallel steps."""
 
 _MODELS: Mapping[str, type[BaseModel]] = {"steps": Step, "parallel": Entry, "conditions": Condition, "report": Report}
 _VALUES = {**SHAPES, "string_type": "a string", "bool_type": "true or false", "literal_error": "`all` or `any`"}
@@ -37,11 +37,11 @@ _EXAMPLES: Mapping[str, str] = {
     "report": "`report: {name: review, format: …}`",
     "rdc": "`rdc: {secrets: [TOKEN]}`",
 }
-"""What a list or a mapping looks like, by its key."""
+"""Examples of lists and mappings, by key."""
 
 
 class Parsed(NamedTuple):
-    """A workflow as it was read, None if nothing of it can be used; what was wrong is left out of it, or empty."""
+    """A workflow as it was read, without the parts that have errors. `workflow` is None if nothing is usable."""
 
     workflow: Workflow | None
     reading: Reading | None
@@ -50,7 +50,7 @@ class Parsed(NamedTuple):
 
 
 def parse(source: Source) -> Parsed:
-    """The workflow in a source."""
+    """Parse the workflow in a source."""
     places = Places(source, {})
     if refused := _refused(source):
         return Parsed(None, None, places, [refused])
@@ -73,7 +73,7 @@ def _refused(source: Source) -> Diagnostic | None:
         return Diagnostic("RD804", source.path, None, "the workflow is empty", "write `name` and `steps`")
     if (size := len(source.data)) > LARGEST_WORKFLOW:
         problem = f"the workflow has {size:,} bytes; the limit is {LARGEST_WORKFLOW:,}"
-        remedy = "put long texts into files, and let the prompts name these"
+        remedy = "move long text into files, and name the files in the prompts"
         return Diagnostic("RD801", source.path, None, problem, remedy)
     return None
 
@@ -89,16 +89,16 @@ def _too_many(source: Source, plain: Mapping[str, Any]) -> Diagnostic | None:
     listed = steps if isinstance(steps, list) else []
     entries = (step["parallel"] for step in listed if isinstance(step, dict) and isinstance(step.get("parallel"), list))
     count = len(listed) + sum(map(len, entries))
-    may_be_longer = count <= MOST_STEPS and may_repeat(source.text)  # without aliases it is no longer than the text
+    may_be_longer = count <= MOST_STEPS and may_repeat(source.text)  # only aliases make it longer than the file
     size = sum(map(len, texts_in(listed))) if may_be_longer else 0
     if count > MOST_STEPS:
         problem = f"the workflow has {count:,} steps and entries; the limit is {MOST_STEPS}"
-        return Diagnostic("RD801", source.path, None, problem, "divide it into several workflows")
+        return Diagnostic("RD801", source.path, None, problem, "split it into several workflows")
     if size > LARGEST_WORKFLOW:
         problem = (
-            f"with what its aliases repeat, the workflow has {size:,} characters; the limit is {LARGEST_WORKFLOW:,}"
+            f"the workflow has {size:,} characters after its aliases are expanded; the limit is {LARGEST_WORKFLOW:,}"
         )
-        return Diagnostic("RD801", source.path, None, problem, "repeat less by aliases")
+        return Diagnostic("RD801", source.path, None, problem, "use fewer aliases")
     return None
 
 
@@ -111,7 +111,7 @@ def _finding(where: Where, flaw: Flaw) -> Diagnostic:
         return inside.diagnostic("RD804", problem, f"add `{key}: …`")
     if flaw.kind == "too_short":
         return where.diagnostic("RD804", "the workflow has no steps", "add a step with `name` and `prompt`")
-    wanted = _VALUES.get(flaw.kind, "what can stand there")
+    wanted = _VALUES.get(flaw.kind, "a valid value")
     example = f", such as {_EXAMPLES[key]}" if flaw.kind in SHAPES and key in _EXAMPLES else ""
     if isinstance(flaw.path[-1], int):
         return where.diagnostic("RD805", f"{called(where)} is not {wanted}", f"write {wanted}")
@@ -123,7 +123,7 @@ def _finding(where: Where, flaw: Flaw) -> Diagnostic:
 
 
 def _is_warning(flaw: Flaw) -> bool:
-    """Whether a flaw is only a warning, which must not crowd out an error."""
+    """Return whether a flaw is only a warning. Errors are shown first."""
     return flaw.kind == "extra_forbidden" and not _is_safeguard(str(flaw.path[-1]))
 
 
@@ -132,18 +132,18 @@ def _is_safeguard(key: str) -> bool:
 
 
 def _unknown_key(where: Where, key: str) -> Diagnostic:
-    """A key that there is not; of some it is said what they would mean (W2, W4)."""
+    """Return the diagnostic for an unknown key, with a hint for some of them (W2, W4)."""
     around = where.around
     if key == "human" and around.kind == "parallel":
-        problem = "an entry of a parallel step cannot wait for a person"
-        return where.diagnostic("RD810", problem, "write `human: true` at the step: it holds for all entries")
+        problem = "an entry under `parallel` cannot wait for approval"
+        return where.diagnostic("RD810", problem, "write `human: true` in the step; it applies to all entries")
     if around.kind in ("", "steps", "parallel") and _is_safeguard(key):
-        problem = f"{called(around)} has no key `{key}`, so nobody would be asked"
-        return where.diagnostic("RD873", problem, "write `human: true` at the step that has to wait for a person")
+        problem = f"there is no key `{key}` in {called(around)}, so no one would be asked to approve"
+        return where.diagnostic("RD873", problem, "write `human: true` in the step that needs approval")
     if key == "end" and around.kind == "conditions":
-        remedy = "let `goto` name a last step with `end: true`"
-        return where.diagnostic("RD812", "a condition cannot end the workflow: `end` belongs to a step", remedy)
+        remedy = "add a step with `end: true`, and name it in `goto`"
+        return where.diagnostic("RD812", "a condition cannot have `end`; only a step can", remedy)
     known = tuple(_MODELS.get(around.kind, Workflow).model_fields)
-    problem = f"{called(around)} has no key `{key}`, and it is ignored{did_you_mean(key, known)}"
+    problem = f"there is no key `{key}` in {called(around)}, so it is ignored{did_you_mean(key, known)}"
     found = where.diagnostic("RD803", problem, f"remove it, or use one of {', '.join(known)}")
     return replace(found, fix=where.places.respelled(where.path, key, nearest_name(key, known)))

@@ -1,4 +1,4 @@
-"""What messages call the parts of a workflow."""
+"""Names of a workflow's parts in messages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from compiler.frontends.places import Where
 
 
 def called(where: Where) -> str:
-    """What messages call a part."""
+    """Return the name of a part in messages, such as "step `plan`"."""
     match where.path:
         case ():
             return "the workflow"

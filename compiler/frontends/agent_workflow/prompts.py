@@ -1,4 +1,4 @@
-"""What the agent of a step is told (W6, W11)."""
+"""Build the prompts of agents (W6, W11)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ TASK = "task"
 """The input with the task of a run (W15)."""
 
 FOLDER = "folder of reports"
-"""The slot with the absolute path of the folder where reports lie; no author gives it this name."""
+"""The slot with the absolute path of the reports directory. Authors can't use this name."""
 
 PARAGRAPH = "\n\n"
 
 
 class Redirect(Struct, frozen=True):
-    """A transition by a condition, which carries the answer of its step along, once (W11)."""
+    """A transition by a condition, which passes the step's answer on once (W11)."""
 
     source: str
     target: str
@@ -27,17 +27,17 @@ class Redirect(Struct, frozen=True):
 
     @property
     def slot(self) -> str:
-        """Where the answer is kept until the target has run."""
+        """Return the slot that holds the answer until the target has run."""
         return feedback_slot(self.source, self.target)
 
 
 def feedback_slot(source: str, target: str) -> str:
-    """Where the answer of a step is kept for another one."""
+    """Return the slot that holds one step's answer for another."""
     return f"feedback {target} {source}"
 
 
 def redirects(workflow: Workflow) -> Mapping[str, Sequence[Redirect]]:
-    """The transitions by conditions that lead to each step, in the order of the steps that they leave."""
+    """Return the transitions by conditions that lead to each step, in the order of their source steps."""
     places = {step.name: place for place, step in enumerate(workflow.steps)}
     found: dict[str, list[Redirect]] = {step.name: [] for step in workflow.steps}
     for place, step in enumerate(workflow.steps):
@@ -47,7 +47,7 @@ def redirects(workflow: Workflow) -> Mapping[str, Sequence[Redirect]]:
 
 
 def prompt_of(workflow: Workflow, step: Step, written: str, leading: Iterable[Redirect]) -> Text:
-    """The prompt of a step to which redirects lead, or of an entry of it. What authors write has no placeholders."""
+    """Return the prompt of a step, or of one of its entries. The author's text has no placeholders."""
     parts: list[Part] = [
         f"Workflow: {workflow.name}\nStep: {step.name}\nReports are in: ",
         Reference(FOLDER),
@@ -62,24 +62,23 @@ def prompt_of(workflow: Workflow, step: Step, written: str, leading: Iterable[Re
 
 
 def _task(workflow: Workflow) -> tuple[Part, ...]:
-    """The task under its heading; without a description to stand in, there may be none (W15)."""
+    """Return the task with its heading. Without a description it may be empty (W15)."""
     if described(workflow):
         return ("Task:\n", Reference(TASK, "{task}"), PARAGRAPH)
     return (Reference(TASK, "{task}", before="Task:\n", after=PARAGRAPH),)
 
 
 def described(workflow: Workflow) -> str:
-    """What stands in for a task that is not given (W15)."""
+    """Return the description, which is the default task (W15)."""
     return (workflow.description or "").strip()
 
 
 def _feedback(redirect: Redirect) -> Reference:
-    """What led back to the step, if a condition did; what led forward to it, without saying that it runs again."""
+    """The answer that led to a step. It says that the step runs again only if the transition leads back."""
     again = ", and why this step runs again" if redirect.leads_back else ""
     heading = f"What {redirect.source} said{again}:{PARAGRAPH}"
     return Reference(redirect.slot, before=heading, after=PARAGRAPH)
 
 
 def _bare(written: str) -> str:
-    """A text without empty lines around it."""
     return written.strip("\n").rstrip()

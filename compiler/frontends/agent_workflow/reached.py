@@ -1,4 +1,4 @@
-"""Where the steps of a workflow lead: conditions, `next` and `end` (W4, W5)."""
+"""Check the transitions between steps: conditions, `next` and `end` (W4, W5)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LONGEST_KEYWORD = 200
 
 
 def keyword_findings(step: Step, places: Places, path: Path) -> Iterator[Diagnostic]:
-    """What is wrong with the keywords of a step."""
+    """Yield the diagnostics of a step's keywords."""
     first: dict[str, int] = {}
     for number, condition in enumerate(step.conditions or ()):
         at: Path = (*path, "conditions", number, "keyword")
@@ -29,15 +29,15 @@ def keyword_findings(step: Step, places: Places, path: Path) -> Iterator[Diagnos
         if not keyword:
             continue
         if keyword != keyword.strip() or not keyword.isprintable() or len(keyword) > LONGEST_KEYWORD:
-            problem = "a keyword has line breaks, spaces at an end, or more than 200 characters"
-            yield places.diagnostic("RD818", at, problem, "use a single word, such as APPROVED")
+            problem = "the keyword has a line break, a space at either end, or more than 200 characters"
+            yield places.diagnostic("RD818", at, problem, "use one word, such as APPROVED")
         elif keyword.casefold() == TASK_DONE.casefold():
-            problem = f"the keyword {TASK_DONE} is reserved: it completes the workflow wherever an agent says it"
+            problem = f"the keyword {TASK_DONE} is reserved: it completes the workflow from any step"
             yield places.diagnostic("RD815", at, problem, "remove the condition, or use another keyword")
         elif before != number:
-            problem = f"the keyword `{keyword}` has two conditions"
+            problem = f"two conditions have the keyword `{keyword}`"
             other = ((*path, "conditions", before, "keyword"), "the first one, which would always win")
-            yield places.diagnostic("RD816", at, problem, "remove one of the two; case makes no difference", other)
+            yield places.diagnostic("RD816", at, problem, "remove one of the two; keywords ignore case", other)
         else:
             yield from _never_valid(step, keyword, places, at)
     yield from _reserved(step, places, path)
@@ -46,10 +46,10 @@ def keyword_findings(step: Step, places: Places, path: Path) -> Iterator[Diagnos
 def _never_valid(step: Step, keyword: str, places: Places, at: Path) -> Iterator[Diagnostic]:
     pattern = _usable_pattern(step)
     if pattern and not can_be_valid(pattern, keyword):
-        problem = f"an answer with `{keyword}` alone never matches the validation pattern, and the run ends with STOP"
+        problem = f"the keyword `{keyword}` never matches the validation pattern, so the run would end with STOP"
         listed = {word.casefold(): word for word in listed_words(pattern)}
         spelled = listed.get(nearest_name(keyword.casefold(), listed), "")
-        add = f"add it to the pattern, such as `{pattern}|{keyword}`"
+        add = f"add it to the pattern, for example `{pattern}|{keyword}`"
         yield places.diagnostic("RD832", at, problem, f"did you mean `{spelled}`?" if spelled else add)
 
 
@@ -57,8 +57,8 @@ def _reserved(step: Step, places: Places, path: Path) -> Iterator[Diagnostic]:
     if step.report and step.report.validation and not _usable_pattern(step):
         return
     for word in reserved_words(step)[:1]:
-        problem = f"`{word}` in lower case is a word of rdc, so that all keywords of this step count in capitals"
-        remedy = "write the keywords of this step in capitals; answers match in any case"
+        problem = f"`{word}` in lowercase is reserved, so rdc reads all keywords of this step in uppercase"
+        remedy = "write the keywords of this step in uppercase; answers match in any case"
         yield places.diagnostic("RD834", path, problem, remedy)
 
 
@@ -72,7 +72,7 @@ def _usable_pattern(step: Step) -> str:
 
 
 def route_findings(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
-    """Steps that do not exist, transitions that no run takes, and steps that nothing leads to."""
+    """Yield unknown steps, transitions that no run takes, and unreachable steps."""
     names = {step.name for step in workflow.steps if step.name}
     for number, step in enumerate(workflow.steps):
         path: Path = ("steps", number)
@@ -81,20 +81,20 @@ def route_findings(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
         if step.next and step.next not in names:
             yield _unknown(step.next, names, places, (*path, "next"))
         if step.next and step.end:
-            problem = "`next` never applies beside `end: true`"
+            problem = "`next` has no effect together with `end: true`"
             other = ((*path, "end"), "it completes the workflow first")
             yield places.diagnostic("RD830", (*path, "next"), problem, "remove one of the two", other)
         if step.name and not (step.next or step.end or step.conditions):
-            problem = f"step `{step.name}` has no `next`, `end` or `conditions`, so the run ends with STOP behind it"
-            remedy = "write `end: true`, or `next:` with the name of a step"
+            problem = f"step `{step.name}` has no `next`, `end` or `conditions`, so a run stops after it"
+            remedy = "add `end: true`, or `next:` with the name of a step"
             yield places.diagnostic("RD831", path, problem, remedy)
     yield from _unreachable(workflow, places)
 
 
 def _target(condition: Condition, names: set[str], places: Places, at: Path) -> Iterator[Diagnostic]:
     if condition.goto == END:
-        remedy = "use `end: true`: let `goto` name a last step that has it"
-        yield places.diagnostic("RD812", at, "`goto: end` is not possible", remedy)
+        remedy = "add a step with `end: true`, and name it in `goto`"
+        yield places.diagnostic("RD812", at, "`goto: end` does not end the workflow", remedy)
     elif condition.goto and condition.goto not in names:
         yield _unknown(condition.goto, names, places, at)
 
@@ -102,9 +102,9 @@ def _target(condition: Condition, names: set[str], places: Places, at: Path) -> 
 def _unknown(name: str, names: set[str], places: Places, at: Path) -> Diagnostic:
     problem = f"there is no step `{name[:100]}`{did_you_mean(name, names)}"
     if name == END:
-        return places.diagnostic("RD817", at, problem, "to complete the workflow here, write `end: true` instead")
+        return places.diagnostic("RD817", at, problem, "to end the workflow here, write `end: true` instead")
     known = ", ".join(sorted(names)[:20]) + (", …" if len(names) > 20 else "")
-    found = places.diagnostic("RD817", at, problem, f"the steps are {known}" if names else "add the step")
+    found = places.diagnostic("RD817", at, problem, f"use one of {known}" if names else "add the step")
     return replace(found, fix=places.respelled(at, name, nearest_name(name, names), is_value=True))
 
 
@@ -119,12 +119,12 @@ def _unreachable(workflow: Workflow, places: Places) -> Iterator[Diagnostic]:
             pending += leads_to(steps[name])
     for number, step in enumerate(workflow.steps):
         if step.name and step.name not in reached:
-            remedy = "let a `next` or a `goto` name it, or remove it"
+            remedy = "name it in a `next` or a `goto`, or remove it"
             yield places.diagnostic("RD401", ("steps", number), f"step {step.name} is unreachable", remedy)
 
 
 def leads_to(step: Step) -> Iterator[str]:
-    """The steps that another one can be followed by."""
+    """Yield the steps that can follow a step."""
     yield from (condition.goto for condition in step.conditions or ())
     if step.next and not step.end:
         yield step.next

@@ -1,4 +1,4 @@
-"""What a workflow is: the models of its parts, and the JSON Schema that editors get (W1 to W4)."""
+"""The models of a workflow's parts, and their JSON Schema for editors (W1 to W4)."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 TASK_DONE = "TASK_DONE"
-"""The keyword that ends a workflow early: the task needs no (more) work (W10)."""
+"""The keyword that ends a workflow early because the task is done (W10)."""
 
 FILE_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
-"""What can be the name of a step or a report: it becomes the name of files (W1, W3)."""
+"""The form of step and report names, which become file names (W1, W3)."""
 
 _TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _VERSION = "https://json-schema.org/draft/2020-12/schema"
 
 
 def _truth(value: object) -> object:
-    """Values are read as they are written, so that the keyword YES stays a text; here YAML's words are booleans."""
+    """Turn YAML's boolean words into booleans. Values are read as strings, so that the keyword YES stays one."""
     return _TRUTHS.get(value.lower(), value) if isinstance(value, str) else value
 
 
@@ -30,17 +30,17 @@ class _Part(BaseModel):
 
 
 class Condition(_Part):
-    """Another step to go on with if the answer has a keyword."""
+    """A step to continue with if the answer has a keyword."""
 
-    keyword: str = Field(description="The verdict: a word that stands by itself in the answer of the step.")
-    goto: str = Field(description="The step to go on with. It gets the answer of this step with its prompt.")
+    keyword: str = Field(description="The keyword: a word on its own in the step's answer.")
+    goto: str = Field(description="The next step. Its prompt includes the answer of this step.")
 
 
 class Report(_Part):
-    """What is expected of the answer of a step, and where the answer is kept."""
+    """The expected form of a step's answer, and the file that stores it."""
 
-    name: Name = Field(description="The name of the file for the answers, without suffix: reports/NAME.md.")
-    format: str = Field(description="A Markdown template, which is given to the agent as guidance. It is not checked.")
+    name: Name = Field(description="The name of the report file without its extension: reports/NAME.md.")
+    format: str = Field(description="A Markdown template for the answer. The agent sees it; rdc does not check it.")
     validation: str | None = Field(
         None,
         description="A regular expression that must match somewhere in the answer, ignoring case. Otherwise the run "
@@ -49,14 +49,14 @@ class Report(_Part):
 
 
 class Entry(_Part):
-    """One of the agents that a parallel step calls at the same time."""
+    """One of the agents that a parallel step runs at the same time."""
 
     agent: str = Field(description="The type of the agent.")
     prompt: str = Field(description="The instructions for the agent.")
 
 
 class Step(_Part):
-    """A step: one agent, or several at the same time."""
+    """A step with one agent, or with several that run at the same time."""
 
     model_config = ConfigDict(
         json_schema_extra={
@@ -64,38 +64,38 @@ class Step(_Part):
         }
     )
 
-    name: Name = Field(description="The name of the step, which no other step has.")
-    agent: str | None = Field(None, description="The type of the agent. Without one, the common agent does the step.")
+    name: Name = Field(description="The name of the step. It must be unique.")
+    agent: str | None = Field(None, description="The type of the agent. Without it, the default agent runs the step.")
     prompt: str | None = Field(None, description="The instructions for the agent.")
-    parallel: list[Entry] | None = Field(None, description="Agents that are called at the same time.")
+    parallel: list[Entry] | None = Field(None, description="Agents that run at the same time.")
     check: Literal["all", "any"] | None = Field(
         None,
-        description="Of a parallel step: with `all` a failing verdict wins, with `any` the first one that passes.",
+        description="In a parallel step: with `all`, a failing verdict wins; with `any`, the first passing one.",
     )
-    report: Report | None = Field(None, description="What is expected of the answer, and where it is kept.")
-    human: Truth | None = Field(None, description="Whether the step waits until a person lets it start.")
-    next: str | None = Field(None, description="The step to go on with if no condition applies.")
-    end: Truth | None = Field(None, description="Whether the workflow is complete if no condition applies.")
-    conditions: list[Condition] | None = Field(None, description="Steps to go on with by the verdict of the answer.")
+    report: Report | None = Field(None, description="The expected form of the answer, and its file.")
+    human: Truth | None = Field(None, description="Whether a person must approve the step before it starts.")
+    next: str | None = Field(None, description="The next step if no condition applies.")
+    end: Truth | None = Field(None, description="Whether the workflow ends here if no condition applies.")
+    conditions: list[Condition] | None = Field(None, description="The next step for each keyword in the answer.")
 
     @property
     def report_name(self) -> str:
-        """The name of the file for its answers, without suffix (W7)."""
+        """The name of the report file, without its extension (W7)."""
         return self.report.name if self.report else self.name
 
 
 class Workflow(_Part):
-    """A workflow of steps that agents do. The first step is the entry."""
+    """A workflow whose steps are done by agents. A run starts with the first step."""
 
-    name: str = Field(description="The name of the workflow, which every agent is told.")
-    description: str | None = Field(None, description="What it is for. It is the task of a run that is given none.")
-    steps: list[Step] = Field(description="The steps. A run begins with the first one.", min_length=1)
+    name: str = Field(description="The name of the workflow. Every agent sees it.")
+    description: str | None = Field(None, description="The purpose of the workflow. It is the default task of a run.")
+    steps: list[Step] = Field(description="The steps. A run starts with the first one.", min_length=1)
     rdc: dict[str, Any] | None = Field(
-        None, description="Options of rdc: secrets, max-steps, steps, and a table a target."
+        None, description="Options of rdc: secrets, max-steps, steps, and a table for each target."
     )
-    scenarios: dict[str, Any] | None = Field(None, description="Runs with the end that they must have, for `rdc test`.")
+    scenarios: dict[str, Any] | None = Field(None, description="Test runs with their expected results, for `rdc test`.")
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of workflows. It knows no key but those that mean something; rdc only warns of others."""
+    """Return the JSON Schema of workflows. It rejects unknown keys, though rdc only warns about them."""
     return {"$schema": _VERSION, **Workflow.model_json_schema()}

@@ -1,4 +1,4 @@
-"""How the answer of a step becomes a verdict: its keywords, and which of them are failing (W9, W12)."""
+"""Read verdicts from a step's answer: the keywords, and which of them fail (W9, W12)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ FAILING = frozenset(
     for word in ("REJECTED", "REJECT", "FAILED", "FAIL", "ERROR", "BLOCKED", "DENIED", "CHANGES_REQUESTED", "NEEDS_FIX")
 )
 LONGEST_KEYWORD = 200
-"""In characters, of those that a pattern can match: nobody takes a longer text for a word."""
+"""In characters. A longer match of a pattern isn't a keyword."""
 
 
 class Verdicts(Struct, frozen=True):
-    """The keywords of a step, and the step that each of those with a condition leads to.
+    """The keywords of a step, and the next step for each keyword with a condition.
 
-    Two of a step differ in more than case. `failing` are those that fail a parallel step.
+    Keywords of a step differ by more than case. `failing` are the keywords that fail a parallel step.
     """
 
     keywords: tuple[str, ...]
@@ -32,11 +32,11 @@ class Verdicts(Struct, frozen=True):
 
 
 def verdicts(step: Step, earlier: Collection[str]) -> Verdicts:
-    """The keywords of a step without errors; `earlier` are the names of this step and those before it."""
+    """Return the keywords of a step without errors. `earlier` has the names of this step and of all steps before it."""
     goto = {condition.keyword: condition.goto for condition in step.conditions or ()}
     keywords = tuple(_keywords(step, (*goto, TASK_DONE)))
     if any(word in UNREAD for word in keywords):
-        # The words that rdc has for answers without a verdict are in lower case, so that in this step no keyword is.
+        # rdc's words for answers without a verdict are lowercase, so uppercase keywords can't clash with them.
         keywords = tuple(word.upper() for word in keywords)
         goto = {word.upper(): target for word, target in goto.items()}
     failing = tuple(word for word in keywords if word.casefold() in FAILING or goto.get(word) in earlier)
@@ -44,13 +44,13 @@ def verdicts(step: Step, earlier: Collection[str]) -> Verdicts:
 
 
 def reserved_words(step: Step) -> tuple[str, ...]:
-    """The keywords of a step that are words of rdc for answers without a verdict (I12)."""
+    """Return the keywords that clash with rdc's words for answers without a verdict (I12)."""
     own = (condition.keyword for condition in step.conditions or ())
     return tuple(word for word in _keywords(step, (*own, TASK_DONE)) if word in UNREAD)
 
 
 def _keywords(step: Step, own: tuple[str, ...]) -> Iterator[str]:
-    """Those that the author names, what the pattern can match beside them, and TASK_DONE."""
+    """Yield the author's keywords, other words that the pattern can match, and TASK_DONE."""
     yield from own[:-1]
     known = {word.casefold() for word in own}
     pattern = step.report.validation if step.report else None
@@ -63,9 +63,9 @@ def _keywords(step: Step, own: tuple[str, ...]) -> Iterator[str]:
 
 @lru_cache(maxsize=16)
 def _matched(pattern: str, own: tuple[str, ...]) -> tuple[str, ...]:
-    """The words that a pattern can match: of each alternative what its first group takes, else all of it.
+    """Return the words that a pattern can match: the first group of each alternative, or all of it.
 
-    One with a named keyword in it stands for that: `Verdict: APPROVED` must not hide APPROVED.
+    An alternative that contains a named keyword is skipped: `Verdict: APPROVED` must not hide APPROVED.
     """
     words = []
     for alternative in alternatives(pattern):
@@ -79,13 +79,13 @@ def _matched(pattern: str, own: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def listed_words(pattern: str) -> tuple[str, ...]:
-    """Return the words that a pattern can match, as far as that is a short list."""
+    """Return the words that a pattern can match, if they can be listed."""
     return _matched(pattern, ())
 
 
 @lru_cache(maxsize=64)
 def can_be_valid(pattern: str, keyword: str) -> bool:
-    """Whether a pattern can match in a text because of a keyword, or what it can match is too much to list (W5)."""
+    """Return whether a keyword can make a pattern match. True if the pattern's matches can't be listed (W5)."""
     listed = alternatives(pattern)
     if any(GAP in one.text or not one.text or has_word(one.text, keyword) for one in listed):
         return True

@@ -1,11 +1,11 @@
-"""Programs written as JSON: docs/formats/json.md. This says what the format is; `frontend.py` is what reads it."""
+"""Programs as JSON (docs/formats/json.md). `frontend.py` reads them."""
 
 from compiler.frontends.format import Format
 
 FORMAT = Format(
     name="json",
     noun="program",
-    summary="programs as JSON, as the target json writes them",
+    summary="programs as JSON, as written by the target json",
     suffixes=(".program.json",),
     module="compiler.frontends.json.frontend",
 )

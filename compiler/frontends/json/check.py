@@ -1,4 +1,4 @@
-"""What must hold for a program that has the right shape: names that can be used, and the rules of the verifier."""
+"""Check a program that has the right shape: its names, and the rules of the verifier."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from compiler.source import KeyPath
 from compiler.suggestions import did_you_mean
 
 LONGEST_NAME = 200
-"""In characters: names stand in messages, in files of answers and in paths."""
+"""In characters. Names appear in messages and in file names."""
 
+_UNKNOWN = "an edge leads to the unknown node "
 _HASH = Regex(r"[0-9a-f]{64}")
 _PAGE = "see the rules of programs in docs/reference/program-rules.md"
 
 
 class _Name(Struct, frozen=True):
-    """A name, where it stands, and what it must be: `kind` has each name once, an identifier shells can have.
+    """A name, its position, and its requirements. Names of one `kind` are unique.
 
-    What `is_variable` stands in the environment, or is given by a command, and takes no name that has a meaning.
+    Identifiers are valid in shells. Variables also must not be reserved.
     """
 
     name: str
@@ -39,7 +40,7 @@ class _Name(Struct, frozen=True):
 
 
 def check(program: Program) -> list[Problem]:
-    """All that is wrong with a program, the verifier's findings only where names can be trusted."""
+    """Return the problems of a program. The verifier only runs if all names are valid."""
     names = list(islice((*_of_sources(program), *_of_names(program)), MOST_SHOWN))
     return names or list(islice(_of_rules(program), MOST_SHOWN))
 
@@ -51,8 +52,8 @@ def _of_sources(program: Program) -> Iterator[Problem]:
     for position, source in enumerate(program.sources):
         path = ("sources", str(position))
         if not source.path.isprintable() or not source.path:
-            remedy = "use characters that print: it stands in comments of what is generated"
-            yield Problem("RD066", (*path, "path"), "this cannot be the path of a source", remedy)
+            remedy = "use printable characters; the path appears in comments of generated files"
+            yield Problem("RD066", (*path, "path"), "this is not a valid source path", remedy)
         if not _HASH.fullmatch(source.sha256):
             yield Problem("RD065", (*path, "sha256"), "this is not a SHA-256", "write 64 digits, 0 to 9 and a to f")
 
@@ -63,23 +64,23 @@ def _of_names(program: Program) -> Iterator[Problem]:
         if unfit := _unfit(item):
             yield Problem("RD066", item.path, *unfit)
         elif item.kind and (before := first.setdefault((item.kind, item.name), item.path)) != item.path:
-            problem = f"two {item.kind} have the name `{item.name}`"
-            yield Problem("RD066", item.path, problem, "rename one of them", other=before, about="it stands here first")
+            problem = f"two {item.kind} are named `{item.name}`"
+            yield Problem("RD066", item.path, problem, "rename one of them", other=before, about="first defined here")
 
 
 def _unfit(item: _Name) -> tuple[str, str] | None:
     name = item.name
     if (item.is_identifier or item.is_variable) and not is_identifier(name):
         return (
-            f"`{name[:LONGEST_NAME]}` cannot be the name of a variable",
-            "use letters, digits and `_`, no digit first",
+            f"`{name[:LONGEST_NAME]}` is not a valid variable name",
+            "use letters, digits and `_`, and start with a letter or `_`",
         )
     if item.is_variable and is_reserved(name):
-        return f"a shell, the loader or rdc gives the name `{name[:LONGEST_NAME]}` a meaning", "use another name"
+        return f"the name `{name[:LONGEST_NAME]}` is reserved by the shell, the loader or rdc", "use another name"
     if not name or name != name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
         shown = f"`{name[:LONGEST_NAME]}`" if name else "an empty string"
-        remedy = f"use 1 to {LONGEST_NAME} characters that print, without spaces at the ends"
-        return f"{shown} cannot be a name", remedy
+        remedy = f"use 1 to {LONGEST_NAME} printable characters, without spaces at either end"
+        return f"{shown} is not a valid name", remedy
     return None
 
 
@@ -90,9 +91,9 @@ def _names(program: Program) -> Iterator[_Name]:
     for position, group in enumerate(program.groups):
         yield _Name(group.id, ("groups", str(position), "id"), "groups")
     for position, register in enumerate(program.registers):
-        yield _Name(register.name, ("registers", str(position), "name"), "registers and slots")
+        yield _Name(register.name, ("registers", str(position), "name"), "registers or slots")
     for position, slot in enumerate(program.slots):
-        yield _Name(slot.name, ("slots", str(position), "name"), "registers and slots")
+        yield _Name(slot.name, ("slots", str(position), "name"), "registers or slots")
     for position, context in enumerate(program.contexts):
         yield _Name(context.name, ("contexts", str(position), "name"), "contexts")
     for position, declared in enumerate(program.inputs):
@@ -111,7 +112,7 @@ def _names_in(node: Node, path: KeyPath) -> Iterator[_Name]:
 
 
 def _names_of_task(node: Node, path: KeyPath) -> Iterator[_Name]:
-    """Names that somebody outside knows: of agents, connections, tools and gates."""
+    """Yield names that are used outside the program: agents, connections, tools and gates."""
     task = node.task
     if isinstance(task, Agent) and task.agent:
         yield _Name(task.agent, (*path, "agent"))
@@ -141,15 +142,15 @@ def _of_rules(program: Program) -> Iterator[Problem]:
 
 
 def _within(node: Node, problem: str, path: KeyPath) -> KeyPath:
-    """An edge that leads nowhere, else the node."""
+    """Return the path of the edge whose target is unknown, otherwise the path of the node."""
     for place, edge in enumerate(node.edges):
-        if problem == f"an edge leads to {edge.target}, which is no node":
+        if problem == f"an edge leads to the unknown node {edge.target}":
             return (*path, "edges", str(place), "target")
     return path
 
 
 def _place(program: Program, problem: str) -> KeyPath:
-    """What a problem of no node is about, as far as the verifier's words say."""
+    """Return the path that a problem of no node is about, by the verifier's message."""
     for position, group in enumerate(program.groups):
         if problem.startswith(f"the group {group.id}"):
             return ("groups", str(position))
@@ -168,20 +169,20 @@ def _place(program: Program, problem: str) -> KeyPath:
 
 def _remedy(problem: str, node: Node | None, program: Program) -> str:
     ids = [other.id for other in program.nodes]
-    if problem.endswith("which is no node"):
+    if problem.startswith(_UNKNOWN):
         return f"add a node with this id{_close(problem, ids)}"
     if problem.startswith("the entry"):
-        return f"let `entry` be the id of a node{_close(program.entry, ids)}"
+        return f"set `entry` to the id of a node{_close(program.entry, ids)}"
     if problem.startswith("there may be no edge to take"):
-        return "add an edge without a `guard` as the last one, or one for each outcome"
-    if problem.startswith("no outcome is") and node:
-        return f"the outcomes are {', '.join(f'`{word}`' for word in alphabet(node.task))}"
+        return "add a last edge without a `guard`, or an edge for each outcome"
+    if problem.startswith("the task has no outcome") and node:
+        return f"use one of {', '.join(f'`{word}`' for word in alphabet(node.task))}"
     if "the context" in problem and problem.endswith("declared before it"):
-        return "list a context before those that name it under `after`"
+        return "move the context above all contexts that name it under `after`"
     if problem.endswith("is not declared"):
-        return "declare it: counters under `registers`, strings under `slots`, and so on"
+        return "declare it, for example a counter under `registers` or a string under `slots`"
     return _PAGE
 
 
 def _close(word: str, known: Iterable[str]) -> str:
-    return did_you_mean(word.removeprefix("an edge leads to ").removesuffix(", which is no node"), known)
+    return did_you_mean(word.removeprefix(_UNKNOWN), known)

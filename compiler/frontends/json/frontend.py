@@ -1,4 +1,4 @@
-"""The front end for programs as JSON, as `compiler/frontends/base.py` has it."""
+"""The front end for programs as JSON. See `compiler/frontends/base.py`."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _KEYS = tuple(Regex(rf'"{name}"[ \t\r\n]*:') for name in ("entry", "nodes"))
 
 
 def recognizes(source: Source) -> bool:
-    """Whether it is an object that has an entry and nodes, as far as can be seen without reading it."""
+    """Return whether a source looks like a JSON object with an entry and nodes. It isn't parsed."""
     return source.text.lstrip().startswith("{") and all(key.search(source.text) for key in _KEYS)
 
 
 def compile_document(job: Job) -> Result:
-    """Reads, checks and verifies a program."""
+    """Read, check and verify a program."""
     read = _Read(job.source)
     sources = {job.source.name: job.source}
     if read.program is None:
@@ -46,13 +46,13 @@ def compile_document(job: Job) -> Result:
 
 
 def format_document(job: Job) -> Formatted:
-    """A program stays as it is: every editor formats JSON."""
+    """Return the source unchanged: every editor formats JSON."""
     read = _Read(job.source)
     return Formatted(None, tuple(read.found)) if read.found else Formatted(job.source.text)
 
 
 class _Read:
-    """A program that was read, or what is wrong with it."""
+    """A program, or the errors in it."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -72,7 +72,7 @@ class _Read:
             self.program = self._with_source(program)
 
     def _with_source(self, program: Program) -> Program:
-        """The program with this file as the first of its sources."""
+        """Return the program with this file as its first source."""
         own = SourceFile(self.source.name, self.source.sha256)
         others = (listed for listed in program.sources if listed.path != own.path)
         return replace(program, name=safe_name(program.name, FORMAT.noun), sources=(own, *others))
@@ -81,7 +81,7 @@ class _Read:
         return Origin(self.source.name, self._places.span(_stretch(self._layout, path)))
 
     def placed(self, program: Program) -> Program:
-        """The program with everything where it stands in this file, for warnings about it."""
+        """Return the program with positions in this file, for warnings about it."""
         moved: dict[Origin, Origin] = {}
         nodes = (self._placed(node, ("nodes", str(number)), moved) for number, node in enumerate(program.nodes))
         return replace(program, nodes=tuple(nodes))
@@ -91,12 +91,12 @@ class _Read:
         return replace(node, origin=self._origin(path), edges=tuple(edges))
 
     def _placed_edges(self, edges: Iterable[Edge], path: KeyPath, moved: dict[Origin, Origin]) -> Iterator[Edge]:
-        """What was written once elsewhere, and is carried out by several edges, stands where the first of them is."""
+        """Move origins into this file. An origin that several edges share moves to the first of them."""
         for number, edge in enumerate(edges):
             here = self._origin((*path, "edges", str(number)))
             yield replace(edge, origins=tuple(moved.setdefault(origin, here) for origin in edge.origins))
 
 
 def _stretch(layout: Layout, path: KeyPath) -> Stretch:
-    """Where a node or an edge stands: at its id, if it has one."""
+    """Return the position of a node or an edge: its id, if it has one."""
     return layout.values.get((*path, "id")) or layout.values.get(path, Stretch(0, 1))

@@ -1,8 +1,7 @@
-"""From a plain value to a program, with all that is wrong in it.
+"""Read a program from a plain value, with all errors in it.
 
-The model's classes are the grammar, so that this reads what `compiler/ir/serialise.py` writes, and the published schema
-says the same. A library that validates has a message for every alternative of every union; people need the one that
-they meant, and its place.
+The model's classes are the grammar, so this reads the output of `compiler/ir/serialise.py` and agrees with the
+published schema. Validation libraries report every alternative of a union. People need the alternative that they meant.
 """
 
 from __future__ import annotations
@@ -23,24 +22,24 @@ from compiler.source import KeyPath
 from compiler.suggestions import nearest_name
 
 MOST_SHOWN = 100
-"""Problems of one file."""
+"""Per file."""
 
 
 _SHORT = 40
 _UNFIT = Regex("[\0\ud800-\udfff]")
 _ORIGINS: dict[type, str] = {Node: "origin", Group: "origin", Edge: "origins"}
 _WRONG: Any = object()
-"""Stands for a value of which a problem was told."""
+"""Marks a value with a reported problem."""
 
 
 class TooManyError(Exception):
-    """There are more problems than anybody reads."""
+    """Too many problems; the rest isn't reported."""
 
 
 class Reader:
-    """Reads plain values as parts of a program, and keeps what is wrong.
+    """Reads plain values as parts of a program, and collects the problems.
 
-    `place` gives the origin of what stands somewhere, for parts that say nothing of theirs.
+    `place` returns the origin of a position, for parts without an explicit one.
     """
 
     def __init__(self, place: Callable[[KeyPath], Origin]) -> None:
@@ -48,7 +47,7 @@ class Reader:
         self._place = place
 
     def program(self, value: object, defaults: dict[str, object]) -> Program | None:
-        """The program in a value; None if there are problems. `defaults` are for keys that it does not have."""
+        """Return the program in a value, or None if there are problems. `defaults` are for missing keys."""
         if isinstance(value, dict):
             for note in NOTES:
                 if note in value:
@@ -60,7 +59,7 @@ class Reader:
             return None
         return None if self.problems else cast("Program", found)
 
-    def _tell(self, problem: Problem) -> Any:  # noqa: ANN401 (it stands for any value)
+    def _tell(self, problem: Problem) -> Any:  # noqa: ANN401 (the mark replaces any value)
         self.problems.append(problem)
         if len(self.problems) >= MOST_SHOWN:
             raise TooManyError
@@ -90,15 +89,15 @@ class Reader:
             if abs(number) <= LARGEST_NUMBER:
                 return number
             remedy = f"write a number from -{LARGEST_NUMBER:,} to {LARGEST_NUMBER:,}"
-            return self._tell(Problem("RD065", path, f"{_named(path)} is a number that is too large", remedy))
+            return self._tell(Problem("RD065", path, f"{_named(path)} is too large", remedy))
         return self._is_no({str: "a string", bool: "true or false", int: "a whole number"}[kind], value, path)
 
     def _string(self, value: str, path: KeyPath) -> Any:  # noqa: ANN401
         if not (unfit := _UNFIT.search(value)):
             return value
-        what = "a NUL" if unfit[0] == "\0" else f"half of a surrogate pair (\\u{ord(unfit[0]):04x})"
-        remedy = "remove it: neither commands nor files can have it"
-        return self._tell(Problem("RD065", path, f"{_named(path)} has {what} in it", remedy))
+        what = "a NUL character" if unfit[0] == "\0" else f"half of a surrogate pair (\\u{ord(unfit[0]):04x})"
+        remedy = "remove it; commands and files cannot contain it"
+        return self._tell(Problem("RD065", path, f"{_named(path)} contains {what}", remedy))
 
     def _choice(self, words: tuple[object, ...], value: object, path: KeyPath) -> Any:  # noqa: ANN401
         if isinstance(value, str) and value in words:
@@ -144,16 +143,16 @@ class Reader:
             return self._read(wanted, value, path)
         if not isinstance(value, dict):
             return self._is_no("an object", value, path)
-        if len(shapes) == 1:  # a part that may be missing has no `kind`
+        if len(shapes) == 1:  # an optional part has no `kind`
             return self._object(shapes[0], value, path)
         return self._tagged(shapes, value, path)
 
     def _tagged(self, shapes: list[Shape], value: dict[str, object], path: KeyPath) -> Any:  # noqa: ANN401
-        """One of several classes, by its `kind`."""
+        """Read one of several classes, by its `kind`."""
         tags = [one.tag for one in shapes]
         if "kind" not in value:
             close = [one.tag for one in shapes if set(value) <= set(one.types) and set(one.required) <= set(value)]
-            remedy = f'add "kind": "{close[0]}"' if len(close) == 1 else f"`kind` is one of {', '.join(tags)}"
+            remedy = f'add "kind": "{close[0]}"' if len(close) == 1 else f"set `kind` to one of {', '.join(tags)}"
             return self._tell(Problem("RD064", path, f"{_named(path)} has no `kind`", remedy))
         found = next((one for one in shapes if one.tag == value["kind"]), None)
         return self._object(found, value, path) if found else self._choice(tuple(tags), value["kind"], (*path, "kind"))
@@ -165,8 +164,8 @@ class Reader:
             return self._is_no(f"{wanted.called} (an object)", value, path)
         for key in value:
             if key not in wanted.types:
-                remedy = _did_you_mean(key, wanted.types) or f"remove it; {wanted.called} has {wanted.keys}"
-                problem = f"{wanted.called} has no key `{_cut(key)}`"
+                remedy = _did_you_mean(key, wanted.types) or f"remove it, or use one of {wanted.keys}"
+                problem = f"there is no key `{_cut(key)}` in {wanted.called}"
                 meant = nearest_name(key, wanted.types)
                 self._tell(Problem("RD063", (*path, key), problem, remedy, is_key=True, meant=meant))
         for name in wanted.required:
@@ -179,7 +178,7 @@ class Reader:
         return wanted.kind(**self._defaults(wanted, value, path), **read)
 
     def _defaults(self, wanted: Shape, value: dict[str, object], path: KeyPath) -> dict[str, Any]:
-        """What is not said: the model's own defaults are not among it."""
+        """Return the values of missing keys, except those with a default in the model."""
         missing = wanted.types.keys() - value.keys()
         found = {name: default for name, default in wanted.defaults.items() if name in missing}
         read: dict[str, Any] = {name: self._read(wanted.types[name], item, path) for name, item in found.items()}
@@ -188,19 +187,19 @@ class Reader:
             origin = self._place(path)
             read[name] = (origin,) if wanted.kind is Edge else origin
         if wanted.kind is Edge and "written" in missing:
-            read["written"] = (Written(f"to {value['target']}"),)  # a transition has to be called something
+            read["written"] = (Written(f"to {value['target']}"),)  # every transition needs a label
         return read
 
 
 def whole(value: object) -> int | None:
-    """A whole number, also where it is written as 1.0; JSON knows no difference."""
+    """Return a whole number, also if it is written as 1.0; None for other values."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
     return int(value) if value == int(value) else None
 
 
 def _named(path: KeyPath) -> str:
-    """What leads to a value, as people write it: `nodes[3].task`."""
+    """Return a path as people write it: `nodes[3].task`."""
     if not path:
         return "the program"
     written = "".join(f"[{part}]" if part.isdigit() else f".{_cut(part)}" for part in path)

@@ -1,4 +1,4 @@
-"""From a JSON text to a plain value, within the limits of a program."""
+"""Parse JSON into a plain value, within the limits of a program."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from compiler.json_text import BrokenJsonError, Layout, lay_out, load_json
 from compiler.source import Source
 
 DEEPEST = 32
-"""Collections in collections. No program needs as many, and Python reads them by recursion."""
+"""In nested lists and objects. No program needs more, and Python reads them recursively."""
 
 MOST_VALUES = 500_000
-"""In a text: each takes many times more memory than its characters."""
+"""Per file. Each value takes much more memory than its text."""
 
 MOST_SHOWN = 100
-"""Keys that appear twice in one file."""
+"""Duplicate keys per file."""
 
 
 class Parsed(NamedTuple):
-    """The plain value of a text and its layout, or what is wrong; the value is no program yet."""
+    """The plain value of a JSON text and its layout, or the errors in it."""
 
     value: object
     layout: Layout
@@ -28,7 +28,7 @@ class Parsed(NamedTuple):
 
 
 def parse(source: Source, places: Places) -> Parsed:
-    """The value of a text. It is a value only if there are no diagnostics."""
+    """Parse JSON. The value is valid only if there are no diagnostics."""
     try:
         value = load_json(source.text)
     except BrokenJsonError as error:
@@ -38,13 +38,17 @@ def parse(source: Source, places: Places) -> Parsed:
         return Parsed(None, layout, (_too_deep(source),))
     if layout.count > MOST_VALUES:
         problem = f"the file has {layout.count:,} values; the limit is {MOST_VALUES:,}"
-        return Parsed(None, layout, (Diagnostic("RD061", source.path, None, problem, "make several programs of it"),))
+        return Parsed(
+            None, layout, (Diagnostic("RD061", source.path, None, problem, "split it into several programs"),)
+        )
     return Parsed(value, layout, tuple(_repeated(source, places, layout)))
 
 
 def _too_deep(source: Source) -> Diagnostic:
     problem = f"lists and objects are nested more than {DEEPEST} deep"
-    return Diagnostic("RD061", source.path, None, problem, "no part of a program is as deep; look for lost brackets")
+    return Diagnostic(
+        "RD061", source.path, None, problem, "look for a missing bracket; programs are never nested this deep"
+    )
 
 
 def _no_json(source: Source, places: Places, error: BrokenJsonError) -> Diagnostic:
@@ -67,9 +71,9 @@ def _repeated(source: Source, places: Places, layout: Layout) -> list[Diagnostic
             "RD062",
             source.path,
             places.span(item.again),
-            f"the key `{item.path[-1]}` appears twice in one object",
-            "remove one of them: readers of JSON disagree which one counts",
-            (Related(source.path, places.span(item.first), "it stands here first"),),
+            f"duplicate key `{item.path[-1]}`; programs that read JSON disagree which one counts",
+            "remove one of the two",
+            (Related(source.path, places.span(item.first), "first defined here"),),
             without_one(source, places.span(item.first), places.span(item.again)),
         )
         for item in layout.repeated[:MOST_SHOWN]

@@ -1,6 +1,6 @@
-"""The JSON Schema of programs as they may be written by hand, published as `docs/program.schema.json`.
+"""The JSON Schema of programs, published as `docs/program.schema.json`.
 
-What `compiler/ir/serialise.py` writes follows it too.
+Hand-written programs and the output of `compiler/ir/serialise.py` follow it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from compiler.ir.texts import Part, Text
 _VERSION = "https://json-schema.org/draft/2020-12/schema"
 _NOTES = {
     "$schema": {"type": "string", "description": "The address of this schema, for editors."},
-    "generated": {"type": "string", "description": "Where a file comes from; no part of the program."},
+    "generated": {"type": "string", "description": "Where the file comes from. rdc ignores it."},
 }
 _PLAIN: dict[object, dict[str, Any]] = {
     str: {"type": "string"},
@@ -31,14 +31,14 @@ _PLAIN: dict[object, dict[str, Any]] = {
 
 
 def schema() -> dict[str, Any]:
-    """The schema, whose `properties` include the notes that a file may have on itself."""
+    """Return the schema. Its `properties` include the notes about the file itself."""
     classes: dict[str, Any] = {}
     form = _object(shape(Program), classes)
     return {"$schema": _VERSION, "$defs": classes, **form, "properties": {**_NOTES, **form["properties"]}}
 
 
 def _object(wanted: Shape, classes: dict[str, Any]) -> dict[str, Any]:
-    """An object with exactly the keys of a class; one of several kinds of object says which one it is."""
+    """Return the schema of a class: an object with exactly its keys, and a `kind` if there are several classes."""
     properties = {name: _type(kind, classes) | _default(wanted, name) for name, kind in wanted.types.items()}
     is_tagged = wanted.tag and wanted.kind is not Agent
     return {
@@ -56,7 +56,7 @@ def _type(kind: Any, classes: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401
         return {"anyOf": [_PLAIN[str], _type(tuple[Part, ...], classes)]}
     if is_class(kind):
         return _reference(kind, classes)
-    if kind == Task:  # where nothing but agents can stand, they need not say so
+    if kind == Task:  # a list of agents needs no `kind`
         kinds = [_type(part, classes) for part in get_args(kind)]
         return {"anyOf": [one | {"required": ["kind"]} if one == _to(Agent) else one for one in kinds]}
     if isinstance(kind, UnionType):
@@ -71,7 +71,7 @@ def _type(kind: Any, classes: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401
 
 def _reference(kind: type, classes: dict[str, Any]) -> dict[str, Any]:
     if kind.__name__ not in classes:
-        classes[kind.__name__] = {}  # a class may have parts of its own kind
+        classes[kind.__name__] = {}  # a class may contain itself
         classes[kind.__name__] = _object(shape(kind), classes)
     return _to(kind)
 

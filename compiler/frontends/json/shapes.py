@@ -1,4 +1,4 @@
-"""The parts of a program in JSON: what they are called in messages, and what may be left out (docs/formats/json.md)."""
+"""The parts of a program in JSON: their names in messages, and their optional keys (docs/formats/json.md)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from compiler.ir.texts import Reference
 from compiler.source import Span
 
 NOTES = ("generated", "$schema")
-"""Keys of a program that say something of the file, and nothing of the program."""
+"""Keys about the file, not the program."""
 
 _CALLED: Mapping[type, str] = {
     Program: "a program",
@@ -45,7 +45,7 @@ _CALLED: Mapping[type, str] = {
     Slot: "a slot",
     Input: "an input",
     Edge: "an edge",
-    Written: "what was written",
+    Written: "a `written` entry",
     Origin: "an origin",
     Span: "a span",
     Variable: "a variable",
@@ -56,14 +56,14 @@ _CALLED: Mapping[type, str] = {
     Reference: "a reference",
     Constant: "a constant",
     Jump: "a jump",
-    Entering: "what a jump enters",
+    Entering: "an `entering` entry",
     Contract: "a contract",
     ContractStep: "a step of a contract",
 }
 
 
 class Shape:
-    """A class of the model: its fields with their types, and which of them an object must have."""
+    """A class of the model: its fields, their types, and the keys that an object must have."""
 
     def __init__(self, kind: type[Any]) -> None:
         hints = get_type_hints(kind)
@@ -78,26 +78,26 @@ class Shape:
 
     @property
     def called(self) -> str:
-        """What messages call it: `a node`, `a task of the kind shell`."""
+        """The name in messages: "a node", "an `agent`"."""
         return _CALLED.get(self.kind) or f"{'an' if self.tag[:1] in 'aeio' else 'a'} `{self.tag}`"
 
     @property
     def keys(self) -> str:
-        """Its keys, for people."""
+        """The keys, as a list for messages."""
         return ", ".join(f"`{name}`" for name in self.types)
 
 
 @cache
 def shape(kind: type[Any]) -> Shape:
-    """The shape of a class."""
+    """Return the shape of a class."""
     return Shape(kind)
 
 
 def alternatives(kind: object) -> Iterator[Shape]:
-    """The shapes of a union of classes."""
+    """Yield the shapes of a union of classes."""
     return (shape(part) for part in get_args(kind) if is_class(part))
 
 
 def is_class(kind: object) -> bool:
-    """Whether a type is a class of the model."""
+    """Return whether a type is a class of the model."""
     return isinstance(kind, type) and issubclass(kind, Struct)

@@ -1,4 +1,4 @@
-"""What is wrong in a program as JSON, and where things stand in its text."""
+"""Problems of a program as JSON, and positions in its text."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from compiler.source import KeyPath, Source, Span
 
 
 class Problem(Struct, frozen=True):
-    """Something that is wrong in a text: a code, what leads to it, what is wrong, and what to do.
+    """A problem: its code, the path to it, its message, and its help.
 
-    `is_key` says that it is the key itself; `other` leads to something that it has to do with, and `about` says what.
-    `meant` is the key that was probably meant, or the string.
+    If `is_key`, the key itself is wrong. `other` is the path of a related part, `about` its message. `meant` is the key
+    or string that was probably meant.
     """
 
     code: str
@@ -27,22 +27,22 @@ class Problem(Struct, frozen=True):
 
 
 class Places:
-    """Where things stand in a source."""
+    """Positions in a source."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self._lines = Lines(source.text)
 
     def span(self, place: Stretch) -> Span:
-        """A stretch as lines and columns, to the end of its first line at most."""
+        """Return the span of a stretch, up to the end of its first line."""
         return self._lines.span(place)
 
     def at(self, offset: int) -> Span:
-        """A single character."""
+        """Return the span of one character."""
         return self.span(Stretch(offset, offset + 1))
 
     def diagnostics(self, problems: list[Problem]) -> list[Diagnostic]:
-        """Problems at their places."""
+        """Return the diagnostics of problems."""
         wanted = {path for item in problems for path in (item.path, item.other) if path is not None}
         layout = lay_out(self.source.text, wanted) if problems else Layout()
         return [self._diagnostic(item, layout) for item in problems]
@@ -58,7 +58,7 @@ class Places:
 
 
 def _respelled(source: Source, span: Span, item: Problem) -> Fix | None:
-    """The fix that writes another key or string, if one stands there."""
+    """Return the fix that replaces a key or string, if the text has one at this position."""
     text = source.lines[span.line - 1][span.column - 1 : span.end_column - 1]
     written = text[1:-1]
     if text[:1] != '"' or text[-1:] != '"' or '"' in written:
@@ -67,7 +67,7 @@ def _respelled(source: Source, span: Span, item: Problem) -> Fix | None:
 
 
 def _nearest(layout: Layout, path: KeyPath, *, is_key: bool) -> Stretch:
-    """Where something stands, else what is around it."""
+    """Return the position of a path, or of the part around it."""
     if is_key and path in layout.keys:
         return layout.keys[path]
     while path not in layout.values and path:

@@ -1,4 +1,4 @@
-"""Step specifications: docs/formats/stepspec.md. This says what the format is; `frontend.py` is what reads it."""
+"""The step specification format (docs/formats/stepspec.md). `frontend.py` reads it."""
 
 from compiler.frontends.format import Format
 from compiler.frontends.stepspec.options import OPTIONS
@@ -6,7 +6,7 @@ from compiler.frontends.stepspec.options import OPTIONS
 FORMAT = Format(
     name="stepspec",
     noun="specification",
-    summary="step specifications (YAML or JSON with steps that have a contract)",
+    summary="step specifications (YAML or JSON steps with a contract)",
     suffixes=(".stepspec.yaml", ".stepspec.yml", ".stepspec.json"),
     module="compiler.frontends.stepspec.frontend",
     drafts="compiler.frontends.call_drafts",

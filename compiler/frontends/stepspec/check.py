@@ -1,4 +1,4 @@
-"""The rules over a specification: what stops it, and what was probably meant otherwise (B2, B3)."""
+"""Check the rules of step specifications (B2, B3)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from compiler.suggestions import did_you_mean
 
 
 class Scene(Struct, frozen=True):
-    """A step, and where it stands."""
+    """A step and its position."""
 
     places: Places
     path: Path
@@ -41,16 +41,16 @@ class Scene(Struct, frozen=True):
     configured: Configured
 
     def finding(self, code: str, inner: Path, problem: str, remedy: str) -> Diagnostic:
-        """A finding in the step."""
+        """Return a diagnostic for a part of the step."""
         return self.places.diagnostic(code, (*self.path, *inner), problem, remedy)
 
 
 _OF_EMPTY = frozenset({"RD854", "RD856", "RD859", "RD860", "RD870"})
-"""What is said of empty texts, which stand for what the models did not take too."""
+"""Diagnostics of empty strings, which also replace the parts that the models rejected."""
 
 
 def check(parsed: Parsed, configured: Configured, called: Called, *, is_linked: bool) -> Iterator[Diagnostic]:
-    """Everything that the rules say of a specification; of parts that the models did not take, nothing."""
+    """Yield the diagnostics of a specification. Parts that the models rejected are skipped."""
     wrong = (item for item in (*parsed.diagnostics, *configured.diagnostics) if item.severity is Severity.ERROR)
     told = {(item.path, item.span) for item in wrong}
     document = parsed.document
@@ -64,7 +64,7 @@ def _findings(
 ) -> Iterator[Diagnostic]:
     yield from name_findings(document, called, parsed.places)
     texts = texts_in([value for step in document.step_specs for _, value in filled_texts(step)])
-    is_doubled = any("{{" in text for text in texts)  # in most documents nothing is
+    is_doubled = any("{{" in text for text in texts)  # most documents have none
     known = cache(lambda: {*single_names(document.step_specs), *configured.runtime.values, *FOLDERS})
     for number, step in enumerate(document.step_specs):
         scene = Scene(parsed.places, (STEPS, number), step, configured)
@@ -85,9 +85,9 @@ def _evidence(scene: Scene) -> Iterator[Diagnostic]:
     step = scene.step
     if step.level is None:
         remedy = "write none, L0, L1 or L2"
-        yield scene.finding("RD855", ("evidence",), f"`{step.evidence}` is not a level of evidence", remedy)
+        yield scene.finding("RD855", ("evidence",), f"`{step.evidence}` is not an evidence level", remedy)
     elif "/" in (step.evidence or ""):
-        problem = f"`{step.evidence}` names several levels of evidence, and the lower one holds: {step.level}"
+        problem = f"`{step.evidence}` names several evidence levels; only the lowest, {step.level}, counts"
         found = scene.finding("RD863", ("evidence",), problem, f"write `evidence: {step.level}`")
         fix = scene.places.respelled((*scene.path, "evidence"), step.evidence or "", step.level, is_value=True)
         yield replace(found, fix=fix and replace(fix, is_safe=True))
@@ -96,19 +96,19 @@ def _evidence(scene: Scene) -> Iterator[Diagnostic]:
 def _outputs(scene: Scene) -> Iterator[Diagnostic]:
     for number, output in enumerate(scene.step.outputs or ()):
         if not set(FOLDERS).intersection(PLACEHOLDER.findall(output)):
-            problem = f"the output `{output}` is in no output folder"
-            remedy = f"begin it with {{{FOLDERS[0]}}}/ or {{{FOLDERS[1]}}}/"
+            problem = f"the output `{output}` is not in an output folder"
+            remedy = f"start it with {{{FOLDERS[0]}}}/ or {{{FOLDERS[1]}}}/"
             yield scene.finding("RD859", ("outputs", number), problem, remedy)
 
 
 def _paths(scene: Scene) -> Iterator[Diagnostic]:
-    """Paths stay inside of the project, as far as that is known (B3)."""
+    """Check that paths stay inside the project, as far as their placeholders are known (B3)."""
     values = scene.configured.runtime.values
     for inner, written in paths.all_paths(scene.step):
         path = known_path(written, values)
         if problem := _path_problem(path):
             shown = f"`{written}`" if path == written else f"`{written}`, which is `{path}`,"
-            remedy = "write a path relative to the folder in which you start the run, with `/` and without `..`"
+            remedy = "write a path relative to the folder where you start the run, with `/` and without `..`"
             yield scene.finding("RD860", inner, f"the path {shown} {problem}", remedy)
     said = (scene.step.inputs or {}).get(paths.TARGETS)
     if said is not None and (not isinstance(said, list) or any(not isinstance(one, str) for one in said)):
@@ -117,10 +117,10 @@ def _paths(scene: Scene) -> Iterator[Diagnostic]:
 
 
 def _doubled(scene: Scene, known: Callable[[], Collection[str]]) -> Iterator[Diagnostic]:
-    """Placeholders in two pairs of braces: in paths always, elsewhere where the name is that of a placeholder (B3)."""
+    """Check placeholders in double braces: in paths always, elsewhere if the name is a known placeholder (B3)."""
     for inner, written in doubled(scene.step):
         if inner[0] in ("outputs", "templates") or written in known():
-            problem = f"`{{{{{written}}}}}` is a placeholder in braces, so braces would stay around its value"
+            problem = f"`{{{{{written}}}}}` has double braces, so its value would stay in braces"
             found = scene.finding("RD874", inner, problem, f"write `{{{written}}}`")
             at, wrong = (*scene.path, *inner), f"{{{{{written}}}}}"
             fix = scene.places.respelled(at, wrong, f"{{{written}}}", is_value=True)
@@ -129,32 +129,32 @@ def _doubled(scene: Scene, known: Callable[[], Collection[str]]) -> Iterator[Dia
 
 def _path_problem(path: str) -> str:
     if not path.strip() or not path.isprintable():
-        return "is empty, or has line breaks or other characters that cannot be seen"
+        return "is empty, or has line breaks or other invisible characters"
     if path.startswith("/") or "\\" in path:
-        return "is not a relative path with `/`"
-    return "leaves the folder of the run by `..`" if ".." in path.split("/") else ""
+        return "is absolute or contains a backslash"
+    return "leaves the folder of the run with `..`" if ".." in path.split("/") else ""
 
 
 def _validation(scene: Scene) -> Iterator[Diagnostic]:
     policy = scene.step.validation
     if policy and checks_of(policy) == ("exists",):
-        problem = f"the validation policy `{policy}` names no check, so only the existence of the files is checked"
-        remedy = "use the words format, template, schema, AST, type or lint"
+        problem = f"the validation policy `{policy}` names no check, so a run only checks that the files exist"
+        remedy = "use one or more of the words format, template, schema, AST, type and lint"
         yield scene.finding("RD867", ("validation",), problem, remedy)
 
 
 def _gate(scene: Scene, *, is_linked: bool) -> Iterator[Diagnostic]:
-    """A gate that depends on a policy which never asks for it (B8)."""
+    """Warn about a conditional gate whose policy never asks for it (B8)."""
     policy, gate = scene.configured.runtime.policy, scene.step.human_gate
     has_rules = policy.conditional_phases or policy.conditional_keywords
     if is_linked and gate == "conditional" and not (policy.conditional_required and has_rules):
-        problem = "the policy has no conditional rules that hold, so `human_gate: conditional` never asks anybody"
-        remedy = "set conditional_required, and conditional_phases or conditional_keywords, in the policy"
+        problem = "`human_gate: conditional` never asks for approval, because the policy sets no condition"
+        remedy = "in the policy, set conditional_required, and conditional_phases or conditional_keywords"
         yield scene.finding("RD872", ("human_gate",), problem, remedy)
 
 
 def _variables(document: Document, configured: Configured) -> Iterator[Diagnostic]:
-    """Variables that no placeholder names, and values that no input takes."""
+    """Check for variables without a placeholder, and for values that no placeholder can take."""
     if not configured.runtime.values:
         return
     names, places = placeholders(document.step_specs), configured.places
@@ -162,8 +162,8 @@ def _variables(document: Document, configured: Configured) -> Iterator[Diagnosti
         choices = (("variables", name), ("runtime", "variables", name))
         span = next((places.spans[choice] for choice in choices if choice in places.spans), None)
         if name not in names:
-            problem = f"no step has the placeholder {{{name}}}{did_you_mean(name, names)}"
+            problem = f"no step uses the variable `{name}`{did_you_mean(name, names)}"
             yield Diagnostic("RD866", places.source.path, span, on_one_line(problem), "remove the variable, or use it")
         elif not value.isprintable():
-            problem = f"the value of the variable {name} does not stand on one line"
+            problem = f"the value of the variable {name} has line breaks or other invisible characters"
             yield Diagnostic("RD855", places.source.path, span, problem, "write a value on one line")

@@ -1,4 +1,4 @@
-"""The configuration of a specification: in it, in a file that it names, or in the nearest `config/runtime.yaml`."""
+"""Read the configuration of a specification: inside it, in the file that it names, or in `config/runtime.yaml`."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ NOUN = "configuration"
 
 
 class Configured(Struct, frozen=True):
-    """How steps are run, the file that says it, None for the document itself, and what is wrong with it.
+    """The settings of a specification, and the errors in them.
 
-    `places` has where its parts stand, `above` what leads to them there.
+    `file` is None if they are in the document itself. `above` is the path from `places` to the settings.
     """
 
     runtime: Runtime
@@ -37,7 +37,7 @@ class Configured(Struct, frozen=True):
 
 
 def configuration_of(job: Job, data: Data, places: Places) -> Configured:
-    """The configuration of a document."""
+    """Return the configuration of a document."""
     content = data.values.get("config")
     nothing = Configured(NO_RUNTIME, None, places, ("config",), [])
     if isinstance(content, dict):
@@ -87,17 +87,17 @@ def _read(data: Data, places: Places, file: Source | None) -> Configured:
 
 
 def _is_of_others(flaw: Flaw) -> bool:
-    """Whether a key of a file is probably for another program that is configured there."""
+    """Return whether an unknown key in a configuration file is probably meant for another program."""
     *above, key = flaw.path
     is_outer = above in ([], ["runtime"])
     return flaw.kind == "extra_forbidden" and is_outer and not did_you_mean(str(key), Configuration.model_fields)
 
 
 def _conflicts(configuration: Configuration, runtime: Runtime, places: Places) -> Iterator[Diagnostic]:
-    """What is said twice, and not the same."""
+    """Yield the settings that are given twice with different values."""
     for name in Runtime.model_fields:
         outer, inner = getattr(configuration, name), getattr(runtime, name)
         if outer is not None and inner is not None and outer != inner:
-            problem = f"`{name}` is both at the top and under `runtime`, and the two differ"
+            problem = f"`{name}` is set both at the top level and under `runtime`, with different values"
             other: tuple[Path, str] = (("runtime", name), "the other one")
             yield places.diagnostic("RD869", (name,), problem, "remove one of the two", other)

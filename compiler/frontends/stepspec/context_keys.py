@@ -1,4 +1,4 @@
-"""The keys of `inputs` by which context is looked up: `telis_language` and the like (B2, B17)."""
+"""Check the keys of `inputs` that look up context, such as `telis_language` (B2, B17)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _is_count(value: object) -> bool:
 
 
 _TEXT = _Wanted("a string", lambda value: isinstance(value, str))
-_COUNT = _Wanted("a whole number from 0", _is_count)
+_COUNT = _Wanted("a whole number, 0 or more", _is_count)
 KEYS: dict[str, _Wanted] = {
     "telis_query": _TEXT,
     "telis_language": _Wanted(f"one of {', '.join(LANGUAGES)}", lambda value: value in LANGUAGES),
@@ -48,12 +48,12 @@ KEYS: dict[str, _Wanted] = {
 
 
 def context_findings(step: StepSpec, places: Places, path: Path) -> Iterator[Diagnostic]:
-    """What is wrong with these keys in a step."""
+    """Yield the diagnostics of a step's context keys."""
     for key, value in (step.inputs or {}).items():
         at: Path = (*path, "inputs", key)
         wanted = KEYS.get(key)
         if wanted is None and key.startswith(PREFIX):
-            problem = f"there is no key `{key}` for the context{did_you_mean(key, KEYS)}"
+            problem = f"there is no context key `{key}`{did_you_mean(key, KEYS)}"
             found = places.diagnostic("RD862", at, problem, f"use one of {', '.join(KEYS)}")
             yield replace(found, fix=places.respelled(at, key, nearest_name(key, KEYS)))
         elif wanted and value is not None and not wanted.fits(value):

@@ -1,4 +1,4 @@
-"""The contract of a program: the steps with all their fields, and what runs need of the configuration (I32)."""
+"""Build the contract of a program: the fields of its steps, and the configuration that runs need (I32)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Table = dict[str, Any]
 
 
 def contract_of(document: Document, called: Called, runtime: Runtime) -> Contract:
-    """The contract of a specification without errors."""
+    """Return the contract of a specification without errors."""
     about = document.workflow.model_dump(exclude_none=True) if document.workflow else {}
     workflow = {**about, "module": called.module, "workflow": called.workflow}
     steps = tuple(ContractStep(spec.id, _spec(spec, phase_of(spec, document), runtime)) for spec in document.step_specs)
@@ -25,7 +25,7 @@ def contract_of(document: Document, called: Called, runtime: Runtime) -> Contrac
 
 
 def phase_of(spec: StepSpec, document: Document) -> str:
-    """The phase of a step, or else that of the workflow."""
+    """Return the phase of a step. It defaults to the phase of the workflow."""
     return spec.phase or (document.workflow and document.workflow.phase) or ""
 
 
@@ -34,11 +34,10 @@ def _dumped(value: Table) -> str:
 
 
 def _spec(spec: StepSpec, phase: str, runtime: Runtime) -> Text:
-    """A step with all its fields."""
     said = spec.retries
     most = said.max if said and said.max is not None else runtime.max_retries
     kept = [spec.id, spec.title, phase, spec.validation, *(f"{call.name}{call.gate}" for call in spec.tools or ())]
-    is_filled_at_once = not any("{" in text for text in kept if text)  # as nearly always, and several times as fast
+    is_filled_at_once = not any("{" in text for text in kept if text)  # the usual case, and several times as fast
     filled = _as_it_is if is_filled_at_once else with_json_references
     table = {
         "id": spec.id,
@@ -71,7 +70,7 @@ def _as_it_is(value: object) -> object:
 
 
 def _config(runtime: Runtime) -> Table:
-    """What runs need of the configuration; what is not set is left out."""
+    """Return the settings that runs need, without empty ones."""
     found: Table = {
         "step_timeout_seconds": runtime.step_timeout_seconds,
         "executor": runtime.executor,

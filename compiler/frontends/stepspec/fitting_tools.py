@@ -1,4 +1,4 @@
-"""The rules over tools: whether there are such tools, and whether their arguments fit (B9, B10)."""
+"""Check the tools of steps: that they exist, and that their arguments match (B9, B10)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from runtime_shim.contract.tool_schemas import BUILT_IN, unfit_arguments
 def tool_findings(
     step: StepSpec, runtime: Runtime, places: Places, path: Path, *, is_linked: bool
 ) -> Iterator[Diagnostic]:
-    """What is wrong with the calls of a step."""
+    """Yield the diagnostics of a step's tool calls."""
     known = known_tools(runtime)
     for number, call in enumerate(step.tools or ()):
         at: Path = (*path, "tools", number)
@@ -30,7 +30,7 @@ def tool_findings(
             if is_linked:
                 then = "the attempt fails" if call.required else "the call is skipped"
                 problem = f"there is no tool `{call.name}`, so {then}{did_you_mean(call.name, known)}"
-                remedy = "name a built-in tool, or one of `tools` in the configuration"
+                remedy = "use a built-in tool, or add it to `tools` in the configuration"
                 found = places.diagnostic("RD865", (*at, "name"), problem, remedy)
                 meant = nearest_name(call.name, known)
                 yield replace(found, fix=places.respelled((*at, "name"), call.name, meant, is_value=True))
@@ -39,8 +39,8 @@ def tool_findings(
         schema = _schema(call.name, runtime)
         is_known = schema and not unfit_schema(schema) and not any(names_in(arguments))
         if is_known and (problem := unfit_arguments(schema, arguments)):
-            remedy = f"correct `args`; the arguments of {call.name} are {', '.join(schema.get('properties', {}))}"
-            said = f"the call of {call.name} does not fit: {problem}"
+            remedy = f"correct `args`; {call.name} takes {', '.join(schema.get('properties', {}))}"
+            said = f"cannot call {call.name}: {problem}"
             yield places.diagnostic("RD864", (*at, "args"), said, remedy)
 
 
@@ -51,25 +51,27 @@ def _schema(name: str, runtime: Runtime) -> dict[str, Any]:
 
 
 def configured_findings(runtime: Runtime, places: Places) -> Iterator[Diagnostic]:
-    """What is wrong with the tools and guardrails of the configuration."""
+    """Yield the diagnostics of the configured tools and guardrails."""
     above: Path = ("runtime",) if ("runtime",) in places.spans else ()
     for name, tool in (runtime.tools or {}).items():
         at = _at(places, above, ("tools", name))
         if name in BUILT_IN:
             problem = f"`{name}` is the name of a built-in tool"
-            yield places.diagnostic("RD871", at, problem, "give the command another name")
+            yield places.diagnostic("RD871", at, problem, "rename the tool")
         if not tool.command.strip():
             problem = f"the command of the tool `{name}` is empty"
             yield places.diagnostic("RD854", (*at, "command"), problem, "write a command")
         if problem := unfit_schema(tool.arguments or {}):
-            problem = f"the arguments of the tool `{name}` are not a schema that rdc checks: {problem}"
-            yield places.diagnostic("RD855", (*at, "arguments"), problem, "use `type`, `properties` and `required`")
+            problem = f"rdc cannot check the argument schema of the tool `{name}`: {problem}"
+            yield places.diagnostic(
+                "RD855", (*at, "arguments"), problem, "describe them with `type`, `properties` and `required`"
+            )
     guardrails = runtime.guardrails
     for side, said in (("input", guardrails and guardrails.input), ("output", guardrails and guardrails.output)):
         for number, pattern in enumerate((said and said.patterns) or ()):
             if problem := pattern_problem(pattern) or ("" if pattern else "is empty"):
                 at = _at(places, above, ("guardrails", side, "patterns", number))
-                remedy = "correct it; a repetition without end, such as `(a+)+`, must not hold another one"
+                remedy = "correct the pattern; don't nest unlimited repetitions, as in `(a+)+`"
                 yield places.diagnostic("RD870", at, f"the pattern {problem}", remedy)
             elif character := overlap(pattern):
                 at = _at(places, above, ("guardrails", side, "patterns", number))
@@ -77,5 +79,5 @@ def configured_findings(runtime: Runtime, places: Places) -> Iterator[Diagnostic
 
 
 def _at(places: Places, above: Path, path: Path) -> Path:
-    """Where something stands: at the top, else under `runtime`."""
+    """Return the position of a setting: at the top level, or under `runtime`."""
     return path if tuple(map(str, path)) in places.spans else (*above, *path)

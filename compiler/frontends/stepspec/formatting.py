@@ -1,4 +1,4 @@
-"""Formatting: white space of a specification in YAML is put in order; every editor formats JSON (`rdc fmt`)."""
+"""Format specifications in YAML with `rdc fmt`. Only white space changes; JSON stays as it is."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from compiler.source import Source
 
 
 def format_document(job: Job) -> Formatted:
-    """The normal form of a specification: line ends, white space at their ends, and empty lines.
+    """Return a specification with normalized line ends, trailing white space and empty lines.
 
-    Comments, the order of keys, quotes and indentation stay, and so does JSON. What cannot be read is left alone.
+    Comments, key order, quotes and indentation stay. JSON and files with errors are left unchanged.
     """
     parsed = parse(job.source)
     errors = tuple(item for item in parsed.diagnostics if item.severity is Severity.ERROR)

@@ -1,4 +1,4 @@
-"""The front end for step specifications, as `compiler/frontends/base.py` has it."""
+"""The front end for step specifications. See `compiler/frontends/base.py`."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ _OF_THE_DOCUMENT = Regex(r"""^[ \t{]*["']?step_specs["']?[ \t]*:""", re.MULTILIN
 _LIST = Regex(r"\A\s*\[|^-[ \t]", re.MULTILINE)
 _ID = Regex(r"""\bid["']?[ \t]*:""")
 _KEYS = frozenset(StepSpec.model_fields) - {"id", "name", "description", "inputs", "outputs", "tools"}
-"""Keys of steps that no other format has."""
+"""Step keys that no other format has."""
 
 
 def recognizes(source: Source) -> bool:
-    """Whether it is a mapping with `step_specs`, or a list of mappings that have ids and keys of steps (B1).
+    """Return whether a source looks like a step specification (B1).
 
-    A document with an error is recognized by its lines.
+    It does if it has `step_specs`, or is a list of mappings with ids and step keys. Invalid documents are recognized by
+    their lines.
     """
     text = "\n".join(source.lines)
     is_named, is_list = _NAMED.search(text), _LIST.search(text) and _ID.search(text)
@@ -55,7 +56,7 @@ def recognizes(source: Source) -> bool:
 
 
 def format_document(job: Job) -> Formatted:
-    """The normal form of a document, proved to mean the same."""
+    """Return a formatted document, after checking that its meaning is unchanged."""
     from compiler.frontends.stepspec import formatting  # noqa: PLC0415 (`rdc check` does without)
 
     return formatting.format_document(job)
@@ -66,7 +67,7 @@ def _is_step(item: object) -> bool:
 
 
 def compile_document(job: Job) -> Result:
-    """Parses, checks and lowers a specification, and reads its configuration and scenarios."""
+    """Parse, check and lower a specification, and read its configuration and scenarios."""
     parsed = parse(job.source)
     options, found = _options(job.source, parsed)
     found += parsed.diagnostics
@@ -89,7 +90,6 @@ def compile_document(job: Job) -> Result:
 
 
 def _lowered(job: Job, parsed: Parsed, meaning: Meaning, result: Result) -> Result:
-    """The result for a specification that is right in itself."""
     data = parsed.data
     program = lower(meaning, parsed.places, tuple(SECRETS.first(result.options.values) or {}))
     content, spans = None, {}
@@ -100,7 +100,7 @@ def _lowered(job: Job, parsed: Parsed, meaning: Meaning, result: Result) -> Resu
 
 
 def _options(source: Source, parsed: Parsed) -> tuple[Options, list[Diagnostic]]:
-    """What stands under `rdc`."""
+    """Read the options under `rdc`."""
     data = parsed.data
     if data is None or not isinstance(data.values.get("rdc"), dict):
         return Options(), []

@@ -1,4 +1,4 @@
-"""Lowering: a specification becomes a control-flow graph (I32, docs/formats/stepspec.md)."""
+"""Lower a specification to a control-flow graph (I32, docs/formats/stepspec.md)."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ PASS, FAIL = OutcomeTest("pass"), OutcomeTest("fail")
 
 
 class Meaning(Struct, frozen=True):
-    """What a specification without errors says: its steps, what it is called, and how steps are run.
+    """A specification without errors: its steps, its names, and its settings.
 
-    `sources` are the files that this was read from, the document first.
+    `sources` are the files it was read from, the document first.
     """
 
     document: Document
@@ -42,7 +42,7 @@ class Meaning(Struct, frozen=True):
 
 
 class _Stage(Struct, frozen=True):
-    """A stage of a step, and what its failure leads to."""
+    """A stage of a step. `failed` says where its failure leads."""
 
     id: str
     title: Text
@@ -52,7 +52,7 @@ class _Stage(Struct, frozen=True):
 
 
 class _Step(Struct, frozen=True):
-    """A step with its gates and stages; one that can be tried again has a counter."""
+    """A step with its gates and stages. `counter` is None if the step has no retries."""
 
     spec: StepSpec
     at: Path
@@ -64,12 +64,12 @@ class _Step(Struct, frozen=True):
 
     @property
     def entry(self) -> str:
-        """The node that it begins with."""
+        """The step's first node."""
         return self.gates[0].gate if self.gates else self.stages[0].id
 
 
 def lower(meaning: Meaning, places: Places, secrets: tuple[str, ...]) -> Program:
-    """The program of a specification without errors."""
+    """Return the program of a specification without errors."""
     steps = list(_steps(meaning))
     origin = cache(partial(_origin, places))
     complete = _free(COMPLETE, steps)
@@ -98,7 +98,7 @@ def lower(meaning: Meaning, places: Places, secrets: tuple[str, ...]) -> Program
 
 
 def _free(name: str, steps: Sequence[_Step]) -> str:
-    """A name that no step, stage or gate has."""
+    """Return a name that no step, stage or gate has."""
     taken = {stage.id.casefold() for step in steps for stage in step.stages}
     taken |= {gate.gate.casefold() for step in steps for gate in step.gates}
     while name.casefold() in taken:
@@ -123,7 +123,7 @@ def _input(name: str, runtime: Runtime) -> Input:
 
 
 def _steps(meaning: Meaning) -> Iterator[_Step]:
-    """The steps; a gate that is asked before an earlier step is not asked again."""
+    """Yield the steps. A gate of an earlier step isn't asked again."""
     asked: set[str] = set()
     for number, spec in enumerate(meaning.document.step_specs):
         gates: dict[str, Asked] = {}
@@ -140,7 +140,7 @@ def _steps(meaning: Meaning) -> Iterator[_Step]:
 
 
 def _gates(spec: StepSpec, meaning: Meaning) -> Iterator[Asked]:
-    """The gates of a step, in order; one may be there several times."""
+    """Yield the gates of a step in order, possibly with duplicates."""
     about = Subject(phase_of(spec, meaning.document), meaning.called.workflow)
     if reason := reason_to_block(spec, about, meaning.runtime.policy):
         yield Asked(meaning.called.gate(spec.id), reason)
@@ -148,7 +148,7 @@ def _gates(spec: StepSpec, meaning: Meaning) -> Iterator[Asked]:
 
 
 def _stages(spec: StepSpec, runtime: Runtime, number: int) -> Iterator[_Stage]:
-    """The stages of an attempt, in their order: those that have something to do."""
+    """Yield the stages of an attempt that have something to do, in order."""
     at: Path = (STEPS, number)
     guarded = runtime.guardrails
     needed, checked = paths.needed(spec), paths.validated(spec)
@@ -208,12 +208,12 @@ def _nodes(step: _Step, following: str, origin: Callable[[Path], Origin]) -> Ite
 
 
 def _fresh(step: _Step) -> tuple[Effect, ...]:
-    """What is done where a step is left, whichever way."""
+    """Return the effects of leaving a step."""
     return (Reset(step.spec.id),) if step.counter else ()
 
 
 def _failing(step: _Step) -> dict[str, tuple[Edge, ...]]:
-    """The edges of a failure by what it leads to: again from the first stage, else to STOP, or on as if it passed."""
+    """Return the edges of a failure, by `failed`: retry from the first stage, stop, or continue as if it had passed."""
     stop = Edge((FAIL,), _fresh(step), part(step.spec.id, "failed"))
     if step.counter is None:
         return {"again": (stop,), "stop": (stop,), "on": ()}

@@ -1,4 +1,4 @@
-"""What is wrong in the form of a specification or a configuration, in words."""
+"""Messages about the form of a specification or a configuration."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SAFEGUARDS = frozenset(
         *runtime.Guardrail.model_fields,
     }
 )
-"""Keys without which something is let through that a person, a rule or a failure should stop: a slip is no warning."""
+"""Safety-relevant keys. A misspelled one is an error, because a run would not stop where it should."""
 
 _MODELS: Mapping[str, type[BaseModel]] = {
     STEPS: StepSpec,
@@ -64,25 +64,25 @@ LONGEST_SHOWN = 60
 
 
 def broken(source: Source, error: BrokenDataError, noun: str) -> Diagnostic:
-    """A file that cannot be read as YAML or JSON."""
+    """Return the diagnostic of a file that is not valid YAML or JSON."""
     problem = re.sub("^it ", f"the {noun} ", str(error))
     return Diagnostic("RD850", source.path, error.span, problem, error.remedy, fix=error.fix)
 
 
 def repeated(source: Source, data: Data) -> list[Diagnostic]:
-    """Keys that appear twice."""
+    """Return the diagnostics of duplicate keys."""
     return list(stand_again("RD852", source, data.repeated[:MOST_SHOWN]))
 
 
 def flaw_findings(
     places: Places, values: Mapping[str, Any], flaws: list[Flaw], model: type[BaseModel]
 ) -> Iterator[Diagnostic]:
-    """What the models do not take."""
+    """Yield the diagnostics of the parts that the models rejected."""
     yield from dict.fromkeys(_finding(Where(places, values, flaw.path), flaw, model) for flaw in flaws[:MOST_SHOWN])
 
 
 def _called(where: Where, model: type[BaseModel]) -> str:
-    """What messages call a part of a document or a configuration."""
+    """Return the name of a part in messages, such as "step `draft`"."""
     match where.path:
         case ():
             return "the document" if model is Document else "the configuration"
@@ -107,17 +107,17 @@ def _finding(where: Where, flaw: Flaw, model: type[BaseModel]) -> Diagnostic:
         known = tuple(_model(inside, model).model_fields)
         meant = nearest_name(key, known)
         if meant in SAFEGUARDS:
-            problem = f"{_called(inside, model)} has no key `{key}`; did you mean `{meant}`?"
+            problem = f"there is no key `{key}` in {_called(inside, model)}; did you mean `{meant}`?"
             found = where.diagnostic("RD873", problem, f"write `{meant}`, or remove the key")
         else:
-            problem = f"{_called(inside, model)} has no key `{key}`, and it is ignored{did_you_mean(key, known)}"
+            problem = f"there is no key `{key}` in {_called(inside, model)}, so it is ignored{did_you_mean(key, known)}"
             found = where.diagnostic("RD853", problem, f"remove it, or use one of {', '.join(known)}")
         return replace(found, fix=where.places.respelled(where.path, key, meant))
     if flaw.kind == "missing":
         return inside.diagnostic("RD854", f"{_called(inside, model)} has no `{key}`", f"add `{key}: …`")
     if flaw.kind == "too_short":
         return where.diagnostic("RD854", "the specification has no steps", "add a step with an `id`")
-    wanted = flaw.expected.replace("'", "") if flaw.kind == "literal_error" else _WANTED.get(flaw.kind, "what fits")
+    wanted = flaw.expected.replace("'", "") if flaw.kind == "literal_error" else _WANTED.get(flaw.kind, "a valid value")
     if where.value is None:
         remedy = f"write {wanted} after it{_example(key, flaw, None)}"
         return where.diagnostic("RD855", f"{_called(where, model)} has no value", remedy)
@@ -126,7 +126,7 @@ def _finding(where: Where, flaw: Flaw, model: type[BaseModel]) -> Diagnostic:
 
 
 def _example(key: str, flaw: Flaw, value: object) -> str:
-    """What a list or a mapping looks like under a key: a number of retries is the number that was written."""
+    """Return an example for a list or a mapping. For retries it uses the number that was written."""
     if flaw.kind not in SHAPES or key not in _EXAMPLES:
         return ""
     if key == "retries" and isinstance(value, int):
@@ -142,7 +142,6 @@ def _example(key: str, flaw: Flaw, value: object) -> str:
 
 
 def _model(inside: Where, model: type[BaseModel]) -> type[BaseModel]:
-    """The model of a part."""
     if model is not Document and inside.path[-2:-1] == ("tools",):
         return runtime.ToolCommand
     return _MODELS.get(inside.kind, model)

@@ -1,4 +1,4 @@
-"""The names of the stages of a step (I32)."""
+"""The names of a step's stages (I32)."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ from msgspec import Struct
 from compiler.frontends.stepspec.syntax import Document, StepSpec
 
 STAGES = ("inputs", "context", "guardrails", "validation", "outputs", "failed", "rejected")
-"""The parts of a step that are not tools, and how it may end badly."""
+"""Stages that are not tools, and the two ends of a failed step."""
 
 
 class Called(Struct, frozen=True):
-    """What a workflow is called, and its file."""
+    """The names of a workflow and its module, and the stem of its file."""
 
     stem: str
     module: str
     workflow: str
 
     def gate(self, step: str) -> str:
-        """The gate of a step."""
+        """Return the name of a step's gate."""
         return f"{self.module}:{self.workflow}:{step}:hitl"
 
 
 def called(document: Document, stem: str) -> Called:
-    """What the workflow of a document is called; the stem of its file stands for what it does not say."""
+    """Return the names of a document's workflow. The stem of the file replaces missing ones."""
     about = document.workflow
     return Called(stem, (about and about.module) or stem, (about and about.workflow) or stem)
 
 
 def part(step: str, name: str) -> str:
-    """The id of a stage of a step."""
+    """Return the id of a stage of a step."""
     return f"{step}/{name}"
 
 
 def tool_stages(step: StepSpec) -> Iterator[str]:
-    """The stages that call the tools of a step, in order; a name that is taken has a number behind it."""
+    """Yield the stages that call a step's tools, in order. Duplicate names get a number."""
     taken = set(STAGES)
     for call in step.tools or ():
         name, number = call.name, 1
@@ -48,7 +48,7 @@ def tool_stages(step: StepSpec) -> Iterator[str]:
 
 
 def stages(step: StepSpec) -> Iterator[str]:
-    """All stages that a step may have, gates aside."""
+    """Yield all stages that a step can have, without gates."""
     yield step.id
     yield from (part(step.id, name) for name in STAGES)
     yield from tool_stages(step)

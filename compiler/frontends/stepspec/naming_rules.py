@@ -1,4 +1,4 @@
-"""The rules over names: of steps, tools and gates (B2, I32)."""
+"""Check the names of steps, tools and gates (B2, I32)."""
 
 from __future__ import annotations
 
@@ -13,50 +13,50 @@ from compiler.frontends.stepspec.syntax import STEPS, Document
 from compiler.frontends.stepspec.tools import tool_gate
 
 LONGEST_NAME = 100
-"""In characters: names become parts of the names of files."""
+"""In characters. Names become parts of file names."""
 
 _LIMITS = {
-    "the id of a step": ", without `/`, that does not begin with `-`",
-    "the name of a gate": " that does not begin with `-`",
-    "the module of a workflow": " that does not begin with `-`",
+    "step id": ", without `/`, and without `-` at the start",
+    "gate name": ", without `-` at the start",
+    "module name": ", without `-` at the start",
 }
-"""Of names that are given to commands, where a word with `-` at its beginning is an option."""
+"""Extra limits of names that are arguments of commands, where a leading `-` marks an option."""
 
 
 def name_findings(document: Document, called: Called, places: Places) -> Iterator[Diagnostic]:
-    """What is wrong with the names in a specification."""
+    """Yield the diagnostics of a specification's names."""
     for at, name, what in _names(document):
         if problem := _unfit(name, what):
             remedy = f"use a short name on one line{_LIMITS.get(what, '')}"
-            yield places.diagnostic("RD856", at, f"{problem} cannot be {what}", remedy)
+            yield places.diagnostic("RD856", at, f"{problem} is not a valid {what}", remedy)
     yield from _unique(document, places)
     yield from _gates(document, called, places)
 
 
 def _names(document: Document) -> Iterator[tuple[Path, str, str]]:
-    """The names that are written, and what leads to each."""
+    """Yield the names in a document with their paths and kinds."""
     about = document.workflow
     if about:
         yield from (
-            (("workflow", key), name, f"the {key} of a workflow")
+            (("workflow", key), name, f"{key} name")
             for key, name in (("module", about.module), ("workflow", about.workflow))
             if name is not None
         )
     for number, step in enumerate(document.step_specs):
         at: Path = (STEPS, number)
-        yield (*at, "id"), step.id, "the id of a step"
+        yield (*at, "id"), step.id, "step id"
         for place, call in enumerate(step.tools or ()):
-            yield (*at, "tools", place, "name"), call.name, "the name of a tool"
+            yield (*at, "tools", place, "name"), call.name, "tool name"
             if call.gate is not None:
-                yield (*at, "tools", place, "gate"), call.gate, "the name of a gate"
+                yield (*at, "tools", place, "gate"), call.gate, "gate name"
 
 
 def _unfit(name: str, what: str) -> str:
-    """What messages call a name that is not fit, "" for one that is."""
+    """Return an invalid name as messages show it, or "" if the name is valid."""
     is_fit = name and name == name.strip() and name.isprintable() and len(name) <= LONGEST_NAME
     if what in _LIMITS:
         is_fit = is_fit and not name.startswith("-")
-    if what == "the id of a step":
+    if what == "step id":
         is_fit = is_fit and "/" not in name and name not in (".", "..")
     shown = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
     return "" if is_fit else (f"`{shown}`" if name.strip() else "an empty string")
@@ -72,33 +72,33 @@ def _unique(document: Document, places: Places) -> Iterator[Diagnostic]:
         here, there = (STEPS, number, "id"), ((STEPS, before, "id"), "the first one")
         if other == step.id:
             problem = f"two steps have the id `{step.id}`"
-            yield places.diagnostic("RD857", here, problem, "give one of them another id", there)
+            yield places.diagnostic("RD857", here, problem, "change one of them", there)
         else:
-            problem = f"the ids `{other}` and `{step.id}` differ in case alone, and would be one file"
-            yield places.diagnostic("RD858", here, problem, "give one of them another id", there)
+            problem = f"the ids `{other}` and `{step.id}` differ only in case, so they would use the same file"
+            yield places.diagnostic("RD858", here, problem, "change one of them", there)
 
 
 def _gates(document: Document, called: Called, places: Places) -> Iterator[Diagnostic]:
-    """Gates of one name have one approval, so that a name must not come about by chance."""
+    """Check that gates share a name only on purpose, because gates with one name share one approval."""
     made: dict[str, tuple[str, str]] = {}
     spelled: dict[str, str] = {}
     gates = sorted(_written_gates(document, called), key=lambda gate: gate.origin is None)
-    has_slash = any("/" in gate.name for gate in gates)  # as all stages have but that of the step's own id
+    has_slash = any("/" in gate.name for gate in gates)  # all stage ids except the step's id have a slash
     named = (stages(step) if has_slash else (step.id,) for step in document.step_specs)
     taken = {stage.casefold(): stage for names in named for stage in names}
     for gate in gates:
         folded = gate.name.casefold()
         other = taken.get(folded) or spelled.setdefault(folded, gate.name)
         if folded in taken or (other != gate.name and gate.origin is None):
-            problem = f"the gate `{gate.name}` would be one with `{other}`"
-            yield places.diagnostic("RD858", gate.at, problem, "give one of them another name")
+            problem = f"the gate `{gate.name}` clashes with `{other}`"
+            yield places.diagnostic("RD858", gate.at, problem, "rename one of them")
         elif gate.origin and made.setdefault(gate.name, gate.origin) != gate.origin:
-            problem = f"the gate `{gate.name}` would be that of another tool or step too"
-            yield places.diagnostic("RD858", gate.at, problem, "give the tool a `gate` with a name of its own")
+            problem = f"the gate `{gate.name}` also belongs to another tool or step"
+            yield places.diagnostic("RD858", gate.at, problem, "set `gate` of the tool to a different name")
 
 
 class _Gate(Struct, frozen=True):
-    """A gate that may be needed; `origin` is what its name is made of, None for a name that is given."""
+    """A gate that may be needed. `origin` is its tool and step, None if the document names the gate."""
 
     name: str
     at: Path

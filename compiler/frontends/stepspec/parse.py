@@ -1,4 +1,4 @@
-"""From YAML or JSON to the models of a specification, with everything that is wrong in its form, and where (B1, B2)."""
+"""Parse YAML or JSON into the models of a specification, with a diagnostic for each error of form (B1, B2)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from compiler.source import Source
 from compiler.yaml_nodes import may_repeat
 
 LARGEST_SPECIFICATION = 1_000_000
-"""In bytes: more takes longer to read than anybody waits."""
+"""In bytes. Larger files take too long to read."""
 
 MOST_STEPS = 500
 
 
 class Parsed(NamedTuple):
-    """A specification as it was read, None if nothing of it can be used; what was wrong is left out of it, or empty."""
+    """A specification as it was read, without the parts that have errors. `document` is None if nothing is usable."""
 
     document: Document | None
     data: Data | None
@@ -29,7 +29,7 @@ class Parsed(NamedTuple):
 
 
 def parse(source: Source) -> Parsed:
-    """The specification in a source."""
+    """Parse the specification in a source."""
     places = Places(source, {})
     if refused := _refused(source):
         return Parsed(None, None, places, [refused])
@@ -50,7 +50,9 @@ def _refused(source: Source) -> Diagnostic | None:
         return Diagnostic("RD854", source.path, None, "the specification is empty", "write `step_specs` with a step")
     if (size := len(source.data)) > LARGEST_SPECIFICATION:
         problem = f"the specification has {size:,} bytes; the limit is {LARGEST_SPECIFICATION:,}"
-        return Diagnostic("RD851", source.path, None, problem, "put long texts into files, and name these in `inputs`")
+        return Diagnostic(
+            "RD851", source.path, None, problem, "move long text into files, and name the files in `inputs`"
+        )
     return None
 
 
@@ -59,9 +61,9 @@ def _too_many(source: Source, data: Data) -> Diagnostic | None:
     count = len(steps) if isinstance(steps, list) else 0
     if count > MOST_STEPS:
         problem = f"the specification has {count:,} steps; the limit is {MOST_STEPS}"
-        return Diagnostic("RD851", source.path, None, problem, "divide it into several specifications")
-    size = sum(map(len, texts_in(data.values))) if may_repeat(source.text) else 0  # else it is no larger than the text
+        return Diagnostic("RD851", source.path, None, problem, "split it into several specifications")
+    size = sum(map(len, texts_in(data.values))) if may_repeat(source.text) else 0  # otherwise not larger than the file
     if size > LARGEST_SPECIFICATION:
-        problem = f"with its aliases the specification has {size:,} characters; the limit is {LARGEST_SPECIFICATION:,}"
-        return Diagnostic("RD851", source.path, None, problem, "repeat less by aliases")
+        problem = f"the specification with its aliases has {size:,} characters; the limit is {LARGEST_SPECIFICATION:,}"
+        return Diagnostic("RD851", source.path, None, problem, "use fewer aliases")
     return None

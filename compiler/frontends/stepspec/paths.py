@@ -1,4 +1,4 @@
-"""The paths in a step: which of its inputs are paths, and what must be there when it starts (B2)."""
+"""Find the paths in a step: its path inputs, and the files that must exist when it starts (B2)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from compiler.frontends.stepspec.syntax import StepSpec
 from compiler.regex import Regex
 
 TARGETS = "validation_targets"
-"""The input that names files to validate. They need not be there when the step starts: it may make them."""
+"""The input that names files to validate. The step may create them, so they needn't exist when it starts."""
 
 _NAMES = Regex(r"artifacts?|(?:.*_)?(?:paths?|files?)|documents?|telis_document_path")
 _IN_FOLDER = Regex(r"\{[A-Za-z_][A-Za-z0-9_]*(?:folder|path|dir)\}/\S+")
@@ -19,9 +19,9 @@ Path = tuple[str | int, ...]
 
 
 def input_paths(step: StepSpec) -> Iterator[tuple[Path, str]]:
-    """The paths among the inputs, and what leads to each.
+    """Yield the paths among the inputs, each with its key path.
 
-    They stand under `artifacts`, `files` and the like, or begin with a placeholder of a folder.
+    An input is a path if its key is `artifacts`, `files` or the like, or if it starts with a folder placeholder.
     """
     for key, value in (step.inputs or {}).items():
         if key == TARGETS or (key.startswith("telis_") and key != "telis_document_path"):
@@ -41,35 +41,35 @@ def _paths(at: Path, value: Any, *, is_named: bool) -> Iterator[tuple[Path, str]
 
 
 def templates(step: StepSpec) -> Iterator[tuple[Path, str]]:
-    """The paths of the templates, and what leads to each."""
+    """Yield the templates' paths, each with its key path."""
     for number, written in enumerate(step.templates or ()):
         yield ("templates", number), template_path(written)
 
 
 def outputs(step: StepSpec) -> Iterator[tuple[Path, str]]:
-    """The paths of the outputs, and what leads to each."""
+    """Yield the outputs' paths, each with its key path."""
     for number, written in enumerate(step.outputs or ()):
         yield ("outputs", number), written
 
 
 def targets(step: StepSpec) -> Iterator[tuple[Path, str]]:
-    """The further files that are validated, and what leads to each."""
+    """Yield the paths in `validation_targets`, each with its key path."""
     for number, written in enumerate(step.targets):
         yield ("inputs", TARGETS, number), written
 
 
 def needed(step: StepSpec) -> list[str]:
-    """What must be there when the step starts, each once."""
+    """Return the paths that must exist when the step starts, without duplicates."""
     return list(dict.fromkeys(path for _, path in (*input_paths(step), *templates(step))))
 
 
 def validated(step: StepSpec) -> list[str]:
-    """What the validation looks at, each once."""
+    """Return the paths that the validation checks, without duplicates."""
     return list(dict.fromkeys((*step.targets, *(step.outputs or ()))))
 
 
 def all_paths(step: StepSpec) -> Iterator[tuple[Path, str]]:
-    """Every path in a step."""
+    """Yield every path in a step."""
     yield from input_paths(step)
     yield from templates(step)
     yield from targets(step)

@@ -1,4 +1,4 @@
-"""Whether a person must let a step start, and why (B8)."""
+"""Decide whether a person must approve a step, and why (B8)."""
 
 from __future__ import annotations
 
@@ -11,34 +11,35 @@ from compiler.frontends.stepspec.syntax import StepSpec
 
 
 class Subject(Struct, frozen=True):
-    """What policies look at: the phase of a step, and the id of its workflow."""
+    """The properties that policies look at: the step's phase and the workflow's id."""
 
     phase: str
     workflow: str
 
 
 def reason_to_block(step: StepSpec, about: Subject, policy: Policy) -> str:
-    """Why a person must let a step start, "" where nobody must. The first rule that applies decides."""
+    """Return why a person must approve a step, or "". The first matching rule decides."""
     if about.phase in (policy.required_phases or ()):
-        return f"the phase {about.phase} is among required_phases"
+        return f"phase {about.phase} is in required_phases"
     if word := _word(policy.high_risk_keywords, about):
-        return f"the workflow {about.workflow} has the word {word} of high_risk_keywords"
+        return f"workflow {about.workflow} contains the word {word} from high_risk_keywords"
     if step.human_gate == "required":
         return "human_gate: required"
     if step.human_gate == "conditional" and policy.conditional_required:
         return next(_conditions(about, policy), "")
     if step.human_gate == "recommended" and policy.recommended_required:
-        return "human_gate: recommended, and recommended_required holds"
+        return "human_gate: recommended, and recommended_required is set"
     return ""
 
 
 def _conditions(about: Subject, policy: Policy) -> Iterator[str]:
     if about.phase in (policy.conditional_phases or ()):
-        yield f"human_gate: conditional, and the phase {about.phase} is among conditional_phases"
+        yield f"human_gate: conditional, and phase {about.phase} is in conditional_phases"
     if word := _word(policy.conditional_keywords, about):
-        yield f"human_gate: conditional, and the workflow {about.workflow} has the word {word} of conditional_keywords"
+        words = f"the word {word} from conditional_keywords"
+        yield f"human_gate: conditional, and workflow {about.workflow} contains {words}"
 
 
 def _word(words: list[str] | None, about: Subject) -> str:
-    """The first of some words that stands in the id of the workflow, "" for none."""
+    """Return the first word that is part of the workflow's id, or ""."""
     return next((word for word in words or () if word and word in about.workflow), "")

@@ -1,4 +1,4 @@
-"""What a configuration is: the models of its parts, and the settings that come of it (B7 to B12)."""
+"""The models of a configuration, and the settings from it (B7 to B12)."""
 
 from __future__ import annotations
 
@@ -15,66 +15,68 @@ Seconds = Annotated[int, Field(ge=1, le=LARGEST_NUMBER)]
 
 
 class Policy(Part):
-    """When a person must let a step start, beside what the step itself says (B8)."""
+    """When a person must approve a step, in addition to the step's own `human_gate`."""
 
-    required_phases: list[str] | None = Field(None, description="Phases, all of whose steps need an approval.")
+    required_phases: list[str] | None = Field(None, description="Phases in which every step needs approval.")
     high_risk_keywords: list[str] | None = Field(
-        None, description="Where one of these stands in the id of the workflow, all steps need an approval."
+        None, description="If the workflow id contains one of these words, every step needs approval."
     )
     conditional_phases: list[str] | None = Field(
-        None, description="Phases whose steps with `human_gate: conditional` need an approval."
+        None, description="Phases in which conditional steps (`human_gate: conditional`) need approval."
     )
-    conditional_keywords: list[str] | None = Field(None, description="The same for words in the id of the workflow.")
-    conditional_required: bool | None = Field(None, description="Whether the two conditional rules hold.")
+    conditional_keywords: list[str] | None = Field(
+        None, description="If the workflow id contains one of these words, conditional steps need approval."
+    )
+    conditional_required: bool | None = Field(None, description="Whether the conditional rules apply.")
     recommended_required: bool | None = Field(
-        None, description="Whether steps with `human_gate: recommended` need an approval."
+        None, description="Whether steps with `human_gate: recommended` need approval."
     )
 
 
 class Hitl(Part):
-    """What people decide."""
+    """Rules for human approval."""
 
-    policy: Policy | None = Field(None, description="When a person must let a step start.")
+    policy: Policy | None = Field(None, description="When a person must approve a step.")
 
 
 class ToolCommand(Part):
     """A tool that is a command."""
 
-    command: str = Field(description="The command: it gets the call as JSON, and gives the result.")
-    arguments: dict[str, Any] | None = Field(None, description="A JSON Schema of the arguments.")
-    risk: Risk | None = Field(None, description="The risk of every call that does not say a higher one.")
-    timeout_seconds: Seconds | None = Field(None, description="How long a call may take; 30 where nothing is said.")
+    command: str = Field(description="The command. It reads the call as JSON and prints the result.")
+    arguments: dict[str, Any] | None = Field(None, description="A JSON Schema for the arguments.")
+    risk: Risk | None = Field(None, description="The minimum risk of every call.")
+    timeout_seconds: Seconds | None = Field(None, description="The time limit of a call; 30 by default.")
 
 
 class Guardrail(Part):
-    """What must not stand in texts. All of it matches whole words."""
+    """Forbidden words and patterns. They match whole words."""
 
-    blocklist: list[str] | None = Field(None, description="Words.")
-    patterns: list[str] | None = Field(None, description="Regular expressions.")
+    blocklist: list[str] | None = Field(None, description="Forbidden words.")
+    patterns: list[str] | None = Field(None, description="Forbidden regular expressions.")
 
 
 class Guardrails(Part):
-    """What must not stand in inputs and outputs."""
+    """Forbidden words and patterns in inputs and outputs."""
 
-    input: Guardrail | None = Field(None, description="What must not stand in inputs.")
-    output: Guardrail | None = Field(None, description="What must not stand in outputs.")
+    input: Guardrail | None = Field(None, description="Forbidden in inputs.")
+    output: Guardrail | None = Field(None, description="Forbidden in outputs.")
 
 
 class Runtime(Part):
-    """How steps are run."""
+    """Settings for running steps."""
 
-    step_timeout_seconds: Seconds | None = Field(None, description="How long an attempt may take; 1800 by default.")
-    max_retries: Count | None = Field(None, description="The further attempts of steps that do not say how many.")
-    hitl: Hitl | None = Field(None, description="What people decide.")
-    executor: str | None = Field(None, description="The command that does the work of a step.")
-    context: str | None = Field(None, description="The command that looks up the context of a step.")
-    tools: dict[str, ToolCommand] | None = Field(None, description="The tools that are commands, by their names.")
-    guardrails: Guardrails | None = Field(None, description="What must not stand in inputs and outputs.")
-    variables: dict[str, str] | None = Field(None, description="The values of placeholders.")
+    step_timeout_seconds: Seconds | None = Field(None, description="The time limit of an attempt; 1800 by default.")
+    max_retries: Count | None = Field(None, description="The number of retries of steps without `retries`.")
+    hitl: Hitl | None = Field(None, description="Rules for human approval.")
+    executor: str | None = Field(None, description="The command that does a step's work.")
+    context: str | None = Field(None, description="The command that looks up a step's context.")
+    tools: dict[str, ToolCommand] | None = Field(None, description="Tools that are commands, by name.")
+    guardrails: Guardrails | None = Field(None, description="Forbidden words and patterns in inputs and outputs.")
+    variables: dict[str, str] | None = Field(None, description="Values of placeholders.")
 
     @property
     def policy(self) -> Policy:
-        """When a person must let a step start."""
+        """The approval policy."""
         return (self.hitl and self.hitl.policy) or NO_POLICY
 
     @property
@@ -88,13 +90,13 @@ NO_RUNTIME = Runtime.model_validate({})
 
 
 class Configuration(Runtime):
-    """A configuration: settings, under `runtime` or at the top."""
+    """A configuration. Settings are under `runtime` or at the top level."""
 
-    runtime: Runtime | None = Field(None, description="Runtime, as they may stand at the top.")
+    runtime: Runtime | None = Field(None, description="The same settings as at the top level.")
 
 
 def schema() -> dict[str, Any]:
-    """The JSON Schema of specifications. It knows no key but those that mean something; rdc only warns of others."""
+    """Return the JSON Schema of specifications. It rejects unknown keys, though rdc only warns about them."""
     found = Document.model_json_schema()
     config = Configuration.model_json_schema(ref_template="#/$defs/{model}")
     parts = config.pop("$defs")
@@ -107,5 +109,5 @@ def schema() -> dict[str, Any]:
 
 
 def with_values(runtime: Runtime, given: Mapping[str, str]) -> Runtime:
-    """A configuration with values of placeholders that override its own (B3)."""
+    """Return a configuration with other values of placeholders (B3)."""
     return runtime.model_copy(update={"variables": {**runtime.values, **given}})

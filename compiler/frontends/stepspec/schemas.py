@@ -1,4 +1,4 @@
-"""The subset of JSON Schema that describes the arguments of tools (B9)."""
+"""The subset of JSON Schema for tool arguments (B9)."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any
 
 from runtime_shim.contract.tool_schemas import TYPES
 
-NOTES = ("$schema", "title", "description", "default", "examples")  # they change nothing
+NOTES = ("$schema", "title", "description", "default", "examples")  # these have no effect
 
 
 def unfit_schema(schema: Any) -> str:  # noqa: ANN401 (any value of a configuration)
-    """Return why a value isn't a schema of this subset, in words; "" if it is one."""
+    """Return why a value isn't a schema of this subset, or "" if it is one."""
     if not isinstance(schema, dict):
-        return "a schema is an object"
+        return "a schema must be an object"
     for key, value in schema.items():
         if key not in NOTES and (key not in PARTS or not PARTS[key](value)):
-            return f"`{key}` has no such value" if key in PARTS else f"`{key}` is not one of {', '.join(PARTS)}"
+            return f"the value of `{key}` is not valid" if key in PARTS else f"`{key}` is not one of {', '.join(PARTS)}"
     parts = (
         schema[key] for key in ("items", "additionalProperties") if key in schema and schema[key] not in (True, False)
     )

@@ -1,4 +1,4 @@
-"""What a specification is: the models of its parts, and the JSON Schema that editors get (B1, B2)."""
+"""The models of a specification's parts, and their JSON Schema for editors (B1, B2)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from compiler.regex import Regex
 
 LARGEST_NUMBER = 1_000_000
-"""Of attempts and of seconds: what every target can count to."""
+"""For attempts and seconds. Every target can count this far."""
 
 STEPS = "step_specs"
-"""The key of the steps, for which a document that is a list stands."""
+"""The key of the steps. A document that is only a list has this key implicitly."""
 
 Risk = Literal["low", "medium", "high"]
 HumanGate = Literal["required", "conditional", "optional", "recommended"]
@@ -26,74 +26,74 @@ Count = Annotated[int, Field(ge=0, le=LARGEST_NUMBER)]
 
 
 class Part(BaseModel):
-    """A part of a document; values are taken as they are written, and keys that there are not are refused."""
+    """A part of a document. Values keep their types, and unknown keys are rejected."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class ToolCall(Part):
-    """A call of a tool, before the executor does the work of the step."""
+    """A tool call. It runs before the executor does the step's work."""
 
-    name: str = Field(description="The name of the tool: a built-in one, or one of the configuration.")
-    args: dict[str, Any] | None = Field(None, description="The arguments; placeholders in their strings are filled in.")
-    required: bool | None = Field(None, description="Whether the attempt fails where the tool does.")
-    risk: Risk | None = Field(None, description="How much can go wrong. High risk needs an approval.")
-    gate: str | None = Field(None, description="The name of the gate whose approval the tool needs, at any risk.")
+    name: str = Field(description="The name of a built-in tool, or of a tool in the configuration.")
+    args: dict[str, Any] | None = Field(None, description="The arguments. Strings may contain placeholders.")
+    required: bool | None = Field(None, description="Whether a failed call fails the attempt.")
+    risk: Risk | None = Field(None, description="The risk of the call. High risk needs approval.")
+    gate: str | None = Field(None, description="A gate that must be approved before the call, at any risk.")
 
 
 class Retries(Part):
-    """What happens where an attempt fails."""
+    """What happens after a failed attempt."""
 
-    max: Count | None = Field(None, description="How many further attempts there are at most.")
-    backoff_seconds: Count | None = Field(None, description="How many seconds there are between two attempts.")
+    max: Count | None = Field(None, description="The maximum number of retries.")
+    backoff_seconds: Count | None = Field(None, description="The delay between two attempts, in seconds.")
 
 
 class StepSpec(Part):
     """A step and its contract."""
 
-    id: str = Field(description="The id of the step, which no other step has.")
+    id: str = Field(description="The id of the step. It must be unique.")
     name: str | None = Field(None, description="A short name.")
-    description: str | None = Field(None, description="What the step is for.")
-    phase: str | None = Field(None, description="The phase that it belongs to; without one, that of the workflow.")
+    description: str | None = Field(None, description="The purpose of the step.")
+    phase: str | None = Field(None, description="The step's phase. It defaults to the phase of the workflow.")
     inputs: dict[str, Any] | None = Field(
-        None, description="What the executor is given. Paths among it must exist when the step starts."
+        None, description="The inputs for the executor. Paths in them must exist when the step starts."
     )
     outputs: list[str] | None = Field(
-        None, description="The files that the step makes, in {output_folder} or {bmb_creations_output_folder}."
+        None, description="The files that the step creates, in {output_folder} or {bmb_creations_output_folder}."
     )
     templates: list[str] | None = Field(
-        None, description="Files that the step uses; template:NAME is one of {template_folder}."
+        None, description="Files that the step uses. template:NAME is a file in {template_folder}."
     )
-    tools: list[ToolCall] | None = Field(None, description="The tools that are called, in order.")
-    validation: str | None = Field(None, description="The policy of the validation, such as `AST + type + lint`.")
+    tools: list[ToolCall] | None = Field(None, description="The tool calls, in order.")
+    validation: str | None = Field(None, description="The validation policy, such as `AST + type + lint`.")
     evidence: str | None = Field(
         None,
-        description="The level of the evidence that is recorded: none, L0, L1 or L2.",
+        description="The level of recorded evidence: none, L0, L1 or L2.",
         json_schema_extra={"pattern": f"^(none|{_SEVERAL.pattern})$"},
     )
-    human_gate: HumanGate | None = Field(None, description="When a person must let the step start.")
-    retries: Retries | None = Field(None, description="What happens where an attempt fails.")
+    human_gate: HumanGate | None = Field(None, description="When a person must approve the step.")
+    retries: Retries | None = Field(None, description="What happens after a failed attempt.")
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """The name that people see."""
         return self.name or self.id
 
     @property
     def level(self) -> Level | None:
-        """The level of its evidence, of several the lowest; None for a word that is no level."""
+        """The evidence level. Of several levels the lowest, None for an invalid one."""
         return _level(self.evidence or "none")
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """The files that its validation looks at, beside the outputs."""
+        """The files that the validation checks in addition to the outputs."""
         found = (self.inputs or {}).get("validation_targets") or ()
         return tuple(one for one in found if isinstance(one, str)) if isinstance(found, (list, tuple)) else ()
 
 
 @lru_cache(maxsize=16)
 def _level(evidence: str) -> Level | None:
-    """Most steps say one of a few words, and several rules ask for it."""
+    """Cached, because most steps have one of a few levels and several rules ask for it."""
     written = evidence.strip()
     if written.lower() == "none":
         return "none"
@@ -102,20 +102,20 @@ def _level(evidence: str) -> Level | None:
 
 
 class Workflow(Part):
-    """The workflow that the steps belong to. Further keys are kept."""
+    """The workflow that the steps belong to. Other keys are kept."""
 
     model_config = ConfigDict(extra="allow")
 
     module: str | None = Field(None, description="The module that the workflow belongs to.")
-    workflow: str | None = Field(None, description="The id of the workflow, which policies look at.")
-    phase: str | None = Field(None, description="The phase of all steps that have none.")
+    workflow: str | None = Field(None, description="The id of the workflow. Policies look for words in it.")
+    phase: str | None = Field(None, description="The default phase of the steps.")
 
 
 class Document(Part):
-    """A specification: steps that are done in the order given."""
+    """A specification: steps that run in the given order."""
 
     workflow: Workflow | None = Field(None, description="The workflow that the steps belong to.")
-    step_specs: list[StepSpec] = Field(description="The steps, in their order.", min_length=1)
-    config: Any = Field(None, description="The configuration: a mapping, or the path of a file with one.")
-    rdc: dict[str, Any] | None = Field(None, description="Options of rdc: secrets, steps, and a table a target.")
-    scenarios: dict[str, Any] | None = Field(None, description="Runs with the end that they must have, for `rdc test`.")
+    step_specs: list[StepSpec] = Field(description="The steps, in order.", min_length=1)
+    config: Any = Field(None, description="The configuration: a mapping, or the path of a file.")
+    rdc: dict[str, Any] | None = Field(None, description="Options of rdc: secrets, steps, and a table for each target.")
+    scenarios: dict[str, Any] | None = Field(None, description="Test runs with their expected results, for `rdc test`.")

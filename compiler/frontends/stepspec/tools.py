@@ -1,4 +1,4 @@
-"""The tools of steps: which there are, how much can go wrong, and the gates that they need (B9)."""
+"""The tools of steps: their names, risks and gates (B9)."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ RISKS: tuple[Risk, ...] = ("low", "medium", "high")
 
 
 class Asked(Struct, frozen=True):
-    """A gate that a step needs: its name, and why."""
+    """A gate that a step needs, and the reason."""
 
     gate: str
     reason: str
 
 
 def known_tools(runtime: Runtime) -> list[str]:
-    """The names of all tools."""
+    """Return the names of all tools."""
     return [*BUILT_IN, *(runtime.tools or {})]
 
 
 def risk_of(call: ToolCall, runtime: Runtime) -> Risk:
-    """How much can go wrong: the higher of what the call and the configuration say."""
+    """Return the risk of a call: the higher of its own risk and its tool's risk."""
     own = (runtime.tools or {}).get(call.name)
     return max(call.risk or "low", (own and own.risk) or "low", key=RISKS.index)
 
 
 def tool_gate(call: ToolCall, step: StepSpec) -> str:
-    """The gate of a call with high risk that names none."""
+    """Return the gate of a high-risk call without `gate`."""
     return f"tool:{call.name}:{step.id}"
 
 
 def tool_gates(step: StepSpec, runtime: Runtime) -> Iterator[Asked]:
-    """The gates that the calls of a step need, in order; one may be there several times."""
+    """Yield the gates that the calls of a step need, in order and possibly with duplicates."""
     for call in step.tools or ():
         is_high = risk_of(call, runtime) == "high"
         if call.gate:

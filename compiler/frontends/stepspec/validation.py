@@ -1,4 +1,4 @@
-"""What a validation looks for, by the words of its policy (B11)."""
+"""Read the checks from a validation policy (B11)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from runtime_shim.contract.step_builder import checks_of as checks_named
 
 @lru_cache(maxsize=16)  # most steps have one of a few policies, and several rules ask for it
 def checks_of(policy: str) -> tuple[Check, ...]:
-    """The checks of a validation: that files are there, always, and what the policy names."""
+    """Return the checks of a validation. They always include `exists`."""
     named = checks_named(policy)
     return tuple(check for check in get_args(Check) if check in named)
