@@ -20,6 +20,9 @@ from rdc.terminal import abandon_output, accept_any_text, put, tell
 PROGRAM = "rdc"
 COMPLETION_VARIABLE = "_RDC_COMPLETE"
 
+EXIT_FINE, EXIT_FINDINGS, EXIT_USAGE, EXIT_DEFECT, EXIT_INTERRUPTED, EXIT_PIPE = 0, 1, 2, 70, 130, 141
+"""`docs/reference/exit-codes.md` describes each."""
+
 
 class LazyGroup(click.Group):
     """A group that imports a command when it is called: `rdc check` does not pay for the others."""
@@ -63,7 +66,7 @@ def cli(context: click.Context) -> int:
     """Compile workflow documents into programs that run everywhere."""
     if context.invoked_subcommand is None:
         put(context.get_help())
-    return 0
+    return EXIT_FINE
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -86,16 +89,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tell(f"{PROGRAM}: {usage_line(error)}")
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        return 130
+        return EXIT_INTERRUPTED
     except BrokenPipeError:
         abandon_output()
-        return 141
+        return EXIT_PIPE
     except OSError as error:
         if error.filename is not None:
             return _confess(error)
         abandon_output()  # what click writes by itself, such as help, did not get through
         tell(f"{PROGRAM}: cannot write to standard output: {error.strerror}")
-        return 1
+        return EXIT_FINDINGS
     except Exception as error:  # noqa: BLE001 (the last resort: nobody should see a traceback unasked)
         return _confess(error)
 
@@ -140,4 +143,4 @@ def _confess(error: Exception) -> int:
 
         what = visible(f"{type(error).__name__}: {error}")
         tell(f"{PROGRAM}: internal error: {what} (set RDC_DEBUG=1 for the traceback)")
-    return 70
+    return EXIT_DEFECT

@@ -1,0 +1,68 @@
+"""The page of the commands, from their definitions in click."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any
+
+import click
+
+from rdc.cli import PROGRAM, cli
+from rdc.commands import COMMANDS, load
+from tests.reference.markdown import page, table
+
+INTRODUCTION = """\
+`rdc --help` lists the commands, and `rdc COMMAND --help` shows this text in your terminal. Every command returns one of
+these [exit codes](exit-codes.md)."""
+
+VERBATIM = "\b\n"
+"""Click prints a paragraph that starts with this as it is written."""
+
+NUMBERS = {"INTEGER": "N", "INTEGER RANGE": "N", "FLOAT": "N"}
+"""Names of click for values that are numbers."""
+
+BARE = re.compile(r"(?<![`\w-])--[a-z][a-z-]*(?![\w`])")
+"""An option that help names without backticks."""
+
+
+def commands() -> str:
+    """Return the page: usage, description and options of each command."""
+    overview = table(
+        ("command", "what it does"), [(f"[`rdc {name}`](#rdc-{name})", text) for name, text in COMMANDS.items()]
+    )
+    with click.Context(cli, info_name=PROGRAM) as parent:
+        parts = [part for name in COMMANDS for part in _section(load(name), name, parent)]
+    return page("Commands", INTRODUCTION, overview, *parts)
+
+
+def _section(command: click.Command, name: str, parent: click.Context) -> list[str]:
+    with click.Context(command, info_name=name, parent=parent) as context:
+        usage = f"```text\n{context.command_path} {' '.join(command.collect_usage_pieces(context))}\n```"
+        rows = [_row(option, context) for option in command.params if isinstance(option, click.Option)]
+    described = [_paragraph(text) for text in inspect.cleandoc(command.help or "").split("\n\n")]
+    listed = [table(("option", "default", "meaning"), rows)] if rows else []
+    return [f"## {PROGRAM} {name}", usage, *described, *listed]
+
+
+def _paragraph(text: str) -> str:
+    """Return a paragraph of help as Markdown."""
+    if text.startswith(VERBATIM):
+        return f"```text\n{text.removeprefix(VERBATIM)}\n```"
+    return with_code(" ".join(text.split()))
+
+
+def with_code(text: str) -> str:
+    """Return the text with each option in backticks that stands outside of code."""
+    pieces = text.split("`")
+    return "`".join(piece if number % 2 else BARE.sub(r"`\g<0>`", piece) for number, piece in enumerate(pieces))
+
+
+def _row(option: click.Option, context: click.Context) -> tuple[str, str, str]:
+    value = "" if option.is_flag else f" {NUMBERS.get(option.make_metavar(context), option.make_metavar(context))}"
+    *others, last = (*option.opts, *option.secondary_opts)
+    names = ", ".join([*(f"`{name}`" for name in others), f"`{last}{value}`"])
+    default: Any = option.get_default(context) if option.show_default is True else None
+    repeated = " You can repeat this option." if option.multiple else ""
+    meaning = with_code(option.help or "") or "The format of the output."
+    return names, "" if default is None else f"`{default}`", f"{meaning}{repeated}"
