@@ -19,9 +19,6 @@ these [exit codes](exit-codes.md)."""
 VERBATIM = "\b\n"
 """Click prints a paragraph that starts with this as it is written."""
 
-NUMBERS = {"INTEGER": "N", "INTEGER RANGE": "N", "FLOAT": "N"}
-"""Names of click for values that are numbers."""
-
 BARE = re.compile(r"(?<![`\w-])--[a-z][a-z-]*(?![\w`])")
 """An option that help names without backticks."""
 
@@ -59,10 +56,23 @@ def with_code(text: str) -> str:
 
 
 def _row(option: click.Option, context: click.Context) -> tuple[str, str, str]:
-    value = "" if option.is_flag else f" {NUMBERS.get(option.make_metavar(context), option.make_metavar(context))}"
     *others, last = (*option.opts, *option.secondary_opts)
-    names = ", ".join([*(f"`{name}`" for name in others), f"`{last}{value}`"])
+    names = ", ".join([*(f"`{name}`" for name in others), f"`{last}{_value(option)}`"])
     default: Any = option.get_default(context) if option.show_default is True else None
-    repeated = " You can repeat this option." if option.multiple else ""
-    meaning = with_code(option.help or "") or "The format of the output."
-    return names, "" if default is None else f"`{default}`", f"{meaning}{repeated}"
+    sentences = [with_code(option.help or "") or "The format of the output."]
+    if isinstance(option.type, click.Choice):
+        sentences.append(f"One of {', '.join(f'`{choice}`' for choice in option.type.choices)}.")
+    if option.multiple:
+        sentences.append("You can repeat this option.")
+    return names, "" if default is None else f"`{default}`", " ".join(sentences)
+
+
+def _value(option: click.Option) -> str:
+    """Return what an option takes after a space; "" for a flag."""
+    if option.is_flag:
+        return ""
+    if option.metavar:
+        return f" {option.metavar}"
+    if isinstance(option.type, click.Choice):
+        return f" {option.opts[-1].removeprefix('--').upper()}"
+    return " TEXT" if option.type is click.STRING else " N"
