@@ -30,7 +30,8 @@ LONGEST_PATH = 4096
 REQUIRED_VERSION = "required-version"
 BUILD = "build"
 CHECK = "check"
-OWN_KEYS = (REQUIRED_VERSION, BUILD, CHECK)
+DOCS_URL = "docs-url"
+OWN_KEYS = (REQUIRED_VERSION, BUILD, CHECK, DOCS_URL)
 """The keys of a configuration that are about the project, and not about how its documents are read."""
 
 _SECTION = "[tool.rdc"
@@ -192,6 +193,7 @@ class Configuration(Struct, frozen=True):
     sources: dict[str, Source]
     own: Table = Table()
     ignored: frozenset[str] = frozenset()
+    docs_url: str = ""
 
 
 def read_configuration(project: Project, options: Sequence[Option[Any]]) -> Configuration:
@@ -232,8 +234,10 @@ def _configuration(source: Source, section: tuple[str, ...], known: Known) -> Co
     if wrong := _wrong_version(own, places):
         return Configuration(Options(), [wrong], {source.path: source})
     ignored, wrong_codes = _ignored(own, place, spans)
+    docs_url, wrong_address = _docs_url(own, place, spans)
     options, found = read_options(rest, place, spans, known)
-    return Configuration(options, [*found, *wrong_codes], {source.path: source}, Table(own, places), ignored)
+    wrong_keys = [*found, *wrong_codes, *wrong_address]
+    return Configuration(options, wrong_keys, {source.path: source}, Table(own, places), ignored, docs_url)
 
 
 def _ignored(own: Mapping[str, object], place: Place, spans: Spans) -> tuple[frozenset[str], list[Diagnostic]]:
@@ -243,6 +247,15 @@ def _ignored(own: Mapping[str, object], place: Place, spans: Spans) -> tuple[fro
     from compiler.suppression import read_check  # noqa: PLC0415 (few projects ignore anything)
 
     return read_check(own[CHECK], replace(place, span=spans.get((CHECK,))), below(spans, CHECK))
+
+
+def _docs_url(own: Mapping[str, object], place: Place, spans: Spans) -> tuple[str, list[Diagnostic]]:
+    """Return the address to which messages link, "" for none, and the errors in it."""
+    if DOCS_URL not in own:
+        return "", []
+    from compiler.documentation import read_docs_url  # noqa: PLC0415 (few projects publish the documentation)
+
+    return read_docs_url(own, replace(place, span=spans.get((DOCS_URL,))))
 
 
 def _parted(table: object) -> tuple[dict[str, object], object]:

@@ -44,6 +44,11 @@ def is_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
+def shows_links() -> bool:
+    """Whether standard error is a terminal, where text can be a link."""
+    return sys.stderr is not None and sys.stderr.isatty() and color() is not False
+
+
 def accept_any_text() -> None:
     """Let standard output take every text in every locale: it escapes what it cannot say."""
     if isinstance(sys.stdout, io.TextIOWrapper):

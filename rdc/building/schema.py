@@ -6,9 +6,10 @@ from typing import Any
 
 from backends.options.schema import schema as of_options
 from backends.registry import BACKENDS, load
+from compiler.documentation import LONGEST, PATTERN
 from compiler.frontends import all_options
 from compiler.options import Level, Option
-from compiler.project import BUILD, CHECK, REQUIRED_VERSION
+from compiler.project import BUILD, CHECK, DOCS_URL, REQUIRED_VERSION
 from rdc.building.configuring import Build
 
 
@@ -43,6 +44,12 @@ def schema() -> dict[str, Any]:
                     }
                 },
                 "additionalProperties": False,
+            },
+            DOCS_URL: {
+                "type": "string",
+                "description": "The address of rdc's documentation, to which messages link.",
+                "pattern": f"^{PATTERN}$",
+                "maxLength": LONGEST,
             },
             **formats,
             **targets,

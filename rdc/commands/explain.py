@@ -44,12 +44,20 @@ def command(code: str | None, *, listing: bool) -> int:
         return 0
     if code is None:
         raise click.UsageError("missing argument 'CODE'", click.get_current_context())
-    text = _headings_in_bold(page(code))
+    text = _headings_in_bold(page(code)) + _address(code)
     if sys.stdout.isatty() and text.count("\n") >= shutil.get_terminal_size().lines - 1:
         click.echo_via_pager(text, color=color())
     else:
         put(text)
     return 0
+
+
+def _address(code: str) -> str:
+    """Return the address of the code's page, after an empty line; "" if the project has no address."""
+    from compiler.documentation import docs_url, page_of  # noqa: PLC0415 (not for the list)
+
+    address = docs_url("rdc.toml")
+    return f"\n\n{page_of(address, code)}" if address else ""
 
 
 def _table() -> str:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 from msgspec import Struct
+from msgspec.structs import replace
 
 from compiler.diagnostic import Diagnostic, Severity
 from compiler.source import Source
 from rdc.reporting import FORMATS, render
 from rdc.reporting.report import Report
-from rdc.terminal import put, tell
+from rdc.terminal import put, shows_links, tell
 
 if TYPE_CHECKING:
     from compiler.driver import Compilation
@@ -37,8 +38,16 @@ class Reporter(Struct, frozen=True):
         """Show a report: as text on standard error, in the formats for machines on standard output."""
         if self.form == "text" and not report.diagnostics:
             return
-        if text := render(report, self.form):
+        if text := render(self._linked(report), self.form):
             (tell if self.form == "text" else put)(text)
+
+    def _linked(self, report: Report) -> Report:
+        """Return the report with the address of the documentation, if the project has one and links can be followed."""
+        if not report.diagnostics or (self.form == "text" and not shows_links()):
+            return report
+        from compiler.documentation import docs_url  # noqa: PLC0415 (only for findings)
+
+        return replace(report, docs_url=docs_url(report.diagnostics[0].path, "rdc.toml"))
 
     def fails(self, report: Report) -> bool:
         """Whether the findings make the command fail."""

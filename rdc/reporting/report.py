@@ -14,11 +14,13 @@ class Report(Struct, frozen=True):
     """Sorted diagnostics without repetition, and the sources by the paths that the diagnostics use.
 
     `facts` is what formats tell other tools of documents beside that, by its key in the report for machines.
+    If `docs_url` is not empty, the report links to the pages of its diagnostics there.
     """
 
     diagnostics: tuple[Diagnostic, ...]
     sources: Mapping[str, Source]
     facts: Mapping[str, object] = field(default_factory=dict)
+    docs_url: str = ""
 
     @classmethod
     def of(cls, diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> Report:

@@ -7,6 +7,7 @@ import os
 from urllib.parse import quote
 
 from compiler.diagnostic import CODES, Diagnostic, Fix, Related
+from compiler.documentation import page_of
 from compiler.source import Span
 from rdc import __version__
 from rdc.explanations import page
@@ -24,7 +25,7 @@ def render(report: Report) -> str:
                 "name": "rdc",
                 "version": __version__,
                 "semanticVersion": __version__,
-                "rules": [_rule(code) for code in codes],
+                "rules": [_rule(code, report.docs_url) for code in codes],
             }
         },
         "columnKind": "unicodeCodePoints",
@@ -33,7 +34,7 @@ def render(report: Report) -> str:
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 
 
-def _rule(code: str) -> dict[str, object]:
+def _rule(code: str, docs_url: str) -> dict[str, object]:
     known = CODES[code]
     explanation = page(code)
     return {
@@ -41,6 +42,7 @@ def _rule(code: str) -> dict[str, object]:
         "name": "".join(word.capitalize() for word in known.name.split("-")),
         "shortDescription": {"text": known.name.replace("-", " ").capitalize()},
         "help": {"text": explanation, "markdown": explanation},
+        **({"helpUri": page_of(docs_url, code)} if docs_url else {}),
         "defaultConfiguration": {"level": known.severity},
         "properties": {"rule": known.rule},
     }

@@ -29,13 +29,13 @@ def render(report: Report) -> str:
     """The diagnostics with an empty line between them, and a line that counts them; "" if there are none."""
     if not report.diagnostics:
         return ""
-    blocks = [_block(diagnostic, report.sources) for diagnostic in report.diagnostics]
+    blocks = [_block(diagnostic, report.sources, report.docs_url) for diagnostic in report.diagnostics]
     return "\n\n".join([*blocks, _summary(report)])
 
 
-def _block(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> str:
+def _block(diagnostic: Diagnostic, sources: Mapping[str, Source], docs_url: str) -> str:
     color = _COLORS[diagnostic.severity]
-    kind = click.style(f"{diagnostic.severity}[{diagnostic.code}]", fg=color, bold=True)
+    kind = click.style(f"{diagnostic.severity}[{_linked(diagnostic.code, docs_url)}]", fg=color, bold=True)
     message = click.style(_continued(diagnostic.message, "  "), bold=True)
     gutter = _gutter(diagnostic)
     parts = [f"{_place(diagnostic.path, diagnostic.span)}: {kind}: {message}"]
@@ -48,6 +48,15 @@ def _block(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> str:
         parts.append(f"{_place(related.path, related.span)}: {note}: {_continued(related.message, '  ')}")
         parts += _snippet(sources.get(related.path), related.span, gutter, "cyan")
     return "\n".join(parts)
+
+
+def _linked(code: str, docs_url: str) -> str:
+    """Return a code as a link that terminals can open, if the documentation has an address."""
+    if not docs_url:
+        return code
+    from compiler.documentation import page_of  # noqa: PLC0415 (few projects have an address)
+
+    return f"\x1b]8;;{page_of(docs_url, code)}\x1b\\{code}\x1b]8;;\x1b\\"
 
 
 def _gutter(diagnostic: Diagnostic) -> str:
