@@ -38,7 +38,8 @@ test: $(READY) ## Run lint, types and all tests
 cases: $(READY)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
 
-lint: $(READY) ## Check style and types
+lint: $(READY) ## Check style, spelling and types
+	$(BIN)/typos
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
