@@ -59,6 +59,7 @@ fuzz: $(READY) ## Fuzz the compiler, guided by coverage (MINUTES=10)
 	$(BIN)/python -m tests.fuzzing --minutes $(MINUTES)
 
 golden: $(READY) ## Regenerate templates, tables of grammars, texts of the runtime, golden files and generated pages
+	$(BIN)/python -m tests.rdc.test_explanations
 	$(BIN)/python -m tests.regenerate
 	$(BIN)/python -m backends.python.bundler
 	$(BIN)/python -m pytest -q tests/golden tests/rdc/test_imports.py --snapshot-update

@@ -61,7 +61,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description="Measure the speed of rdc. Each figure is a ratio to a yardstick measured alternately with it.",
-        epilog="docs/performance.md says how the figures come about.",
+        epilog="See docs/performance.md for the figures.",
     )
     parser.add_argument(
         "suites", nargs="*", metavar="SUITE", help=f"what to measure: {', '.join(SUITES)} (default: all)"

@@ -16,7 +16,7 @@ from tests.conftest import ROOT
 from tests.rdc.cli_support import call, spawn
 
 PAGE = (ROOT / "docs" / "formats" / "agent_workflow.md").read_text(encoding="utf-8")
-BLOCK = re.compile(r"^~~~(\w+)\n(.*?)^~~~$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^~~~(\w+)[^\n]*\n(.*?)^~~~$", re.MULTILINE | re.DOTALL)
 NAME = "first-note.workflow.yaml"
 
 # It says GOOD, whatever it is asked.
@@ -75,7 +75,7 @@ def test_the_first_workflow_runs_without_an_agent(folder: Path) -> None:
 
 
 def test_the_tables_have_every_key() -> None:
-    rows = re.findall(r"^\| `(\w+)` \|", PAGE.partition("## What an agent is told")[0], re.MULTILINE)
+    rows = re.findall(r"^\| `(\w+)` \|", PAGE.partition("## The prompt")[0], re.MULTILINE)
     assert sorted(rows) == sorted([*Workflow.model_fields, *Step.model_fields])
     assert all(word.upper() in PAGE for word in FAILING)
 

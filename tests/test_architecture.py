@@ -242,13 +242,17 @@ def test_backends_and_their_folders_are_the_same() -> None:
     )
 
 
+PAGES = {"dot": "targets/pictures.md", "mermaid": "targets/pictures.md", "json": "formats/json.md"}
+"""Pages of targets that share one."""
+
+
 @pytest.mark.parametrize("name", BACKENDS)
 def test_backend_has_all_that_belongs_to_it(name: str) -> None:
     backend = load(name)
     assert backend.name == name
     assert type(backend).__module__ == f"backends.{name}"
     assert has_tests(name)
-    page = ROOT / "docs" / "targets" / f"{name}.md"
+    page = ROOT / "docs" / PAGES.get(name, f"targets/{name}.md")
     assert page.is_file(), f"there is no {shown(page)}"
     assert golden_files(backend.suffix)
 

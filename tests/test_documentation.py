@@ -57,7 +57,7 @@ def test_examples_show_what_happens(page: str, folder: Path) -> None:
 
 def test_the_tests_that_hold_promises_are_there() -> None:
     file = ""
-    named = list(HELD.finditer(text("docs/reliability.md")))
+    named = list(HELD.finditer(text("docs/explanation/guarantees.md")))
     assert len(named) > 30
     for name in named:
         file = name["file"] or file

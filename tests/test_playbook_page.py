@@ -18,7 +18,7 @@ from tests.conftest import ROOT
 from tests.rdc.cli_support import call, spawn
 
 PAGE = (ROOT / "docs" / "formats" / "playbook.md").read_text(encoding="utf-8")
-BLOCK = re.compile(r"^~~~(\w+)\n(.*?)^~~~$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^~~~(\w+)[^\n]*\n(.*?)^~~~$", re.MULTILINE | re.DOTALL)
 NAME = "release-note.playbook.md"
 
 # It answers with the last line of its prompt that is not blank.
@@ -51,22 +51,22 @@ def test_the_first_playbook_is_in_its_normal_form(folder: Path) -> None:
 
 
 def test_the_first_playbook_runs_with_an_agent(folder: Path) -> None:
-    check, with_agent, *_ = commands()
+    check, with_agent, answer, resume, *_ = commands()
     (folder / "bin").mkdir()
     (folder / "bin" / "llm").write_text(LLM)
     (folder / "bin" / "llm").chmod(0o755)
     assert call(*check, cwd=folder).code == 0
     code, said = run(folder, *with_agent, path=str(folder / "bin"))
     assert code == 75, said
-    run(folder, "run", NAME, "answer", "2", "yes")
-    code, said = run(folder, "run", NAME, "resume", "--agent", "llm", path=str(folder / "bin"))
+    assert run(folder, *answer)[0] == 0
+    code, said = run(folder, *resume, path=str(folder / "bin"))
     assert code == 0, said
     assert (folder / ".rdc" / "release-note" / "release-note.md").read_text().strip() == "Search is faster"
 
 
 def test_the_first_playbook_runs_without_an_agent(folder: Path) -> None:
-    *_, begin, answer, resume = commands()
-    assert run(folder, *begin)[0] == 75
+    *_, start, answer, resume = commands()
+    assert run(folder, *start)[0] == 75
     assert run(folder, *answer, given="New: faster search\n")[0] == 0
     code, said = run(folder, *resume)
     assert code == 75, said

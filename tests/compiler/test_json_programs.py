@@ -112,7 +112,7 @@ def read_back(program: Program, folder: Path) -> Program:
 
 def test_the_page_shows_a_program_that_can_be_pasted(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "formats" / "json.md").read_text(encoding="utf-8")
-    (text,) = re.findall(r"^```json\n(.+?)^```", page, re.DOTALL | re.MULTILINE)
+    (text,) = re.findall(r"^```json[^\n]*\n(.+?)^```", page, re.DOTALL | re.MULTILINE)
     made = compiled(tmp_path, text, "letter.program.json")
     assert made.program
     assert not made.diagnostics

@@ -1,4 +1,4 @@
-"""The rules D, G and V of docs/formats/rundown.md: what each document is told, and where."""
+"""The rules D, G and V of docs/formats/rundown.md: the diagnostics of each document and their places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slots, words, inputs and limits: by the semantics, the verifier and the analyses (docs/program.md)."""
+"""Slots, words, inputs and limits in the semantics, the verifier and the analyses (docs/reference/program-rules.md)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Random programs, as JSON, on everything that runs them, against an oracle written from docs/program.md alone."""
+"""Random programs as JSON on every runner, compared with an oracle made from docs/reference/program-rules.md."""

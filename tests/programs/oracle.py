@@ -1,4 +1,4 @@
-"""What a program does, by docs/program.md alone: an interpreter of the JSON, with nothing of the compiler in it."""
+"""An interpreter of programs in JSON, made from docs/reference/program-rules.md without the compiler's code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The oracle by hand-derived examples: the rules of docs/program.md that are easily read wrongly."""
+"""The oracle by hand-derived examples: the rules of docs/reference/program-rules.md that are easily misread."""
 
 from __future__ import annotations
 

@@ -76,7 +76,8 @@ def call(*arguments: str, cwd: Path) -> Result:
 def environment(**more: str) -> dict[str, str]:
     """The environment of a child process that finds this tree."""
     kept = {name: value for name, value in os.environ.items() if "COLOR" not in name}
-    return {**kept, "PYTHONPATH": f"{ROOT}{os.pathsep}{kept['PYTHONPATH']}", **more}
+    path = os.pathsep.join(filter(None, [str(ROOT), kept.get("PYTHONPATH")]))
+    return {**kept, "PYTHONPATH": path, **more}
 
 
 def spawn(*arguments: str, cwd: Path, given: str = "", **variables: str) -> Result:

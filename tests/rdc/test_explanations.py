@@ -1,8 +1,11 @@
-"""The pages of the diagnostics: each example gives its diagnostic, each repair takes it away.
+"""The pages of the diagnostics: each example gives its diagnostic, and each fix makes it disappear.
 
-A page has blocks between lines of `~~~~`: with a file name they are files; a `console` block has the commands to run in
-their folder, each after a `$ `. Without one, `rdc check` is run on the first file. The repair starts from the files of
-the example, and from what its commands have made.
+A page has blocks between lines of `~~~~`. A block with a file name is a file. A `console` block has the commands to run
+in the folder of these files, each after a `$ `. Without one, the command is `rdc check` with the first file. The fix
+starts from the files of the example and from the files that its commands wrote.
+
+A `text` block below the example shows the diagnostic with its help, so that a reader can compare help and fix.
+`python -m tests.rdc.test_explanations` writes these blocks.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +24,15 @@ from compiler.diagnostic import CODES, Severity
 from tests.rdc.cli_support import ROOT, call, environment
 
 PAGES = ROOT / "compiler" / "explanations"
-SECTIONS = ["What", "Why", "Example", "Fix"]
+SECTIONS = ["What it means", "Why it matters", "Example", "Fix"]
+
+REPORTED = re.compile(
+    r"^(?P<path>[^\s:]+)(?::(?P<line>\d+):(?P<column>\d+))?: (?P<kind>\w+)\[(?P<code>RD\d+)\]: (?P<message>.*)\n"
+    r"(?:(?!.*\[RD\d+\]).*\n)*? += help: (?P<help>.*)$",
+    re.MULTILINE,
+)
+SUGGESTION = re.compile(r"did you mean `?([^`?]+)`?\?")
+COMMAND = re.compile(r"run:? `?(rdc (?:fmt|build)[^`;,\n]*)|`(rdc fmt)` does")
 
 BLOCK = re.compile(r"^~~~~(?P<kind>\w+)(?: (?P<name>\S+))?\n(?P<text>.*?)^~~~~$", re.MULTILINE | re.DOTALL)
 
@@ -79,11 +91,28 @@ def run(shown: Section, folder: Path) -> tuple[int, str]:
     return done.returncode, done.stdout.decode()
 
 
+def reported(code: str, said: str) -> re.Match[str]:
+    """The first diagnostic with this code in the output of rdc, and its help."""
+    found = next((match for match in REPORTED.finditer(said) if match["code"] == code), None)
+    assert found, f"{code} has no help:\n{said}"
+    return found
+
+
+def report(found: re.Match[str]) -> str:
+    """The block of a page that shows a diagnostic."""
+    return f"~~~~text\n{found['kind']}[{found['code']}]: {found['message']}\nhelp: {found['help']}\n~~~~\n"
+
+
+def shown(code: str) -> str:
+    """The block of a page that shows its diagnostic, "" without one."""
+    return next((match[0] + "\n" for match in BLOCK.finditer(page(code)) if match["kind"] == "text"), "")
+
+
 @pytest.mark.share(6)
 @pytest.mark.parametrize("code", CODES)
-def test_example_and_repair(code: str, tmp_path: Path) -> None:
+def test_example_and_fix(code: str, tmp_path: Path) -> None:
     exit_code, said = run(section(code, "Example"), tmp_path)
-    assert f"[{code}]" in said
+    assert report(reported(code, said)) == shown(code), "run `make golden`"
     assert exit_code == (1 if CODES[code].severity is Severity.ERROR else 0), said
     exit_code, said = run(section(code, "Fix"), tmp_path)
     assert f"[{code}]" not in said, said
@@ -96,10 +125,44 @@ def test_page_has_its_form(code: str) -> None:
     known = CODES[code]
     lines = prose(code).splitlines()
     assert lines[0] == f"# {code}: {known.name.replace('-', ' ')}"
-    assert lines[2] == "## What"
+    assert lines[2] == f"## {SECTIONS[0]}"
     assert [line.removeprefix("## ") for line in lines if line.startswith("## ")] == SECTIONS
     assert not [line for line in lines if line.startswith("~~~")], "a block that is not closed"
-    parts = re.split(r"^## \w+\n", prose(code), flags=re.MULTILINE)
+    parts = re.split(r"^## [\w ]+\n", prose(code), flags=re.MULTILINE)
     assert parts[1].strip(), "what it is"
     assert parts[2].strip(), "why it matters"
     assert parts[4].strip(), "what to do"
+
+
+@pytest.mark.parametrize("code", [code for code in CODES if SUGGESTION.search(shown(code))])
+def test_a_suggestion_is_true(code: str, tmp_path: Path) -> None:
+    example = section(code, "Example")
+    found = reported(code, run(example, tmp_path)[1])
+    name, suggestion = found["path"], SUGGESTION.search(found[0])[1]  # type: ignore[index]
+    text = example.files[name]
+    place = sum(map(len, text.splitlines(keepends=True)[: int(found["line"]) - 1])) + int(found["column"]) - 1
+    quoted = [word for words in re.findall(r"`([^`]+)`", found["message"]) for word in words.split()[::-1]]
+    others = re.findall(r"[\w-]+", found["message"])
+    whole = [rf"(?<![\w-]){re.escape(word)}(?![\w-])" for word in [*quoted, *others] if word != suggestion]
+    wrong = next(word for word in whole if re.search(word, text[place:]))
+    files = {**example.files, name: text[:place] + re.sub(wrong, lambda _: suggestion, text[place:], count=1)}
+    assert found["message"] not in run(Section(files, example.commands), tmp_path)[1]
+
+
+@pytest.mark.parametrize("code", [code for code in CODES if COMMAND.search(shown(code))])
+def test_a_command_that_a_help_names_fixes_it(code: str, tmp_path: Path) -> None:
+    example = section(code, "Example")
+    found = reported(code, run(example, tmp_path)[1])
+    match = COMMAND.search(found["help"])
+    assert match
+    command = match[1] or f"{match[2]} {found['path']}"
+    said = run(Section({}, [command, example.commands[-1]]), tmp_path)[1]
+    assert f"[{code}]" not in said, said
+
+
+if __name__ == "__main__":
+    for each in CODES:
+        with tempfile.TemporaryDirectory() as folder:
+            block = report(reported(each, run(section(each, "Example"), Path(folder))[1]))
+        text = page(each).replace(shown(each), "").replace("\n\n\n## Fix", "\n\n## Fix")
+        (PAGES / f"{each}.md").write_text(text.replace("\n\n## Fix\n", f"\n\n{block}\n## Fix\n"), encoding="utf-8")

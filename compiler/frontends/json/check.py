@@ -22,7 +22,7 @@ LONGEST_NAME = 200
 """In characters: names stand in messages, in files of answers and in paths."""
 
 _HASH = Regex(r"[0-9a-f]{64}")
-_PAGE = "docs/program.md has the rules of programs"
+_PAGE = "see the rules of programs in docs/reference/program-rules.md"
 
 
 class _Name(Struct, frozen=True):
