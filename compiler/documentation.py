@@ -12,7 +12,7 @@ from compiler.project import CONFIGURATIONS, DOCS_URL, Project, project_around, 
 from compiler.regex import Regex
 
 PATTERN = r"(https?://[A-Za-z0-9]|file:///)[!$-;=@-Z_a-z~]*"
-"""A web address or that of a folder, without what a terminal or HTML could read otherwise, and without a query."""
+"""A web address or a folder's address. It has no query, no quotes, no spaces and no control characters."""
 
 LONGEST = 2000
 """The longest address in characters."""

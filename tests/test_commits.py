@@ -21,7 +21,7 @@ IMPERATIVE = {"Embed", "Shed", "Shred", "Wed", "Bring", "Ping", "Ring", "String"
 
 
 def problem(subject: str) -> str:
-    """What is wrong with a subject; "" if nothing is."""
+    """Return the problem of a subject; "" if it has none."""
     first = FIRST.match(subject)
     if len(subject) > LONGEST:
         return f"it has {len(subject)} characters, and {LONGEST} are the most"
@@ -30,7 +30,7 @@ def problem(subject: str) -> str:
     if not first:
         return "it doesn't start with a capitalized verb"
     if OTHER_FORM.search(first[0]) and first[0] not in IMPERATIVE:
-        return f"{first[0]!r} isn't imperative: write what the commit does as a command, such as 'Add'"
+        return f"{first[0]!r} isn't imperative: write it as a command, such as 'Add'"
     return ""
 
 
@@ -41,7 +41,7 @@ def git(*words: str) -> str:
 
 def test_subjects_of_the_last_commits() -> None:
     if not (ROOT / ".git").exists() or git("rev-parse", "--is-shallow-repository") != "false":
-        pytest.skip("there is no history of commits here")
+        pytest.skip("this checkout has no history of commits")
     subjects = git("log", "--no-merges", f"--max-count={COMMITS}", "--format=%s").splitlines()
     assert {subject: why for subject in subjects if (why := problem(subject))} == {}
 

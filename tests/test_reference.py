@@ -24,7 +24,7 @@ def test_every_variable_has_one_line_of_meaning() -> None:
         *OF_RDC.values(),
         *OF_PROGRAMS.values(),
         *OF_WORKFLOWS.values(),
-        *(what for _, what in OF_STEPS.values()),
+        *(meaning for _, meaning in OF_STEPS.values()),
     ]
     assert [text for text in meanings if not text.endswith(".") or "\n" in text] == []
 

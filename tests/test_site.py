@@ -21,7 +21,7 @@ from tests.site.reading import Page, parsed, read
 Pages = dict[str, Page]
 
 LOADERS = {"mermaid", "glightbox", "pyodide", "md-source", "arithmatex"}
-"""Classes of elements for which the script of the theme loads something from another host."""
+"""The theme's script loads something from another host for elements of these classes."""
 
 ADDRESS = re.compile(r"""(?:url\(|@import\s)\s*["']?(?:https?:)?//""")
 """How a style sheet loads something from another host."""

@@ -12,6 +12,13 @@ from compiler.options import Level, Option
 from compiler.project import BUILD, CHECK, DOCS_URL, REQUIRED_VERSION
 from rdc.building.configuring import Build
 
+_ADDRESS = {
+    "type": "string",
+    "description": "The address of rdc's documentation, to which messages link.",
+    "pattern": f"^{PATTERN}$",
+    "maxLength": LONGEST,
+}
+
 
 def schema() -> dict[str, Any]:
     """The schema: the keys of the project, the options of formats, and a table for each target."""
@@ -45,12 +52,7 @@ def schema() -> dict[str, Any]:
                 },
                 "additionalProperties": False,
             },
-            DOCS_URL: {
-                "type": "string",
-                "description": "The address of rdc's documentation, to which messages link.",
-                "pattern": f"^{PATTERN}$",
-                "maxLength": LONGEST,
-            },
+            DOCS_URL: _ADDRESS,
             **formats,
             **targets,
         },

@@ -38,7 +38,7 @@ def configure(folder: Path, address: str) -> None:
 
 
 def at_a_terminal(folder: Path, *words: str, **environment: str) -> str:
-    """What a terminal gets on standard error."""
+    """Run rdc with a terminal as its standard error, and return the text there."""
     master, slave = os.openpty()
     given = {"PATH": os.defpath, "PYTHONPATH": str(ROOT), "TERM": "xterm", **environment}
     command = [sys.executable, "-m", "rdc", *words]

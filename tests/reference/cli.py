@@ -26,7 +26,7 @@ BARE = re.compile(r"(?<![`\w-])--[a-z][a-z-]*(?![\w`])")
 def commands() -> str:
     """Return the page: usage, description and options of each command."""
     overview = table(
-        ("command", "what it does"), [(f"[`rdc {name}`](#rdc-{name})", text) for name, text in COMMANDS.items()]
+        ("command", "purpose"), [(f"[`rdc {name}`](#rdc-{name})", text) for name, text in COMMANDS.items()]
     )
     with click.Context(cli, info_name=PROGRAM) as parent:
         parts = [part for name in COMMANDS for part in _section(load(name), name, parent)]
@@ -50,7 +50,7 @@ def _paragraph(text: str) -> str:
 
 
 def with_code(text: str) -> str:
-    """Return the text with each option in backticks that stands outside of code."""
+    """Return the text with its options in backticks, except where they are code already."""
     pieces = text.split("`")
     return "`".join(piece if number % 2 else BARE.sub(r"`\g<0>`", piece) for number, piece in enumerate(pieces))
 
@@ -68,7 +68,7 @@ def _row(option: click.Option, context: click.Context) -> tuple[str, str, str]:
 
 
 def _value(option: click.Option) -> str:
-    """Return what an option takes after a space; "" for a flag."""
+    """Return the value of an option as help shows it, after a space; "" for a flag."""
     if option.is_flag:
         return ""
     if option.metavar:

@@ -16,7 +16,7 @@ OF_STEPS = {
     "RDC_STEP_INSTANCE": ("dynamic steps `{N}`", "The number of the instance, from 1."),
     "RDC_SUBSTEP_INSTANCE": ("dynamic substeps `{n}`", "The number of the instance, from 1."),
     "RDC_OUTPUT": ("steps with outputs", "The file to which a command appends its outputs, as `NAME=value`."),
-    "RDC_AGENT_TYPE": ("agents", "The type of the agent. Empty for the command that `--agent` names."),
+    "RDC_AGENT_TYPE": ("agents", "The type of the agent. It is empty if the agent has no type."),
     "RDC_ENTRY": ("agents in a parallel step", "The number of the entry, from 0."),
     "RDC_EVIDENCE_FILE": ("executors", "The file to which an executor writes evidence, as JSON."),
     "RDC_DRR_FILE": ("executors", "The file to which an executor writes design rationale records, as JSON."),
@@ -34,9 +34,9 @@ OF_PROGRAMS = {
 
 OF_RDC = {
     "NO_COLOR": "No colors, if it is set and not empty. It overrides `FORCE_COLOR`.",
-    "FORCE_COLOR": "Colors even where the output is no terminal. `0` is the same as not set.",
+    "FORCE_COLOR": "Colors even if the output isn't a terminal. `0` means not set.",
     "TERM": "No colors, if it is `dumb`.",
-    "COLUMNS": "The width of help texts.",
+    "COLUMNS": "The width of help.",
     "PAGER": "The program that shows long explanations page by page.",
     "CI": "`rdc build` doesn't change `rdc.lock`, if it is set and neither `0` nor `false`.",
     "FONTCONFIG_FILE": "The fonts of pictures, as Graphviz reads it.",
@@ -46,10 +46,10 @@ OF_RDC = {
 """The variables that the command `rdc` reads."""
 
 OF_WORKFLOWS = {
-    "RDC_SOURCE": "In the workflow that `rdc init` writes: the address from which it installs rdc.",
+    "RDC_SOURCE": "In the workflow that `rdc init` writes: the address of the package to install.",
     "RDC_SECRETS": "In generated workflows: the names of the secrets to mask in a step's output.",
 }
-"""The variables of workflows that people see."""
+"""The variables in workflows."""
 
 _INTERNAL = """
     RDC_ABOUT RDC_ANSWERS RDC_APPROVED RDC_ASKED RDC_BRANCH RDC_CALL RDC_CALLED RDC_CHECKED RDC_COMMAND RDC_COMMAND_
@@ -63,15 +63,15 @@ _INTERNAL = """
 """
 
 INTERNAL = frozenset(_INTERNAL.split())
-"""The variables by which the parts of one generated file talk to each other; `_` at the end of a name is a prefix."""
+"""Variables between the parts of one generated file. A name with `_` at its end is a prefix."""
 
 PRODUCT = ("rdc", "compiler", "backends", "runtime_shim", "action.yml")
 KINDS = {".py", ".sh", ".jinja", ".yml", ".yaml", ".toml"}
 NAME = re.compile(r"(?<![A-Z])_?RDC_[A-Z_]*[A-Z_]")
 
 INTRODUCTION = """\
-A document has environment variables of its own as well: its inputs, outputs and secrets, by their names. The names that
-start with `RDC_` belong to rdc, and a document can't declare one."""
+Commands get the inputs, outputs and secrets of their document as environment variables too. Names that start with
+`RDC_` belong to rdc, and a document can't declare one."""
 
 INTERNAL_NOTE = """\
 Generated Makefiles and workflows use more variables that start with `RDC_`. They are internal, and another version of
@@ -80,7 +80,7 @@ target](../targets/make.md)."""
 
 
 def environment() -> str:
-    """Return the page: what steps get, what programs read, what rdc reads, and what workflows have."""
+    """Return the page: the variables for steps, programs, rdc and workflows."""
     given = [(f"`{name}`", where, meaning) for name, (where, meaning) in OF_STEPS.items()]
     return page(
         "Environment variables",

@@ -19,7 +19,7 @@ OF_RDC = {
 }
 
 OF_VERIFY = {
-    "PROVEN": "Each file is what rdc writes.",
+    "PROVEN": "rdc writes exactly these files.",
     "CHANGED": "A file was changed by hand.",
     "UNKNOWN": "rdc can't check a file: rdc or this version didn't write it.",
     "SOURCE_MISSING": "The document that a file was compiled from is missing.",
@@ -45,7 +45,7 @@ def exit_codes() -> str:
         "Exit codes",
         "## Commands of rdc",
         table(head, _rows(_constants(rdc.cli), OF_RDC)),
-        "`rdc verify` has codes of its own, and `rdc run` those of the program that it runs.",
+        "`rdc verify` and `rdc run` have other codes. They follow.",
         "## rdc verify",
         table(head, _rows({verdict.name: int(verdict) for verdict in Verdict}, OF_VERIFY)),
         "## Generated programs and rdc run",

@@ -20,7 +20,7 @@ PROBLEM = re.compile(r"^Warning: (.*)\n.*\[ (\S+) \]$", re.MULTILINE)
 
 
 class BrokenSiteError(Exception):
-    """The generator found a broken link, or failed; the text is what it printed."""
+    """The generator found a broken link, or failed; its output is the text."""
 
 
 def build(folder: Path) -> Path:

@@ -8,7 +8,7 @@ from itertools import groupby
 from compiler.diagnostic import CODES
 
 Entry = dict[str, "str | list[str | Entry]"]
-"""A title with its page, or with what is below it."""
+"""A title with its page, or with the entries below it."""
 
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Tutorial": ("tutorial.md",),
@@ -37,7 +37,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
 """The sections with the pages that come first. The other pages of these folders follow by name."""
 
 LAST = "Project"
-"""The section for all pages that have no folder."""
+"""The section for the pages without a folder."""
 
 GROUPS = {
     "RD000": "Files and syntax",
@@ -50,7 +50,7 @@ GROUPS = {
     "RD800": "Agent workflows",
     "RD850": "Step specifications",
 }
-"""What the diagnostics are about, by the code from which on they are."""
+"""The groups of diagnostics, each by its first code."""
 
 
 def navigation(pages: Iterable[str]) -> list[Entry]:

@@ -23,14 +23,14 @@ OTHERS = {
     "examples/README.md": "examples.md",
     "docs/reference/diagnostics.md": "diagnostics/index.md",
 }
-"""Pages that the site has in another place. It has a home of its own, to which links to the README lead."""
+"""Pages that have another path on the site. Links to the README lead to the site's home."""
 
 LINK = re.compile(
     r"(?P<code>`+)(?:(?!(?P=code)).)+?(?P=code)"
     r"|(?P<picture>!?)\[(?P<words>(?:[^\[\]]|\[[^\]]*\])*)\]\((?P<path>[^()\s#]*)(?P<anchor>#[^()\s]*)?\)",
     re.DOTALL,
 )
-"""A link, or code, in which nothing is a link."""
+"""A link. Code matches too, because it contains no links."""
 
 FENCE = re.compile(r" *(`{3,}|~{3,})([^`]*)$")
 ITEM = re.compile(r"( *)([-*+]|\d+\.)( +)")
@@ -90,7 +90,7 @@ def _linked(link: re.Match[str], source: str, known: dict[str, str]) -> str:
 
 
 def _indented(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield each line but comments, with lists as the generator wants them, and whether the line is code."""
+    """Yield each line, empty for a comment, with lists as the generator wants them, and whether the line is code."""
     levels: list[int] = []
     fence, before = "", ""
     for line in text.rstrip("\n").split("\n"):
@@ -109,8 +109,7 @@ def _indented(text: str) -> Iterator[tuple[str, bool]]:
         if item:
             levels.append(item.end())
         fence = opening[1] if opening else ""
-        if not COMMENT.match(line):
-            yield inner + _cells(line.lstrip()) if line else "", bool(opening)
+        yield "" if COMMENT.match(line) else inner + _cells(line.lstrip()) if line else "", bool(opening)
         before = line
 
 

@@ -1,4 +1,4 @@
-"""Reads built pages: their anchors, links, and what they load."""
+"""Reads built pages: their anchors, their links, and the files that they load."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 COUNTED = {"li", "pre", "table", "tr", "td", "h1", "h2", "h3", "img", "strong", "em"}
-"""The elements by which two renderings of a page are compared."""
+"""The elements that two renderings of a page must have in common."""
 
 LINKS = {"href", "src", "data", "poster", "action", "srcset"}
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
@@ -16,7 +16,7 @@ VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "met
 
 @dataclass
 class Page:
-    """What a page has: ids, links outside and inside of navigation, what it loads, and its article."""
+    """A page: its ids, its links outside and inside of navigation, the files that it loads, and its article."""
 
     anchors: set[str] = field(default_factory=set)
     links: set[str] = field(default_factory=set)
@@ -69,12 +69,12 @@ class Reader(HTMLParser):
 
 
 def read(path: Path) -> Page:
-    """Return what a built page has."""
+    """Read a built page."""
     return parsed(path.read_text(encoding="utf-8"))
 
 
 def parsed(html: str, *, whole: bool = False) -> Page:
-    """Return what HTML has."""
+    """Read HTML."""
     reader = Reader(whole=whole)
     reader.feed(html)
     return reader.page
