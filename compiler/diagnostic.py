@@ -303,7 +303,7 @@ CODES: dict[str, Code] = {
     "RD816": Code("repeated-keyword", _E, "W4"),
     "RD817": Code("unknown-step", _E, "W4"),
     "RD818": Code("unfit-keyword", _E, "W4"),
-    # Agent workflows: meaning
+    # The meaning of agent workflows
     "RD830": Code("next-beside-end", _W, "W5"),
     "RD831": Code("no-transition", _W, "W5"),
     "RD832": Code("keyword-never-valid", _W, "W5"),
