@@ -22,11 +22,11 @@ _MESSAGES = {
         'write keys in double quotes, for example "id"',
     ),
     "Expecting ':' delimiter": ("there is no colon after the key", 'write "key": value'),
-    "expected a comma between two values, or a closing bracket": (
+    "Expecting ',' delimiter": (
+        "expected a comma between two values, or a closing bracket",
         "add a comma between values, and close each bracket",
-        "write a comma between values, and close each bracket",
     ),
-    "Extra data": ("there is more text after the end of the program", "remove it, because a file has one program"),
+    "Extra data": ("there is more text after the end of the program", "remove it; a file has only one program"),
     "Unterminated string starting at": (
         "this string is not closed",
         'end it with a double quote; inside the string, write \\"',

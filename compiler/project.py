@@ -151,7 +151,7 @@ def _shown(source: Source, name: str) -> str:
 
 
 def _outside(reference: str, noun: str, problem: str) -> Refusal:
-    remedy = f"use a relative path to a {noun} inside the project, the folder with `.git` or `rdc.toml`"
+    remedy = f"use a relative path to a {noun} inside the project (the folder with `.git` or `rdc.toml`)"
     return Refusal("RD302", f"`{reference}` {problem}", remedy)
 
 
@@ -202,7 +202,7 @@ def read_configuration(project: Project, options: Sequence[Option[Any]]) -> Conf
     except FileNotFoundError:
         text = ""
     except (OSError, ValueError) as error:
-        found = [_invalid(os.path.relpath(file), f"cannot read it: {error}")] if file == own else []
+        found = [_invalid(os.path.relpath(file), f"cannot read the file: {error}")] if file == own else []
         return Configuration(Options(), found, {})
     if not text or (file != own and _SECTION not in text):
         return Configuration(Options(), [], {})

@@ -20,7 +20,7 @@ from runtime_shim.data.fitting import unfit
 MOST = 256
 """The most outcomes per node, and the most starts per program, to try."""
 
-OTHER = "another text"
+OTHER = "other text"
 """A string that no test distinguishes from others, unless a test uses exactly this one."""
 
 SIMPLE = ("0", "1", "true", "false", "x")

@@ -170,7 +170,7 @@ def _replies(content: Mapping[str, object], program: Program, flaws: list[Flaw])
         for number, line in enumerate(value):
             path: KeyPath = ("answers", str(number))
             if not isinstance(line, str):
-                flaws.append(Flaw(path, "each answer must be a string"))
+                flaws.append(Flaw(path, "each reply must be a string"))
                 continue
             node, blank, reply = line.partition(" ")
             yield _Item(node, reply, path) if blank and node in asking else _Item("", line, path)
@@ -219,7 +219,7 @@ def _unknown(
     asking = _asking(program)
     for item in replies:
         if item.name and item.name not in asking:
-            yield Unclear(f"no step `{item.name}` takes an answer", locate(item.path), _listed("steps that do", asking))
+            yield Unclear(f"no step `{item.name}` takes a reply", locate(item.path), _listed("steps that do", asking))
     known = list(output_names(program))
     for item in outputs:
         if item.name not in known:

@@ -50,14 +50,14 @@ def _read(content: object, places: Places) -> Nodes | Wrong | Problems:
 
 def _problems(node: str, said: object) -> Iterator[Wrong]:
     if not isinstance(said, Mapping):
-        problem = f"the settings of {node} under `steps` must be a mapping"
+        problem = f"the settings of step {node} must be a mapping"
         yield Wrong(problem, f"write `{node}: {{{TIMEOUT}: 10m}}`; the keys are {', '.join(KEYS)}", (node,))
         return
     for key in said:
         if key not in KEYS:
-            yield unknown_key(str(key), KEYS, f"`steps` for {node}", (node, str(key)))
+            yield unknown_key(str(key), KEYS, f"the settings of step {node}", (node, str(key)))
     if TIMEOUT in said and not read_duration(said[TIMEOUT]):
-        problem = f"`steps` for {node}: `{TIMEOUT}` must be a duration from a second to a year"
+        problem = f"the settings of step {node}: `{TIMEOUT}` must be a duration from a second to a year"
         yield Wrong(problem, duration_remedy(said[TIMEOUT]), (node, TIMEOUT))
 
 

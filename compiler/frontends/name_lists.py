@@ -48,7 +48,7 @@ def name_list(key: str, noun: str) -> Callable[[object, Places], Mapping[str, Pl
             return
         yield from name_problems(name, noun, path)
         if name in content[:number]:
-            yield Wrong(f"`{name}` is duplicated in `{key}`", "remove one of the two", path)
+            yield Wrong(f"duplicate name `{name}` in `{key}`", "remove one of the two", path)
 
     return read
 

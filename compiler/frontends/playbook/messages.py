@@ -147,7 +147,7 @@ def _first(source: Source, line: Line, what: str) -> Related:
 
 def overridden(source: Source, first: Line, again: Line, what: str) -> Diagnostic:
     """Return the diagnostic for a repeated part, of which only the last one counts (P5, P10)."""
-    problem = f"duplicate of {what} in line {again.number}; only the last one counts"
+    problem = f"{what} in line {again.number} overrides this one"
     related = (_first(source, again, "this one counts"),)
     is_single = first.kind not in {"SYSTEM", "TEXT"}
     fix = without_equal(source, first.span, again.span) if is_single else None

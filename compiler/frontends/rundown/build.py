@@ -125,7 +125,7 @@ class TreeBuilder:
             self.diagnostics.append(header_problem(self.source, block, error, kind))
             return Header(UNKNOWN, None, "")
         if TOO_DEEP[kind].match(block.text):
-            problem = f"a {kind} header does not take this many numbers; the last one becomes part of the title"
+            problem = f"this {kind} header has too many numbers; the last one becomes part of the title"
             remedy = "use `###` for a substep, or put a space before a title that starts with a number"
             mark = self._lines[block.line - 1].find("#") + 1
             fix = Fix.by(Span(block.line, mark, block.line, mark), "#") if kind == "step" else None

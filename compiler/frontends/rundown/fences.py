@@ -142,7 +142,7 @@ def _warning(source: Source, block: Block, match: re.Match[str]) -> Diagnostic:
     problem = f"line {line}, which {what}, is inside this code block; its closing fence is probably missing"
     length = max(len(block.mark), len(match["fence"] or ""), LONG_FENCE - 1) + 1
     remedy = (
-        f"close the block above line {line} with a separate line: {block.mark}; if the line belongs to the block, "
+        f"close the block above line {line} with {block.mark} on a separate line; if the line belongs to the block, "
         f"open and close the block with {block.mark[0] * length}"
     )
     related = Related(source.path, source.line_span(line), "this line is part of the code block")

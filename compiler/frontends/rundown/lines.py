@@ -34,7 +34,7 @@ RESERVED = frozenset(
 )
 """The words that cannot be names. They match exactly, so `Next` is a name (section 2)."""
 
-COUNT = "a number from 1"
+COUNT = "a number of at least 1"
 """The count that a RETRY expects, as its diagnostic names it (G3)."""
 
 LARGEST_NUMBER_LENGTH = 9

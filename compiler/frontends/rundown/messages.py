@@ -21,10 +21,10 @@ FORMS = {
 ACTIONS = ("CONTINUE", "COMPLETE", "STOP", "GOTO", "RETRY")
 
 WORDS = {
-    "CHILD_ID": "a substep's identifier",
+    "CHILD_ID": "a substep's number or name",
     "INTEGER": "a number",
     "NAME": "a one-word message",
-    "STEP_ID": "a step's identifier",
+    "STEP_ID": "a step's number or name",
     "STRING": 'a message in double quotes ("…")',
     "MODIFIER": "ALL or ANY",
     "COLON": "a colon",
@@ -89,7 +89,7 @@ def broken_duplicates(source: Source, transitions: Iterable[tuple[Block, Transit
 def second_transition(source: Source, passes: bool, first: Span, second: Span) -> Diagnostic:
     """Return the diagnostic for a second transition for an outcome (V9)."""
     problem = f"duplicate transition for {'PASS' if passes else 'FAIL'}"
-    related = Related(source.path, first, "first defined here")
+    related = Related(source.path, first, "the first one is here")
     remedy = "remove one of the two; PASS is the same as YES, and FAIL is the same as NO"
     is_equal = source.lines[first.line - 1].strip() == source.lines[second.line - 1].strip()
     fix = Fix.by(source.whole_line(second.line), "", is_safe=True) if is_equal else None
@@ -213,6 +213,6 @@ def _expected(error: LineError) -> str:
     literal = [name for name in error.expected if name == COUNT]
     words = list(dict.fromkeys(literal + keywords + others))
     if error.expected == ("_WS",) and not error.word:
-        words = ["a step's identifier, or NEXT"]  # only after GOTO does the grammar require a space
+        words = ["a step's number or name, or NEXT"]  # only after GOTO does the grammar require a space
     words = words or ["the end of the line"]
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]

@@ -54,7 +54,7 @@ INPUTS: Option[tuple[DeclaredInput, ...]] = Option(
 OUTPUTS = names_option("outputs", "The values that commands pass on to later steps.", "an output")
 SHELL: Option[Strictness] = choice(
     "shell",
-    "How bash runs code blocks: `strict` stops a block at its first failure, `plain` does not.",
+    "How bash runs code blocks: `strict` stops at the first failure, `plain` continues without a warning.",
     get_args(Strictness),
     levels=(Level.DOCUMENT, Level.PROJECT),
 )

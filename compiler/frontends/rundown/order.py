@@ -37,7 +37,7 @@ def _second_body(
     source: Source, step: Sequence[Block], block: Block, code: str, problem: str, remedy: str
 ) -> Diagnostic:
     first = next(earlier for earlier in step if earlier.type in {"CODE", "RUNBOOK"})
-    related = Related(source.path, first.span, "the other one is here")
+    related = Related(source.path, first.span, "the first one is here")
     return Diagnostic(code, source.path, block.span, problem, remedy, (related,))
 
 

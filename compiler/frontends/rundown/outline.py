@@ -44,7 +44,7 @@ def _problem(source: Source, block: Block) -> Diagnostic | None:
         return _heading_problem(source, block)
     if block.mark:
         problem = "this code block is not closed, so it includes everything below it"
-        remedy = f"close it with a separate line: {block.mark}"
+        remedy = f"close it with {block.mark} on a separate line"
         if number := _line_like_a_fence(source, block):
             remedy = f"remove the invisible character from the closing fence in line {number}"
         return Diagnostic("RD045", source.path, block.span, problem, remedy, fix=_closing(source, block, number))

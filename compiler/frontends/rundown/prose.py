@@ -95,7 +95,7 @@ def prose_advice(heading: str) -> str:
     import json  # noqa: PLC0415 (only for an error)
 
     name = json.dumps(_spaced(heading), ensure_ascii=False)
-    return f"if `## {heading}` is text, not a step, add it to the frontmatter: `rdc: {{prose: [{name}]}}`"
+    return f"if `## {heading}` is text, not a step, name it in the frontmatter: `rdc: {{prose: [{name}]}}`"
 
 
 def may_be_prose(step: Step, targets: frozenset[Identifier]) -> bool:

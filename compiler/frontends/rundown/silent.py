@@ -261,7 +261,10 @@ def check_silent(source: Source, runbook: Runbook) -> Iterator[Diagnostic]:
     more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
     where = f"the block at line {lines[0]}" if len(found) == 1 else f"the blocks at lines {', '.join(lines)}{more}"
     problem = f"a command in {where} can fail unnoticed: only the last command decides a block's exit code"
-    remedy = "start the block with `set -e`, or set `rdc: {shell: strict}` for all blocks (`plain` accepts them)"
+    remedy = (
+        "start the block with `set -e`, or set `rdc: {shell: strict}` for all blocks; "
+        "`rdc: {shell: plain}` turns off this warning"
+    )
     yield Diagnostic("RD132", source.path, found[0].span, problem, remedy)
 
 

@@ -133,7 +133,7 @@ def _meant(target: Target, names: dict[str, str]) -> str:
 
 def _no_child(target: Target, step: Step) -> Problem:
     known = ", ".join(f"{spell(step.id)}.{spell(substep.id)}" for substep in step.substeps[:12])
-    remedy = f"its substeps are {known}" if known else f"step {spell(step.id)} has no substeps"
+    remedy = f"the substeps of step {spell(step.id)} are {known}" if known else f"step {spell(step.id)} has no substeps"
     if target.child is Dynamic.SUBSTEP:
         return Problem("RD204", f"`GOTO {target}` needs a dynamic substep, but step {spell(step.id)} has none", remedy)
     if any(substep.id is Dynamic.SUBSTEP for substep in step.substeps):

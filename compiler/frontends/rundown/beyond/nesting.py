@@ -52,7 +52,9 @@ def _inclusion(document: Document, reference: Reference, inner: Declarations) ->
     for item in inner.inputs:
         name = item.input.name
         if name not in outer.slots and item.input.default is None:
-            problem = f"{reference.path} needs input `{name}`, but this document does not give it and it has no default"
+            problem = (
+                f"{reference.path} needs input `{name}`, which has no default and is not declared in this document"
+            )
             remedy = f"declare `{name}` in this document too, or give it a default in {reference.path}"
             yield _finding("RD305", document, reference, (problem, remedy), item.place)
         elif name in outer.slots and not _is_as_strict(inputs.get(name), item):

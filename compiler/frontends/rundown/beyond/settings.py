@@ -49,13 +49,13 @@ def _settings(step: str, said: Mapping[str, Any], places: Places) -> StepSetting
 def _problems(step: str, said: object) -> Iterator[Wrong]:
     if said is None:
         return
-    name = "all steps" if step == EVERY else step
+    inside = f"the settings of {'all steps' if step == EVERY else f'step {step}'}"
     if not isinstance(said, Mapping):
         remedy = f"write `{step}: {{timeout: 10m}}`; the keys are {', '.join(KEYS)}"
-        yield Wrong(f"the settings of {name} under `steps` must be a mapping", remedy, (step,))
+        yield Wrong(f"{inside} must be a mapping", remedy, (step,))
         return
     for key, value in said.items():
-        yield from _key_problems(f"`steps` for {name}", str(key), value, (step, str(key)))
+        yield from _key_problems(inside, str(key), value, (step, str(key)))
 
 
 def _key_problems(inside: str, key: str, value: object, path: KeyPath) -> Iterator[Wrong]:

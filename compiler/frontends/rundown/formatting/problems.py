@@ -29,7 +29,7 @@ def unclear_references(source: Source, runbook: Runbook, numbering: Numbering) -
             yield _unclear(source, jump.span, f"rd goto {jump.step}", error)
             continue
         if changes and not (jump.span and find_label(source.lines[jump.span.line - 1], jump)):
-            problem = f"rdc cannot renumber `rd goto {jump.step}` in this spelling"
+            problem = f"rdc cannot renumber `rd goto {jump.step}` in this form"
             remedy = f"write it as a plain string on one line: `- rd goto {jump.step}`"
             yield Diagnostic("RD117", source.path, jump.span, problem, remedy)
     for said in runbook.declared.steps:
@@ -45,7 +45,7 @@ def _unclear_step(source: Source, said: StepSettings, numbering: Numbering) -> I
         yield _unclear(source, span, f"steps: {said.step}", error)
         return
     if changes and not (span and find_step(source.lines[span.line - 1], said)):
-        problem = f"rdc cannot renumber `{said.step}` under `steps` in this spelling"
+        problem = f"rdc cannot renumber `{said.step}` under `steps` in this form"
         yield Diagnostic("RD117", source.path, span, problem, f'write it as a plain key: `"{said.step}":`')
 
 
