@@ -25,8 +25,8 @@ LARGEST_YAML = 1_000_000
 class Comment(Struct, frozen=True):
     """A comment with the codes in it and their place.
 
-    It applies to line `target`, or 0 if there is no line below it. With `is_first`, only such comments are above it, so
-    it also applies to diagnostics on the whole file.
+    It applies to line `target`, which is 0 at the end of the document. With `is_first`, only such comments are above
+    it, so it also applies to diagnostics on the whole file.
     """
 
     span: Span

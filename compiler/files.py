@@ -18,7 +18,7 @@ MOST_LINES = 500_000
 
 
 class Refusal(Struct, frozen=True):
-    """The reason why there is no document: a code, a problem and a remedy."""
+    """A reason to reject a document: a code, the problem and the remedy."""
 
     code: str
     problem: str

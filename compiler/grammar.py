@@ -61,12 +61,12 @@ class Grammar:
     Attributes:
         start: The first state for each start symbol.
         patterns: The regular expression of each terminal; the lexer tries them in this order.
-        states: For each state the next action by symbol: the state to shift or to go to, ~rule to reduce, or `ACCEPT`.
-        reductions: For each rule its symbol, how many parts it has, and what makes its value of a list of them.
+        states: For each state, the next action by symbol: the state to shift or go to, ~rule to reduce, or `ACCEPT`.
+        reductions: For each rule, its symbol, its number of parts, and the function that builds its value from them.
 
     The tables have the name of a rule's node ("" for a helper rule, whose value is a list of children), and its
-    children. A child is the index of a part, ~index for a helper's list, which becomes part of the children, or None. A
-    single index means that the part takes the place of the node.
+    children. A child is the index of a part, ~index for a helper's list to insert, or None. If there is only a single
+    index, the part replaces the node.
     """
 
     def __init__(self, tables: dict[str, Any]) -> None:

@@ -44,7 +44,7 @@ _TRAILING_COMMA = Regex(r",\s*$")
 
 
 class BrokenJsonError(ValueError):
-    """The text is not JSON: has a problem, a remedy, and the character's position, or None for the whole text.
+    """The text is not JSON; `position` is the first wrong character, or None for the whole text.
 
     With `is_surplus`, only this one character is wrong.
     """

@@ -72,7 +72,7 @@ class Level(StrEnum):
 
 
 class Wrong(Struct, frozen=True):
-    """A value is invalid: has the problem and the remedy; `path` leads to the invalid part."""
+    """The problem with an invalid value, and the remedy; `path` leads to the invalid part."""
 
     problem: str
     remedy: str

@@ -173,7 +173,7 @@ class Artifact(_Part):
 
 
 class Evidence(_Part):
-    """A record of evidence for what a step claims."""
+    """A record of evidence for a claim of a step."""
 
     id: str
     claim: str

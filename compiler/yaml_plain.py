@@ -97,7 +97,7 @@ def _loader(text: str) -> yaml.CSafeLoader:
     """Return a loader for one text, which caches the tags of repeated values such as keys."""
     loader: Any = yaml.CSafeLoader(text)
     loader.resolve = cache(yaml.resolver.Resolver().resolve)  # its own resolver would be a reference cycle
-    loader.descend_resolver = loader.ascend_resolver = "".format  # does nothing, because there are no tags by path
+    loader.descend_resolver = loader.ascend_resolver = "".format  # does nothing: no tags depend on paths
     return loader  # type: ignore[no-any-return]
 
 

@@ -27,8 +27,8 @@ class Told(Struct, frozen=True):
 class _Rule(Struct, frozen=True):
     """A PyYAML problem, recognized by its words and those of its context, and rdc's words for it.
 
-    In both texts, `{0}` is the part of PyYAML's words in parentheses. With `opening`, the diagnostic is at the line
-    where the unreadable part starts.
+    In the problem and remedy, `{0}` is the part of PyYAML's words in parentheses. With `opening`, the diagnostic is at
+    the line where the unreadable part starts.
     """
 
     problem: str

@@ -31,7 +31,7 @@ MOST_REPEATED = 2_000_000
 
 
 class UnreadableError(ValueError):
-    """The text is not valid YAML or has another form; has the line and the remedy."""
+    """The text is not valid YAML or has another form; `line` is the line of the error."""
 
     def __init__(self, problem: str, line: int, remedy: str = REMEDY) -> None:
         super().__init__(problem)

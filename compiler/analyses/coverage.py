@@ -42,8 +42,8 @@ class Untaken(Struct, frozen=True):
 class Coverage(Struct, frozen=True):
     """The number of a program's transitions, and the ones that the paths don't take.
 
-    Defaults that no path can take don't count, because no one wrote them. Neither do transitions that are possible at
-    another place, such as those of a step that only some of its substeps can lead to.
+    Defaults that no path can take don't count, because no one wrote them. Transitions that are possible at another
+    place don't count either, such as those of a step that only some of its substeps can lead to.
     """
 
     transitions: int

@@ -91,7 +91,7 @@ class Use(Struct, frozen=True):
     effects: list[Add | AtLeast | Set] = field(default_factory=list)
 
     def can_fall(self) -> bool:
-        """Return whether an effect may bring the counter below zero if no other counter is."""
+        """Return whether an effect may bring the counter below zero if no counter is below zero yet."""
         numbers = (effect.amount if isinstance(effect, Add) else effect.value for effect in self.effects)
         return any(isinstance(number, int) and number < 0 for number in numbers)
 

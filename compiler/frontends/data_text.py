@@ -36,7 +36,7 @@ _HALF = Regex("[\ud800-\udfff]")
 
 
 class BrokenDataError(ValueError):
-    """The text cannot be read: has the problem, the remedy, and the place, or None for the whole file."""
+    """The text cannot be read; `span` is the place of the error, or None for the whole file."""
 
     def __init__(self, problem: str, remedy: str, span: Span | None) -> None:
         super().__init__(problem)

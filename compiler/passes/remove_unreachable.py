@@ -8,7 +8,7 @@ from compiler.ir.program import Program
 
 
 def remove_unreachable(program: Program) -> Program:
-    """Return the program without nodes that neither the entry nor a jump leads to."""
+    """Return the program with only the nodes that the entry or a jump leads to."""
     index = program.index()
     jumps = program.jumps
     named = {jump.id for jump in jumps} | {item.group for jump in jumps for item in jump.entering}

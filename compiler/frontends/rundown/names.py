@@ -214,7 +214,7 @@ class Frame(Struct, frozen=True, dict=True):
 
         A child with a decisive outcome settles its parent at once. So a mark is read only if a sibling can follow:
         after an explicit CONTINUE or GOTO, or if the step can be entered again with its children's outcomes. In a step
-        without transitions, only default outcomes count (M11).
+        without transitions, only outcomes that a child passes on count (M11).
         """
         if not parent.syntax.transitions:
             return None
