@@ -45,7 +45,8 @@ def _misplaced(source: Source, step: Sequence[Block], block: Block, layout: Layo
     if layout == "after-body" and [earlier.type for earlier in step[1:2]] == ["TRANSITION"]:
         problem = f"{NAMES[block.type]} after transitions that come directly after the header"
         remedy = (
-            "move the transitions to the end of the step with `rdc fmt`, or set the option `transitions: after-header`"
+            "move the transitions to the end of the step (`rdc fmt` does this for you), or set the option "
+            "`transitions: after-header`"
         )
         related = Related(source.path, step[1].span, "the transitions are here")
         return Diagnostic("RD113", source.path, block.span, problem, remedy, (related,))
