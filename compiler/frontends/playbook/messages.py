@@ -171,7 +171,7 @@ def declared_twice(source: Source, first: Input, again: Input) -> Diagnostic:
 def too_large(source: Source, heading: Line) -> Diagnostic:
     """Return the diagnostic for a step number that is too large."""
     problem = "the number of this step has more than nine digits"
-    remedy = "number the steps 1, 2, 3 … in document order; `rdc fmt` does this for you"
+    remedy = "number the steps 1, 2, 3 … in document order"
     return Diagnostic("RD700", source.path, heading.within("number"), problem, remedy)
 
 
