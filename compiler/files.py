@@ -65,7 +65,7 @@ def read_source(file: str | os.PathLike[str], path: str, name: str, disk: Disk =
     try:
         data = disk.read(file)
     except OSError as error:
-        problem = f"cannot read the file: {error.strerror or error}"
+        problem = f"the file cannot be read: {error.strerror or error}"
         return Refusal("RD001", problem, "use the path of a document that you can read")
     except ValueError:
         return Refusal("RD001", "the path is not a regular file", "use the path of a document")
@@ -79,7 +79,7 @@ def read_standard_input(name: str) -> Source | Refusal:
     try:
         data = sys.stdin.buffer.read(LARGEST_FILE + 1)
     except OSError as error:
-        problem = f"cannot read standard input: {error.strerror or error}"
+        problem = f"standard input cannot be read: {error.strerror or error}"
         return Refusal("RD001", problem, "use the path of a document")
     return _source(data, STANDARD_INPUT, name)
 

@@ -20,7 +20,9 @@ def commands_too_long(program: Program, sources: Mapping[str, Source]) -> Iterat
     """Report each step whose command is too long for a shell; `sources` are by name in the program."""
     found = {(node.origin.path, node.origin.span): node for node in program.nodes if _size(node) > LONGEST}
     for node in found.values():  # the steps of a document that is included twice appear twice
-        problem = f"the command of {node.id} can reach {_size(node):,} bytes when it runs; the limit is {LONGEST:,}"
+        problem = (
+            f"the command of step {node.id} can reach {_size(node):,} bytes when it runs; the limit is {LONGEST:,}"
+        )
         remedy = "move it into a script file of the repository, and call that file here"
         source = sources.get(node.origin.path)  # missing if the program's document is elsewhere
         yield Diagnostic("RD407", source.path if source else node.origin.path, node.origin.span, problem, remedy)

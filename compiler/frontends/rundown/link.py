@@ -125,6 +125,6 @@ def _cycle(inclusions: list[tuple[Document, str, str]], cycle: list[str]) -> Dia
         reference = next(item for item in references(document.runbook) if item.path == path)
         related.append(Related(document.source.path, reference.span, f"{name} includes {included}"))
     first = related[0]
-    problem = "these runbooks include each other without end: " + " → ".join([*cycle, cycle[0]])
+    problem = "circular inclusion: " + " → ".join([*cycle, cycle[0]])
     remedy = "remove one of these inclusions; to repeat steps, use GOTO or RETRY"
     return Diagnostic("RD303", first.path, first.span, problem, remedy, tuple(related[1:]))

@@ -67,7 +67,7 @@ def _nearest(name: str, headings: Sequence[str]) -> str:
     few = [heading for heading in headings if len(heading) <= LONGEST_COMPARED][:COMPARED]
     begins = [heading for heading in few if heading.lower().startswith(name.lower())]
     close = begins or get_close_matches(name[:LONGEST_COMPARED], few, 1)
-    return f"did you mean `{close[0]}`? {remedy}" if close else remedy
+    return f"did you mean `{close[0]}`?" if close else remedy
 
 
 def sections_of(marked: Iterable[Block]) -> tuple[str, ...]:

@@ -150,7 +150,7 @@ def _next(target: Target) -> Problem | None:
     place = str(target).removeprefix("NEXT ")
     return Problem(
         "RD207",
-        f"`GOTO {target}` needs a dynamic step, but {place} is not dynamic",
+        f"`GOTO {target}` needs a dynamic step, but step {place} is not dynamic",
         f"write `GOTO {place}`",
         place,
     )

@@ -59,7 +59,7 @@ def _inclusion(document: Document, reference: Reference, inner: Declarations) ->
             yield _finding("RD305", document, reference, (problem, remedy), item.place)
         elif name in outer.slots and not _is_as_strict(inputs.get(name), item):
             problem = f"{reference.path} declares input `{name}` differently from this document"
-            remedy = "use the same declaration in both: only this document's declaration is checked"
+            remedy = "use the same declaration in both; values are checked only against the one in this document"
             yield _finding("RD306", document, reference, (problem, remedy), item.place)
     for name in inner.outputs:
         if name in inputs:

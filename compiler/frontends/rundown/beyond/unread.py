@@ -24,7 +24,7 @@ def value_warnings(program: Program, frames: Sequence[Frame]) -> Iterator[Diagno
     found: dict[Diagnostic, None] = {}
     for node, slot in read_too_early(program, flow):
         name, _ = places[slot]
-        reader = "this message" if isinstance(node.task, End) else node.id
+        reader = "this message" if isinstance(node.task, End) else f"step {node.id}"
         problem = f"{reader} reads the output `{name}`, but no earlier step can have written it"
         remedy = f'write it in an earlier step: `echo "{name}=…" >> "$RDC_OUTPUT"`'
         found[Diagnostic("RD408", paths[node.origin.path], node.origin.span, problem, remedy)] = None
