@@ -300,8 +300,8 @@ CONFIGURATIONS = [
     ('[[build]]\nsource = "x"\nto = "make"\nout = "{title}.mk"\n', "only `{name}` and `{dir}` can stand in braces"),
     ('[[build]]\nsource = "x"\nto = "make"\nouts = "a"\n', "there is no option `outs`; did you mean `out`?"),
     ('[[build]]\nsource = "x"\nto = "make"\noptions = { form = "odd" }\n', "target make: `form` should be"),
-    ("required-version = 3\n", "`required-version` is no version"),
-    ('required-version = ">=9"\n', "this project requires rdc >=9, and this is rdc"),
+    ("required-version = 3\n", "`required-version` is not a valid version"),
+    ('required-version = ">=9"\n', "this project requires rdc >=9, but this is rdc"),
 ]
 
 

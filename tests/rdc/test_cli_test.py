@@ -138,9 +138,9 @@ def test_a_wrong_result_is_shown_with_the_walk(folder: Path) -> None:
     [
         (f"{PROMPTED}, rd pass", "it waits at 2, and no answer is left"),
         (f"{PROMPTED}, rd maybe", "`rd maybe` is not one of `rd pass|yes|ok`"),
-        (f"{PROMPTED}, rd goto 9", "`rd goto 9`: there is no such step"),
+        (f"{PROMPTED}, rd goto 9", "there is no step `9`"),
         (f"{PROMPTED}, {PROMPTED}", "a second `rd run`"),
-        ("rd run other.runbook.md", "it runs `other.runbook.md`, which is not this document"),
+        ("rd run other.runbook.md", "`rd run` must run this document, not `other.runbook.md`"),
         ("rd pass", "the first command is not `rd run"),
         (f"{RUN}, rd yes, rd maybe", "`rd maybe` is not one of `rd pass|yes|ok`"),
     ],

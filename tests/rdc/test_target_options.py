@@ -89,7 +89,7 @@ def test_a_word_becomes_what_its_option_takes(tmp_path: Path, word: str, value: 
         (["env={port: x}"], "the name `port` in `env` should match pattern '^[A-Z]+$'"),
         (["runs-on=[a, true]"], "`runs-on.1` should be a string, not true"),
         (["runs-on={a: b}"], "`runs-on` should be a string or a list"),
-        (["runs-on=[a"], "`runs-on` is not valid YAML: the bracket that opens here is not closed"),
+        (["runs-on=[a"], "`runs-on` is not valid YAML: this bracket is not closed"),
         (["setup=[{uses: a}, {}]"], "`setup.1.uses` is missing"),
         (["setup=[{uses: a, use: b}]"], "there is no option `setup.0.use`; did you mean `setup.0.uses`?"),
         (["runs_on=a"], "there is no option `runs_on`; did you mean `runs-on`?"),
