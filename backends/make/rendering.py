@@ -31,10 +31,10 @@ def calling_mk(
 ) -> Iterator[str]:
     """Fill in `calling.mk.jinja`."""
     yield head_mk(command=command, included=included, mark=mark, source=source, title=title, version=version)
-    yield f"# Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer. {program} runs the steps because\n"
-    yield f"# {clause}. `make{' ' + p + 'run' if p else ''}{start}` starts a run, `make {p}resume` continues it, and\n"
-    yield f"# `make {p}help` lists the other targets. make exits with 0 only after COMPLETE. The state directory is {state}\n"
-    yield "# in the current folder.\n"
+    yield f"# Needs GNU make 3.81 or newer, a POSIX shell, and Python 3.9 or newer. {program} runs the steps\n"
+    yield f"# because {clause}. `make{' ' + p + 'run' if p else ''}{start}` starts a run. `make {p}resume` continues it.\n"
+    yield f"# `make {p}help` lists the other targets. make exits with 0 only after COMPLETE.\n"
+    yield f"# The state directory is {state} in the current folder.\n"
     yield "\n"
     yield f"override {p}RDC_PROGRAM := $(dir $(lastword $(MAKEFILE_LIST))){program}\n"
     yield f"override {p}RDC_SHA256 := {sha256}\n"
