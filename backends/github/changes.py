@@ -1,4 +1,4 @@
-"""What a run publishes if its document keeps no output: the changes that agents make in the workspace."""
+"""The publication of agents' changes in the workspace, for documents that keep no output."""
 
 from __future__ import annotations
 

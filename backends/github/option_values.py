@@ -11,7 +11,7 @@ from compiler.regex import Regex
 
 _OWN_VARIABLES = Regex(r"(?i)(GITHUB|RUNNER|ACTIONS|RDC|COMMAND|MESSAGE|PROMPT)_.*|CI|PATH|HOME|BASH_ENV|ENV|IFS")
 
-# Contexts that are safe as data. Whoever names a branch chooses `github.ref`, so none may appear in code.
+# Contexts that are safe as data. The author of a branch chooses `github.ref`, so none may appear in code.
 _ALLOWED = Regex(
     r"\$\{\{ *(github\.(actor|event_name|ref|ref_name|repository|run_attempt|run_id|run_number|sha|workflow|workspace)"
     r"|runner\.(arch|os|temp)) *\}\}"

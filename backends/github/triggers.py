@@ -1,4 +1,4 @@
-"""What starts a workflow: the option `on`, with the inputs that rdc adds for replies and continued runs."""
+"""The option `on`, with the inputs that rdc adds for replies and continued runs."""
 
 from __future__ import annotations
 

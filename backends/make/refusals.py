@@ -1,4 +1,4 @@
-"""What a Makefile cannot express although it supports each feature, and options without effect."""
+"""The limits of Makefiles beyond unsupported features, and options without effect."""
 
 from __future__ import annotations
 

@@ -228,7 +228,7 @@ class Flow:
         operator = "==" if test.operator == "=" else test.operator
         return Literal(self._steps[value.place], self.ids.output(value.register), operator, test.value)
 
-    # --- What counters are worth --------------------------------------------------------------------------------------
+    # --- The values of counters ---------------------------------------------------------------------------------------
 
     def _value(self, name: str, register: str) -> Values | None:
         """Return the values of a counter at a place. Before the first change, it has its initial value."""

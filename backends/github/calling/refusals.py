@@ -1,4 +1,4 @@
-"""What a workflow that calls the program cannot express, such as calls without a command."""
+"""The limits of workflows that call the program, such as calls without a command."""
 
 from __future__ import annotations
 

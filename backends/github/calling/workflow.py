@@ -89,7 +89,7 @@ class CallingWorkflow(CallsProgram, frozen=True, dict=True):
     def _secrets(self) -> StepSecrets:
         return StepSecrets(self.routes.program, self.options)
 
-    # --- What surrounds the jobs --------------------------------------------------------------------------------------
+    # --- Around the jobs ----------------------------------------------------------------------------------------------
 
     @property
     def _events(self) -> Mapping[str, Any]:
