@@ -96,5 +96,5 @@ def _compare(made: Generation, layout: Layout, reporter: Reporter) -> int:
     if reporter.fails(report):
         return 1
     for group in layout.groups:
-        reporter.say(f"{group.main.output.path} is up to date{group.company}")
+        reporter.say(group.is_current)
     return 0

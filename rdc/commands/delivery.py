@@ -79,9 +79,11 @@ def _tell(layout: Layout, changed: Collection[Path], reporter: Reporter) -> None
     for group in layout.groups:
         outputs = [laid.output for laid in (group.main, *group.companions)]
         new = [output for output in outputs if output.place in changed]
-        if len(new) in (0, len(outputs)):
-            outputs = outputs[:1]
-        for output in outputs:
-            path = Path(output.path)
-            said = f"wrote {path}" if output in new else f"{path} is up to date"
-            reporter.say(said + (group.company if len(outputs) == 1 else ""))
+        if len(new) == len(outputs):
+            reporter.say(f"wrote {group.names}")
+        elif not new:
+            reporter.say(group.is_current)
+        else:
+            for output in outputs:
+                path = Path(output.path)
+                reporter.say(f"wrote {path}" if output in new else f"{path} is up to date")
