@@ -52,9 +52,9 @@ def inputs_sh(*, patterns: Any, rules: Any, typed: Any, types: Any) -> Iterator[
         if "number" in types:
             yield "    number) [[ $2 =~ ^-?[0-9]+(\\.[0-9]+)?$ ]] || echo 'it is not a decimal number' ;;\n"
         if "boolean" in types:
-            yield "    boolean) [[ $2 =~ ^(true|false)$ ]] || echo 'it is neither true nor false' ;;\n"
+            yield "    boolean) [[ $2 =~ ^(true|false)$ ]] || echo 'it must be true or false' ;;\n"
         if "choice" in types:
-            yield '    choice) grep -qxF -e "$2" <<< "${!options}" || echo "it is not one of ${!options//$\'\\n\'/, }" ;;\n'
+            yield '    choice) grep -qxF -e "$2" <<< "${!options}" || echo "it must be one of ${!options//$\'\\n\'/, }" ;;\n'
         if "string" in types:
             yield "    string) [[ $2 != *[$'\\n\\r']* ]] || echo 'it has more than one line' ;;\n"
         yield "  esac\n"

@@ -283,7 +283,7 @@ def test_what_is_no_line_of_commands_is_refused_by_name(document: str, step: str
     assert emission.text is None
     found = emission.diagnostics[0]
     assert found.code == "RD502"
-    assert f"a Makefile of the form `plain` cannot express {step}, " in found.message
+    assert f"a Makefile of the form `plain` cannot contain {step}, " in found.message
     assert says in found.message
     assert "leave out `form: plain`" in (found.help or "")
     assert found.span

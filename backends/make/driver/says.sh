@@ -29,7 +29,7 @@ rdc_start="$rdc_again${rdc_prefix:+ ${rdc_prefix}run}" rdc_again="$rdc_again $rd
 for rdc_word in $RDC_GIVEN; do
   case $rdc_word in
     ANSWERS | ASSUME | REPLY | RERUN | STEP) eval "rdc_$rdc_word=\$$rdc_word"; unset "$rdc_word" ;;
-    *) fail "this Makefile does not support $rdc_word; remove it, or set it in make's environment" ;;
+    *) fail "this Makefile does not take $rdc_word; leave it out, or set it in make's environment" ;;
   esac
 done
 rdc_locale=${LC_ALL-} rdc_unset='-u LC_ALL'; [ -z "${LC_ALL+set}" ] || rdc_unset=''
