@@ -62,7 +62,7 @@ def calling_mk(
                 yield f",$({p}RDC_ONCE)"
             yield ")\n"
     yield "\n"
-    yield "# --- The call of the program: the same in every Makefile that has one --------------------------------------------------\n"
+    yield "# --- The call of the program: the same in every Makefile that has one -------------------------------------------------\n"
     yield "\n"
     yield f"override {p}RDC_TARGETS := {p}run {p}resume {verbs} {p}clean"
     for step in steps:
@@ -248,7 +248,7 @@ def plain_mk(
         yield f"$(foreach RDC_NAME,$({p}RDC_NAMES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call {p}RDC_TEXT,$(RDC_NAME))))\n"
     else:
         yield "$(foreach RDC_NAME,$(.VARIABLES),$(if $(filter command%,$(origin $(RDC_NAME))),$(call RDC_TEXT,$(RDC_NAME))))\n"
-        yield "$(foreach F,i t,$(if $(findstring $F,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),$(error rdc: make -$F would skip steps; leave it out)))\n"
+        yield "$(foreach F,i t,$(if $(findstring $F,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),$(error rdc: -$F would skip steps)))\n"
     for rule in rules:
         yield "\n"
         for line in rule:

@@ -102,7 +102,7 @@ def test_another_program_is_not_called(made: Made, verb: str) -> None:
     done = made.make(verb, "topic=x")
     assert (done.returncode, b"is not the program that belongs to this Makefile" in done.stdout) == (2, True)
     path.unlink()
-    assert b"rdc: error: ./rdc/main.py cannot be read" in made.make(verb, "topic=x").stdout
+    assert b"rdc: error: cannot read ./rdc/main.py" in made.make(verb, "topic=x").stdout
     assert not (made.folder / "executed").exists()
     assert not (made.folder / ".rdc").exists()
 

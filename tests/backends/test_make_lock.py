@@ -194,7 +194,7 @@ def test_a_command_that_cannot_be_ended_is_not_run_again(tmp_path: Path, ended: 
         assert is_alive(command)
     finally:
         os.kill(command, signal.SIGKILL)
-    assert last_line(refused) == f"rdc: error: step 2: its command still runs (pid {command}) and cannot be ended"
+    assert last_line(refused) == f"rdc: error: step 2: its command still runs (pid {command}), and it cannot be ended"
     assert slow_command(place) == command
 
 

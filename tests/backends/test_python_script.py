@@ -284,7 +284,7 @@ def test_operators_have_nothing_to_do_with_a_script(tmp_path: Path) -> None:
     document(tmp_path, "a.runbook.md", LOOP)
     words = ["--to", "python", "-O", "runtime=script", "-O", "operator=full"]
     done = call("compile", "a.runbook.md", *words, cwd=tmp_path)
-    assert (done.code, "leave out `operator: full`" in done.err) == (2, True), done.err
+    assert (done.code, "remove `operator: full`" in done.err) == (2, True), done.err
 
 
 def test_verify_knows_a_script_with_and_without_its_source(tmp_path: Path) -> None:

@@ -164,7 +164,7 @@ def test_what_is_dropped_is_said_and_a_loop_stays_one_step() -> None:
     (stays,) = GithubBackend().emit(loop, MATRIX).diagnostics
     assert (dropped.code, stays.code) == ("RD535", "RD536")
     assert dropped.span == stays.span == again.nodes[1].origin.span
-    assert "what it changes there is dropped" in dropped.message
+    assert "its changes are lost" in dropped.message
     assert list(parsed(compiled(loop, MATRIX))["jobs"]) == ["runbook"]
     assert GithubBackend().emit(again, {"agent": AGENT}).diagnostics == ()
 
