@@ -191,7 +191,7 @@ def test_front_end_has_all_that_belongs_to_it(name: str) -> None:
 OF_RUNBOOKS = {
     "runbook",
     *("almost-a-runbook", "prompt-with-runbooks", "runbook-not-found", "runbook-outside-project"),
-    "Steps before the runbook, in each job, and again where a run is continued.",
+    "Steps before the runbook. They run in each job, and again in a run that continues another.",
 }
 
 

@@ -1,4 +1,4 @@
-"""`rdc explain`: what a diagnostic means, why it matters, an example and its repair."""
+"""`rdc explain`: shows what a diagnostic means, why it matters, an example and its fix."""
 
 from __future__ import annotations
 
@@ -36,14 +36,16 @@ def _codes_like(_: click.Context, __: click.Parameter, begun: str) -> list[Compl
 
 @click.command(name="explain")
 @click.argument("code", required=False, callback=_known_code, shell_complete=_codes_like)
-@click.option("--list", "listing", is_flag=True, help="List all codes with severity, name and rule.")
+@click.option("--list", "listing", is_flag=True, help="List all codes with their severity, name and rule.")
 def command(code: str | None, *, listing: bool) -> int:
     """Explain a diagnostic CODE, such as RD201 or unknown-target."""
     if listing:
         put(_table())
         return 0
     if code is None:
-        raise click.UsageError("missing argument 'CODE'", click.get_current_context())
+        raise click.UsageError(
+            "missing argument 'CODE'; to list all codes, run 'rdc explain --list'", click.get_current_context()
+        )
     text = _headings_in_bold(page(code)) + _address(code)
     if sys.stdout.isatty() and text.count("\n") >= shutil.get_terminal_size().lines - 1:
         click.echo_via_pager(text, color=color())
@@ -67,7 +69,7 @@ def _table() -> str:
 
 
 def _headings_in_bold(markdown: str) -> str:
-    """The page with its headings in bold; lines that begin with `#` in code blocks stay as they are."""
+    """Return the page with its headings in bold. Lines with `#` in code blocks stay unchanged."""
     lines, fence = [], ""
     for line in markdown.split("\n"):
         if fence and line.startswith(fence):

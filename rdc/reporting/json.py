@@ -1,4 +1,4 @@
-"""Diagnostics for programs, as one JSON object:
+"""Diagnostics for tools, as one JSON object:
 
     {
       "version": 1,
@@ -19,17 +19,17 @@
       "summary": {"errors": 1, "warnings": 0, "notes": 0, "files": 1}
     }
 
-Lines and columns count from 1, columns in Unicode code points; the end is exclusive. All four are null where
-a diagnostic is about a file as a whole. `version` changes when a field changes its meaning or goes away; new
-fields may come without that. `files` counts the files that have findings.
+Lines and columns start at 1. Columns are Unicode code points. The end is exclusive. All four are null if a diagnostic
+is about a whole file. `version` changes if a field is removed or changes its meaning; new fields don't change it.
+`files` is the number of files with findings.
 
-`fix` is null where a diagnostic has no fix. Its edits don't overlap, and their places are those of the file at `path`
-as it is now. `rdc check --fix` applies a fix that is safe, if it can prove that.
+`fix` is null if a diagnostic has no fix. Its edits don't overlap. Their positions refer to the current file at `path`.
+`rdc check --fix` applies a safe fix if it can prove that the fix keeps the meaning.
 
 If `docs-url` in `rdc.toml` is set, each diagnostic also has `url`, the address of its page.
 
-For a playbook the object has `playbook` too, what the document is (docs/formats/playbook.md); where several files are
-checked, `playbooks` has that of each by its path.
+For a playbook, the object also has `playbook`, the document's facts (docs/formats/playbook.md). For several files,
+`playbooks` has these facts by path.
 """  # noqa: D415 (the object ends the sentence)
 
 from __future__ import annotations

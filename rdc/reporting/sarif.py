@@ -1,4 +1,4 @@
-"""Diagnostics as SARIF 2.1.0, which code scanning services and editors read."""
+"""Diagnostics as SARIF 2.1.0, for code scanning services and editors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 
 
 def render(report: Report) -> str:
-    """The report as a SARIF log with one run, in ASCII."""
+    """Return the report as a SARIF log with one run, in ASCII."""
     codes = sorted({diagnostic.code for diagnostic in report.diagnostics})
     run = {
         "tool": {
@@ -65,7 +65,7 @@ def _result(diagnostic: Diagnostic, index: int) -> dict[str, object]:
 
 
 def _fix(path: str, fix: Fix, remedy: str) -> dict[str, object]:
-    """A fix; viewers offer all of them, so its description says which may change the meaning."""
+    """Return a fix. Viewers offer all fixes, so the description has a warning if the meaning may change."""
     replacements = [{"deletedRegion": _region(edit.span), "insertedContent": {"text": edit.text}} for edit in fix.edits]
     change = {"artifactLocation": {"uri": _uri(path)}, "replacements": replacements}
     text = remedy if fix.is_safe else f"{remedy} (this may change the meaning of the document)"
@@ -94,6 +94,6 @@ def _region(span: Span) -> dict[str, object]:
 
 
 def _uri(path: str) -> str:
-    """A relative reference, or a `file:` URI for an absolute path, percent-encoded."""
+    """Return a relative reference, or a `file:` URI for an absolute path, percent-encoded."""
     encoded = quote(os.fsencode(path))
     return f"file://{encoded}" if path.startswith("/") else encoded

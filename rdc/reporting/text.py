@@ -1,4 +1,4 @@
-"""Diagnostics for people: the place, what is wrong there, the line with a mark under it, and what to do.
+"""Diagnostics for people: the place, the message, the line with a mark under it, and the fix.
 
     deploy.runbook.md:12:9: error[RD201]: GOTO names step 10, which does not exist
        |
@@ -7,7 +7,7 @@
        = help: the steps are 1, 2 and Cleanup
        = explain: rdc explain RD201
 
-The text holds ANSI styles; whoever writes it takes them out where the output is no terminal.
+The text has ANSI styles, which the writer removes if the output is not a terminal.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _COLORS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cy
 
 
 def render(report: Report) -> str:
-    """The diagnostics with an empty line between them, and a line that counts them; "" if there are none."""
+    """Return the diagnostics with empty lines between them, and a line with their numbers; "" if there are none."""
     if not report.diagnostics:
         return ""
     blocks = [_block(diagnostic, report.sources, report.docs_url) for diagnostic in report.diagnostics]
@@ -60,7 +60,7 @@ def _linked(code: str, docs_url: str) -> str:
 
 
 def _gutter(diagnostic: Diagnostic) -> str:
-    """Spaces as wide as the longest line number that the diagnostic shows."""
+    """Return spaces as wide as the longest line number in the diagnostic."""
     spans = [diagnostic.span, *(related.span for related in diagnostic.related)]
     return " " * max((len(str(span.line)) for span in spans if span), default=1)
 
@@ -70,7 +70,7 @@ def _place(path: str, span: Span | None) -> str:
 
 
 def _snippet(source: Source | None, span: Span | None, gutter: str, color: str) -> list[str]:
-    """The line of the span with the mark under it; nothing where there is no such line."""
+    """Return the line of the span with the mark under it, or [] if there is no such line."""
     if source is None or span is None or span.line > len(source.lines):
         return []
     line = source.lines[span.line - 1]
@@ -86,7 +86,7 @@ def _snippet(source: Source | None, span: Span | None, gutter: str, color: str) 
 
 
 def _continued(text: str, indent: str) -> str:
-    """The text made safe to show, its further lines indented."""
+    """Return the text with visible characters only, and its further lines indented."""
     return f"\n{indent}".join(visible(line) for line in text.split("\n"))
 
 
@@ -100,7 +100,7 @@ def _summary(report: Report) -> str:
 
 
 def _fixable(report: Report) -> str:
-    """The line that says how many findings can be fixed, after a line end; "" if none can."""
+    """Return the line with the number of fixable findings, after a line break; "" if there are none."""
     fixes = [diagnostic.fix for diagnostic in report.diagnostics if diagnostic.fix]
     safe = sum(fix.is_safe for fix in fixes)
     if not fixes:

@@ -338,7 +338,7 @@ def test_a_project_without_entries_is_told_what_to_do(tmp_path: Path) -> None:
     project = Project(tmp_path / "p", "")
     result = project.build()
     assert result.code == 2
-    assert "this project builds nothing: add a `[[build]]` to rdc.toml" in result.err
+    assert "this project builds nothing; add a `[[build]]` to rdc.toml" in result.err
 
 
 def test_prune_removes_no_file_that_only_begins_like_one_of_rdc(project: Project) -> None:

@@ -64,7 +64,7 @@ def test_an_item_that_goes_needs_nobody(project: Project) -> None:
 def test_an_approval_of_nothing_new_is_wrong_use(project: Project) -> None:
     result = project.build("--approve", "secret DEPLOY_TOKN")
     assert result.code == 2
-    assert "no file has the new item 'secret DEPLOY_TOKN'" in result.err
+    assert "there is no new item 'secret DEPLOY_TOKN'" in result.err
 
 
 @pytest.mark.parametrize("words", [["--approve", "secret DEPLOY_TOKEN"], ["--take-pins"]])
@@ -174,7 +174,7 @@ def test_older_pins_of_an_older_rdc_are_not_taken(project: Project) -> None:
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        ('"actions/checkot" = "x"', "rdc uses no action actions/checkot"),
+        ('"actions/checkot" = "x"', "rdc doesn't use the action actions/checkot"),
         ('"actions/checkout" = "v7"', "is pinned by a commit and its version"),
         (f'"actions/checkout" = "{NEW} # v1\\n- run: evil"', "is pinned by a commit and its version"),
     ],

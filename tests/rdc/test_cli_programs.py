@@ -121,7 +121,7 @@ def compared(folder: Path, change: dict[str, Any]) -> str:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"limit": 30}, "- at most 20 steps are run\n+ at most 30 steps are run"),
+        ({"limit": 30}, "- runs at most 20 steps\n+ runs at most 30 steps"),
         (
             {"inputs": []},
             "- input task: text, usually Announce the new version",

@@ -336,16 +336,16 @@ def test_the_options_of_a_target_are_listed(tmp_path: Path) -> None:
     }  # fmt: skip
     assert call("targets", "json", cwd=tmp_path).out.endswith("This target has no options.\n")
     result = call("targets", "sampel", cwd=tmp_path)
-    assert (result.code, result.err) == (2, "rdc: no target 'sampel'; did you mean sample? (see 'rdc targets')\n")
+    assert (result.code, result.err) == (2, "rdc: unknown target 'sampel'; did you mean sample? (see 'rdc targets')\n")
 
 
 def test_the_help_for_a_wrong_option_leads_to_the_list(tmp_path: Path) -> None:
     write(tmp_path, "rdc: {github: {runs_on: x}}")
-    assert "= help: `rdc targets github` lists what can be given here\n" in call("check", ".", cwd=tmp_path).err
+    assert "= help: `rdc targets github` lists the valid options\n" in call("check", ".", cwd=tmp_path).err
     write(tmp_path, "rdc: {zzz: {}}")
     assert "= help: `rdc targets` lists the targets\n" in call("check", ".", cwd=tmp_path).err
     write(tmp_path, "rdc: {githb: {}}")
-    assert "= help: replace `githb` by `github`\n" in call("check", ".", cwd=tmp_path).err
+    assert "= help: replace `githb` with `github`\n" in call("check", ".", cwd=tmp_path).err
 
 
 INPUT = "rdc:\n  inputs: {topic: {description: What it is about}}"
@@ -357,20 +357,20 @@ INPUT = "rdc:\n  inputs: {topic: {description: What it is about}}"
         (
             INPUT,
             {"driver": "shared"},
-            "`driver: shared` has no effect: the document takes inputs, so the Makefile calls the program",
+            "`driver: shared` has no effect, because the Makefile calls the program: the document takes inputs",
             {"driver": "bundled"},
         ),
         (
             "",
             {"driver": "shared", "operator": "full"},
-            "`driver: shared` has no effect: the option `operator` is `full`, so the Makefile calls the program",
+            "`driver: shared` has no effect, because the Makefile calls the program: the option `operator` is `full`",
             {"driver": "bundled", "operator": "full"},
         ),
-        ("", {"program": "a.py"}, "`program: a.py` has no effect: this Makefile calls no program", {}),
+        ("", {"program": "a.py"}, "`program: a.py` has no effect, because this Makefile calls no program", {}),
         (
             "",
             {"program": "a.py", "form": "plain"},
-            "`program: a.py` has no effect: this Makefile calls no program",
+            "`program: a.py` has no effect, because this Makefile calls no program",
             {"form": "plain"},
         ),
     ],
