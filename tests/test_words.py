@@ -23,6 +23,7 @@ KINDS = {".py", ".md", ".jinja", ".sh", ".toml"}
 MADE = ("golden/", "backends/python/parts/", ".github/rdc/", *(f"docs/reference/{name}.md" for name in REFERENCE))
 """Generated files. Their words are counted in the code that they come from."""
 
+BLOCK = re.compile(r"^ *(```+|~~~+).*?^ *\1", re.DOTALL | re.MULTILINE)
 PAGES = ("README.md", "CONTRIBUTING.md", "docs/", "compiler/explanations/")
 
 pytestmark = pytest.mark.skipif(not LIST.is_file(), reason=f"the word list is not at {LIST}")
@@ -46,12 +47,13 @@ def texts() -> dict[str, str]:
 
 
 def counted() -> dict[str, int]:
-    """How many words of the class `review` each page has, and each folder of code but that of the tests."""
+    """How many words of the class `review` each page has outside its blocks, and each folder of code but the tests."""
     pattern, found = words("review"), Counter[str]()
     for path, text in texts().items():
         if not path.startswith("tests/"):
-            place = path if path.startswith(PAGES) else path.partition("/")[0]
-            found[place] += len(pattern.findall(text))
+            is_page = path.startswith(PAGES)
+            place = path if is_page else path.partition("/")[0]
+            found[place] += len(pattern.findall(BLOCK.sub("", text) if is_page else text))
     return {place: number for place, number in sorted(found.items()) if number}
 
 

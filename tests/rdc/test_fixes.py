@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,7 +15,7 @@ from compiler.diagnostic import CODES
 from compiler.driver import Opened, Settings, open_file
 from compiler.fixing import edited, fix_opened
 from compiler.source import Source
-from tests.rdc.cli_support import ROOT, call, document, spawn
+from tests.rdc.cli_support import call, document, spawn
 
 RUNBOOK = "# T\n\n## 1. A\n\nDo it.\n\n{}\n"
 LOOP = "# T\n\n## {{N}}. A\n\nDo it.\n\n{}\n"
@@ -121,20 +120,6 @@ def test_there_are_fixes_in_every_format() -> None:
     assert {case[1].partition(".")[2] for case in CASES} == {
         "runbook.md", "playbook.md", "workflow.yaml", "stepspec.yaml", "program.json"
     }  # fmt: skip
-
-
-def listed(text: str) -> set[str]:
-    """The codes that a text names, with those in ranges."""
-    ranges = [(first, last or first) for first, last in re.findall(r"(RD\d+)(?: to (RD\d+))?", text)]
-    return {code for code in CODES for first, last in ranges if first <= code <= last}
-
-
-def test_the_page_says_of_every_code_whether_it_has_a_fix() -> None:
-    page = (ROOT / "docs" / "check.md").read_text(encoding="utf-8")
-    fixes, _, others = page.partition("## Which diagnostics have a fix")[2].partition("The others")
-    assert {case[0] for case in CASES} <= listed(fixes)
-    assert listed(fixes) | listed(others) == CODES.keys()
-    assert not listed(fixes) & listed(others)
 
 
 # --- The command ------------------------------------------------------------------------------------------------------

@@ -136,4 +136,4 @@ def test_a_makefile_in_a_folder_with_a_space_runs_from_inside_it(tmp_path: Path)
 def test_each_extra_is_in_the_readme() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    assert [extra for extra in extras if extra != "dev" and f"extra `{extra}`" not in readme] == []
+    assert [extra for extra in extras if extra != "dev" and f"`{extra}`" not in readme] == []
