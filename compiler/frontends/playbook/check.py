@@ -109,7 +109,7 @@ def _input(source: Source, declared: Input) -> Iterator[Diagnostic]:
     if declared.written.lower() not in TYPES:
         yield _unknown_type(source, declared)
     if declared.default is not None and (reason := unfit(declared.default, declared.type)):
-        problem = f"the default of `{declared.name}` is not a {declared.type}: {reason}; the input is read as a string"
+        problem = f"the default of `{declared.name}` is not valid: {reason}; the input is read as a string"
         remedy = "fix the default, or change the type to `string`"
         yield Diagnostic("RD725", source.path, declared.span, problem, remedy)
     if declared.type != "enum":

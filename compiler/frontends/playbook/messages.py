@@ -178,7 +178,7 @@ def too_large(source: Source, heading: Line) -> Diagnostic:
 def unknown_question(source: Source, line: Line) -> Diagnostic:
     """Return the diagnostic for an `@elicit` of an unknown kind, which is ignored (P11)."""
     kind = line.get("kind")
-    problem = f"there is no kind of question `{kind}`, so this line is ignored{close(kind.lower(), list(QUESTIONS))}"
+    problem = f"there is no question kind `{kind}`, so this line is ignored{close(kind.lower(), list(QUESTIONS))}"
     remedy = 'write @elicit(input, "…"), @elicit(confirm, "…?") or @elicit(select, "…", "one", "another")'
     meant = near(kind.lower(), list(QUESTIONS))
     fix = Fix.respelling(line.within("kind"), kind, meant)

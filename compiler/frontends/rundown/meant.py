@@ -77,14 +77,14 @@ def misplaced_item(source: Source, block: Block) -> Diagnostic | None:
     if item and (item.outcome or item.is_transition):
         return unfit_outcome(source, item)
     if match := _HEADER.match(source.lines[block.line - 1]):
-        problem = "this line looks like a step header but is text, and text cannot be here"
+        problem = "this line looks like a step header but is text, and text is not allowed here"
         remedy = f"write `## {match['header']}`, or move the text into the prompt"
         return Diagnostic(UNFIT_OUTCOME, source.path, source.line_span(block.line), problem, remedy)
     lines = range(block.line, block.end_line + 1)
     line = next((number for number in lines if _LEADS_ON.search(source.lines[number - 1])), None)
     if line is None:
         return None
-    problem = "this line looks like a transition but is text, and text cannot be here"
+    problem = "this line looks like a transition but is text, and text is not allowed here"
     remedy = "write it as a transition, such as `- FAIL: STOP`, or move the text into the prompt"
     return Diagnostic(UNFIT_OUTCOME, source.path, source.line_span(line), problem, remedy)
 
