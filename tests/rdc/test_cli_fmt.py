@@ -145,7 +145,7 @@ def test_standard_input_goes_to_standard_output(tmp_path: Path, monkeypatch: pyt
 
 
 def test_standard_input_stands_alone(tmp_path: Path) -> None:
-    assert "takes no other files" in call("fmt", "-", "a.runbook.md", cwd=tmp_path).err
+    assert "remove the other files" in call("fmt", "-", "a.runbook.md", cwd=tmp_path).err
     assert "both write to standard output" in call("fmt", "-", "--format", "json", cwd=tmp_path).err
 
 

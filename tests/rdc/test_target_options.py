@@ -113,7 +113,7 @@ def test_prompts_is_a_short_form(tmp_path: Path) -> None:
     assert effective(tmp_path, "--prompts", "answers") == {"agent": "claude"}
     result = call(*TO, "a.runbook.md", "--prompts", "agent", "-O", "prompts=answers", cwd=tmp_path)
     assert result.code == 2
-    assert "say different things" in result.err
+    assert "have different values" in result.err
 
 
 def test_a_target_without_prompts_says_so(tmp_path: Path) -> None:
