@@ -175,8 +175,8 @@ def test_older_pins_of_an_older_rdc_are_not_taken(project: Project) -> None:
     ("value", "told"),
     [
         ('"actions/checkot" = "x"', "rdc doesn't use the action actions/checkot"),
-        ('"actions/checkout" = "v7"', "is pinned by a commit and its version"),
-        (f'"actions/checkout" = "{NEW} # v1\\n- run: evil"', "is pinned by a commit and its version"),
+        ('"actions/checkout" = "v7"', "by a commit and its version"),
+        (f'"actions/checkout" = "{NEW} # v1\\n- run: evil"', "by a commit and its version"),
     ],
 )
 def test_a_pin_that_is_none_is_refused(project: Project, value: str, told: str) -> None:

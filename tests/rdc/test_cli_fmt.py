@@ -212,7 +212,7 @@ def test_a_folder_without_documents_is_wrong_use(command: str, tmp_path: Path) -
         "*.runbook.md or *.playbook.md or PLAYBOOK.md or *.workflow.yaml or *.workflow.yml or *.program.json "
         "or *.stepspec.yaml or *.stepspec.yml or *.stepspec.json"
     )
-    problem = f"the folder . has no documents ({endings}) in it"
+    problem = f"the folder . has no documents ({endings})"
     assert result.err == f"rdc: {problem} (see 'rdc {command} --help')\n"
 
 

@@ -336,7 +336,7 @@ def test_a_shared_companion_with_different_contents(project: Path, check: tuple[
         (["runtime=../flows/a.sh"], "which is the main file itself"),
         (["runtime=b.sh"], "which is the main file of b.runbook.md"),
         (["runtime=linked.sh"], "which is the main file of b.runbook.md"),
-        (["runtime=x.txt", "program=../flows/x.txt"], "the options `program` and `runtime` name flows/x.txt for both"),
+        (["runtime=x.txt", "program=../flows/x.txt"], "the options `program` and `runtime` both name flows/x.txt"),
     ],
 )
 def test_two_things_in_one_place(project: Path, options: list[str], words: str) -> None:
