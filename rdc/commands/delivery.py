@@ -52,7 +52,7 @@ def write_files(made: Generation, layout: Layout, reporter: Reporter, *, force: 
             write_all(*late)
         except OSError as error:
             done = [str(file.path) for file in changed if is_current(file)]
-            advice = f"{' and '.join(done)} is already written; compile again" if done else "nothing was written"
+            advice = f"already written: {' and '.join(done)}; compile again" if done else "nothing was written"
             found.append(unwritable(error.filename, error.strerror or str(error), advice))
     report = reporter.gather(found, made.sources)
     reporter.show(report)

@@ -148,5 +148,5 @@ def _every(program: Program, most: int, limit: int, output: str) -> str:
     machine = Machine(program)
     lines = text.show_paths(machine, found.paths)
     count = many(len(lines), "path")
-    summary = f"{count}: all that end" if found.is_complete else f"{count}: the shortest ones, there may be more"
+    summary = f"{count} in total" if found.is_complete else f"{count}, shortest first; there may be more"
     return "\n".join([*lines, summary, *text.show_coverage(program, covered)])

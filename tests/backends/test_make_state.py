@@ -113,7 +113,11 @@ def test_a_state_that_cannot_be_written_is_said_clearly(document: str, break_it:
     refused = place.make()
     assert refused.returncode
     assert re.match(r"rdc: error: cannot write the state( directory)?", last_line(refused))
-    noise = [line for line in refused.stderr.splitlines() if not line.startswith(("rdc: the state", "make: ***"))]
+    noise = [
+        line
+        for line in refused.stderr.splitlines()
+        if not line.startswith(("rdc: cannot write the state", "make: ***"))
+    ]
     assert noise == []
     assert place.lines("log") == []
 

@@ -275,7 +275,7 @@ def test_what_needs_a_journal_is_refused_by_name(tmp_path: Path, head: str, body
     done = call("compile", "a.runbook.md", "--to", "python", "-O", "runtime=script", cwd=tmp_path)
     assert done.code == 1
     assert "error[RD502]: a script without state does not support" in done.err
-    assert "leave out `runtime=script`" in done.err
+    assert "remove `runtime=script`" in done.err
     assert not (tmp_path / "a.py").exists()
     assert call("compile", "a.runbook.md", "--to", "python", cwd=tmp_path).code == 0, f"the remedy works ({feature})"
 

@@ -290,12 +290,12 @@ def test_a_file_of_a_revision_is_named_as_git_does(repository: Path) -> None:
     for old in ("HEAD", "HEAD:shared/lint.runbook.md", "HEAD:./lint.runbook.md", "@{0}:../shared/lint.runbook.md"):
         result = call("diff", old, "lint.runbook.md", cwd=shared)
         assert result.out.endswith("have the same flow\n"), result.err
-    assert "there is no `lint.runbook.md`" in call("diff", "HEAD:lint.runbook.md", "lint.runbook.md", cwd=shared).err
+    assert "has no file `lint.runbook.md`" in call("diff", "HEAD:lint.runbook.md", "lint.runbook.md", cwd=shared).err
 
 
 def test_a_revision_may_have_colons_in_braces(repository: Path) -> None:
     name = "HEAD@{2100-01-01 10:30:00}:deploy.runbook.md"
-    assert call("diff", name, "deploy.runbook.md", cwd=repository).out.startswith(f"{name} and deploy.runbook.md flow")
+    assert call("diff", name, "deploy.runbook.md", cwd=repository).out.startswith(f"{name} and deploy.runbook.md have")
 
 
 def test_a_file_comes_before_a_revision_and_a_revision_before_a_folder(repository: Path) -> None:
@@ -404,7 +404,7 @@ def test_a_content_that_is_not_there_is_not_fetched(repository: Path) -> None:
     (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
     result = call("diff", "HEAD", "deploy.runbook.md", cwd=repository)
     assert result.code == 2
-    assert "not here" in result.err
+    assert "is missing" in result.err
     assert not (repository / "canary").exists()
 
 

@@ -145,7 +145,7 @@ def test_standard_input_goes_to_standard_output(tmp_path: Path, monkeypatch: pyt
 
 
 def test_standard_input_stands_alone(tmp_path: Path) -> None:
-    assert "takes no other files" in call("fmt", "-", "a.runbook.md", cwd=tmp_path).err
+    assert "remove the other files" in call("fmt", "-", "a.runbook.md", cwd=tmp_path).err
     assert "both write to standard output" in call("fmt", "-", "--format", "json", cwd=tmp_path).err
 
 
@@ -212,7 +212,7 @@ def test_a_folder_without_documents_is_wrong_use(command: str, tmp_path: Path) -
         "*.runbook.md or *.playbook.md or PLAYBOOK.md or *.workflow.yaml or *.workflow.yml or *.program.json "
         "or *.stepspec.yaml or *.stepspec.yml or *.stepspec.json"
     )
-    problem = f"the folder . has no documents ({endings}) in it"
+    problem = f"the folder . has no documents ({endings})"
     assert result.err == f"rdc: {problem} (see 'rdc {command} --help')\n"
 
 

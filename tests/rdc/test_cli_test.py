@@ -348,7 +348,7 @@ def test_act_takes_no_options_from_files(folder: Path, monkeypatch: pytest.Monke
 def test_a_time_limit_is_a_number_of_seconds(folder: Path, seconds: str) -> None:
     result = tried(folder, scenarios(**GOOD_ONE), "--timeout", seconds)
     assert (result.code, result.out) == (2, "")
-    assert "--timeout is a number of seconds" in result.err
+    assert "--timeout must be a number of seconds" in result.err
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -136,7 +136,7 @@ def test_standard_output_takes_one_file(project: Path) -> None:
 
 def test_a_foreign_companion_is_not_overwritten_without_force(project: Path) -> None:
     document(project, "tools/shared.txt", "mine\n")
-    refused(call(*MAIN, cwd=project), "RD510", "tools/shared.txt was not generated", "the option `runtime`", "--force")
+    refused(call(*MAIN, cwd=project), "RD510", "tools/shared.txt was not generated", "option `runtime`", "--force")
     assert made(project) == {"tools/shared.txt": "mine\n"}
     assert call(*MAIN, "--force", cwd=project).code == 0
     assert "hello" in made(project)["tools/shared.txt"]
@@ -225,20 +225,20 @@ def test_a_name_that_is_too_long_for_the_system(project: Path) -> None:
     ("path", "problem"),
     [
         ("/tmp/x.py", "absolute"),
-        ("a/../x.py", "beginning"),
-        ("../a/../../x.py", "beginning"),
-        ("", "does not name a file"),
-        (".", "does not name a file"),
-        ("..", "does not name a file"),
-        ("../..", "does not name a file"),
-        ("a.d/", "does not name a file"),
-        ("../.git/hooks/pre-commit", "does not name a file"),
-        (".bashrc", "does not name a file"),
+        ("a/../x.py", "at the start"),
+        ("../a/../../x.py", "at the start"),
+        ("", "needs a file extension"),
+        (".", "needs a file extension"),
+        ("..", "needs a file extension"),
+        ("../..", "needs a file extension"),
+        ("a.d/", "needs a file extension"),
+        ("../.git/hooks/pre-commit", "needs a file extension"),
+        (".bashrc", "needs a file extension"),
         ("a\\x.py", "backslash"),
-        ("a\n.py", "cannot be shown"),
-        ("a\0.py", "cannot be shown"),
-        ("\u202egnp.py", "cannot be shown"),
-        ("\udc80.py", "cannot be shown"),
+        ("a\n.py", "invisible character"),
+        ("a\0.py", "invisible character"),
+        ("\u202egnp.py", "invisible character"),
+        ("\udc80.py", "invisible character"),
         ("x" * 198 + ".py", "too long"),
         ("a/" * 600 + "x.py", "too long"),
     ],
@@ -336,7 +336,7 @@ def test_a_shared_companion_with_different_contents(project: Path, check: tuple[
         (["runtime=../flows/a.sh"], "which is the main file itself"),
         (["runtime=b.sh"], "which is the main file of b.runbook.md"),
         (["runtime=linked.sh"], "which is the main file of b.runbook.md"),
-        (["runtime=x.txt", "program=../flows/x.txt"], "the options `program` and `runtime` name flows/x.txt for both"),
+        (["runtime=x.txt", "program=../flows/x.txt"], "the options `program` and `runtime` both name flows/x.txt"),
     ],
 )
 def test_two_things_in_one_place(project: Path, options: list[str], words: str) -> None:
@@ -394,7 +394,7 @@ def test_what_was_written_before_a_failure_is_told(project: Path, monkeypatch: p
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", failing)
         result = call(*MAIN, "-O", "greeting=x", cwd=project)
-    refused(result, "RD511", "cannot write flows/a.sh", "tools/a.sh and tools/shared.txt had been written before")
+    refused(result, "RD511", "cannot write flows/a.sh", "already written: tools/a.sh and tools/shared.txt")
     assert made(project) == {**new, "flows/a.sh": old["flows/a.sh"]}
 
 

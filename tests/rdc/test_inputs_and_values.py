@@ -151,8 +151,8 @@ def test_what_runbooks_declare_is_compared(tmp_path: Path) -> None:
         (tmp_path / f"{name}.runbook.md").write_text(plain, encoding="utf-8")
     lines = call("diff", "old.runbook.md", "new.runbook.md", cwd=tmp_path).out.splitlines()
     assert lines[2:] == [
-        "- input version: string, usually 1.10",
-        "+ input version: string, usually 1.11",
+        "- input version: string, default 1.10",
+        "+ input version: string, default 1.11",
         "+ needs the secrets TOKEN",
         "+ value id",
         "~ 2 A: settings, texts",

@@ -113,7 +113,7 @@ def test_prompts_is_a_short_form(tmp_path: Path) -> None:
     assert effective(tmp_path, "--prompts", "answers") == {"agent": "claude"}
     result = call(*TO, "a.runbook.md", "--prompts", "agent", "-O", "prompts=answers", cwd=tmp_path)
     assert result.code == 2
-    assert "say different things" in result.err
+    assert "have different values" in result.err
 
 
 def test_a_target_without_prompts_says_so(tmp_path: Path) -> None:
@@ -386,7 +386,7 @@ def test_an_option_without_use_for_a_makefile_is_refused_and_the_remedy_works(
     at = list(options).index(option) + 2
     assert f"rdc.toml:{at}:1: error[RD540]" in refused.err
     assert not (tmp_path / "Makefile").exists()
-    assert (f"`{option}: {remedy[option]}`" if option in remedy else f"leave out `{option}`") in refused.err
+    assert (f"`{option}: {remedy[option]}`" if option in remedy else f"remove the option `{option}`") in refused.err
     write(tmp_path, frontmatter)
     words = [word for name, value in remedy.items() for word in ("-O", f"{name}={value}")]
     done = call("compile", "a.runbook.md", "--to", "make", "-o", "Makefile", *words, cwd=tmp_path)
